@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# Kernel sources are compiled once for each instruction set, into a namespace of its name. The rest
+# of the library is never compiled for more than the baseline.
+set(SOFTNPU_LEVELS baseline)
+set(flags_baseline "")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  list(APPEND SOFTNPU_LEVELS avx2 avx512)
+  set(flags_avx2 -mavx2 -mfma -mf16c)
+  set(flags_avx512 -mavx2 -mfma -mf16c -mavx512f -mavx512bw -mavx512dq -mavx512vl
+                   -mprefer-vector-width=512)
+endif()
+
+file(GLOB kernel_sources CONFIGURE_DEPENDS core/kernels/*.cpp)
+list(FILTER kernel_sources EXCLUDE REGEX "dispatch\\.cpp$")
+
+# The baseline comes first: where two levels emit the same inline function of the standard library,
+# the linker keeps the first, which every machine can run.
+set(SOFTNPU_KERNEL_OBJECTS "")
+foreach(level IN LISTS SOFTNPU_LEVELS)
+  add_library(softnpu_kernels_${level} OBJECT ${kernel_sources})
+  target_link_libraries(softnpu_kernels_${level} PRIVATE softnpu_options)
+  target_compile_definitions(softnpu_kernels_${level} PRIVATE SOFTNPU_LEVEL=${level})
+  # -O3 and -fno-trapping-math are what gcc 12 needs to vectorise the formulas' selections.
+  target_compile_options(softnpu_kernels_${level} PRIVATE
+    $<$<CONFIG:Release>:-O3> -fno-math-errno -fno-trapping-math ${flags_${level}})
+  list(APPEND SOFTNPU_KERNEL_OBJECTS $<TARGET_OBJECTS:softnpu_kernels_${level}>)
+endforeach()

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# libsoftnpu.so holds all state and all kernels. The documented libraries hold entry points alone,
+# so that it does not matter which of them, or how many, a process loads.
+file(GLOB core_sources CONFIGURE_DEPENDS core/base/*.cpp core/tensor/*.cpp core/runtime/*.cpp
+     core/loops/*.cpp core/executor/*.cpp)
+list(FILTER core_sources EXCLUDE REGEX "/api_[a-z_]*\\.cpp$")
+list(APPEND core_sources core/kernels/dispatch.cpp)
+file(GLOB runtime_entries CONFIGURE_DEPENDS core/runtime/api_*.cpp)
+file(GLOB base_entries CONFIGURE_DEPENDS core/tensor/api_*.cpp core/executor/api_*.cpp)
+file(GLOB operator_sources CONFIGURE_DEPENDS core/ops/*.cpp)
+
+add_library(softnpu SHARED ${SOFTNPU_KERNEL_OBJECTS} ${core_sources})
+target_link_libraries(softnpu PRIVATE softnpu_options Threads::Threads)
+
+function(add_documented_library name)
+  add_library(${name} SHARED ${ARGN})
+  target_link_libraries(${name} PRIVATE softnpu_options softnpu)
+  # Clients look symbols up through one library's handle and rely on its dependencies.
+  target_link_options(${name} PRIVATE -Wl,--no-as-needed)
+endfunction()
+
+add_library(softnpu_runtime_entries OBJECT ${runtime_entries})
+target_link_libraries(softnpu_runtime_entries PRIVATE softnpu_options)
+add_documented_library(ascendcl $<TARGET_OBJECTS:softnpu_runtime_entries>)
+add_documented_library(acl_rt $<TARGET_OBJECTS:softnpu_runtime_entries>)
+
+add_documented_library(nnopbase ${base_entries})
+target_link_libraries(nnopbase PRIVATE ascendcl)
+
+# Every operator library has every operator: which one holds which differs between releases.
+add_library(softnpu_operators OBJECT ${operator_sources})
+target_link_libraries(softnpu_operators PRIVATE softnpu_options)
+foreach(name opapi opapi_nn opapi_cv opapi_math)
+  add_documented_library(${name} $<TARGET_OBJECTS:softnpu_operators>)
+  target_link_libraries(${name} PRIVATE nnopbase)
+endforeach()
+
+set(SOFTNPU_SDK softnpu/sdk)
+install(TARGETS softnpu ascendcl acl_rt nnopbase opapi opapi_nn opapi_cv opapi_math
+        LIBRARY DESTINATION ${SOFTNPU_SDK}/lib64)
+install(DIRECTORY include/ DESTINATION ${SOFTNPU_SDK}/include)
+install(FILES sdk/set_env.sh DESTINATION ${SOFTNPU_SDK})

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shell of every C entry point: no exception leaves it, and every failure leaves its message.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <string_view>
+
+#include "base/last_error.h"
+#include "base/status.h"
+
+namespace softnpu {
+
+// What an entry point answers when C++ itself fails under it.
+struct GuardCodes {
+  int32_t out_of_memory;
+  int32_t internal;
+};
+
+// Runs `body`, which returns a Status, and returns its code.
+template <class Body>
+int32_t guard(std::string_view function, GuardCodes codes, Body&& body) noexcept {
+  try {
+    const Status status = body();
+    if (status.ok()) [[likely]] return kSuccess;
+    remember_message(status.in(function));
+    return status.code();
+  } catch (const std::bad_alloc&) {
+    try {
+      remember_message(Status(codes.out_of_memory, text(function, ": out of host memory")));
+    } catch (...) {  // not even the message fits; the code alone must do
+    }
+    return codes.out_of_memory;
+  } catch (const std::exception& error) {
+    try {
+      remember_message(Status(codes.internal, text(function, ": internal error: ", error.what())));
+    } catch (...) {
+    }
+    return codes.internal;
+  } catch (...) {
+    return codes.internal;
+  }
+}
+
+}  // namespace softnpu

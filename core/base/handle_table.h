@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opaque handles that can be told from dead, foreign and wrong-kind ones.
+//
+// A handle is no address: it packs the kind (8 bits), a generation (32) and a slot (24). A slot's
+// generation changes whenever its object is destroyed, so a stale handle never meets the object
+// that took its place, which a table of addresses could not promise.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/export.h"
+
+namespace softnpu {
+
+enum class HandleKind : uint8_t {
+  tensor = 1,
+  scalar,
+  int_array,
+  float_array,
+  bool_array,
+  tensor_list,
+  scalar_list,
+  executor,
+  context,
+  stream,
+  event,
+};
+
+struct HandleBits {
+  HandleKind kind;
+  uint32_t generation;
+  uint32_t slot;
+
+  static constexpr int kSlotBits = 24;
+  static constexpr uint32_t kMaxSlots = 1u << kSlotBits;
+
+  static HandleBits unpack(const void* handle) {
+    const auto bits = reinterpret_cast<uintptr_t>(handle);
+    return {static_cast<HandleKind>(bits >> 56),
+            static_cast<uint32_t>((bits >> kSlotBits) & 0xFFFFFFFFu),
+            static_cast<uint32_t>(bits & (kMaxSlots - 1))};
+  }
+  void* pack() const {
+    return reinterpret_cast<void*>(static_cast<uintptr_t>(kind) << 56 |
+                                   static_cast<uintptr_t>(generation) << kSlotBits | slot);
+  }
+};
+
+// What a pointer that is not a live handle of the wanted kind looks like, for messages:
+// "a destroyed aclTensor", "an aclScalar", "no handle of softnpu".
+SOFTNPU_EXPORT const char* describe_handle(const void* handle, HandleKind wanted);
+
+// Thread-safe. Objects are shared, so that one thread may destroy a handle while another still
+// reads the object.
+template <class T, HandleKind kKind>
+class HandleTable {
+ public:
+  // Null when the table is full.
+  void* insert(std::shared_ptr<T> object) {
+    std::lock_guard lock(mutex_);
+    uint32_t slot;
+    if (!free_.empty()) {
+      slot = free_.back();
+      free_.pop_back();
+    } else if (slots_.size() < HandleBits::kMaxSlots) {
+      slot = static_cast<uint32_t>(slots_.size());
+      slots_.emplace_back();
+      free_.reserve(slots_.size());  // so that erase() cannot throw
+    } else {
+      return nullptr;
+    }
+    slots_[slot].object = std::move(object);
+    return HandleBits{kKind, slots_[slot].generation, slot}.pack();
+  }
+
+  // Null when the handle is not a live one of this kind.
+  std::shared_ptr<T> find(const void* handle) const {
+    std::lock_guard lock(mutex_);
+    const uint32_t slot = live_slot(handle);
+    return slot == kNone ? nullptr : slots_[slot].object;
+  }
+
+  // Takes the object out; null when the handle is not a live one of this kind.
+  std::shared_ptr<T> erase(const void* handle) {
+    std::lock_guard lock(mutex_);
+    const uint32_t slot = live_slot(handle);
+    if (slot == kNone) return nullptr;
+    ++slots_[slot].generation;
+    free_.push_back(slot);
+    return std::move(slots_[slot].object);
+  }
+
+  // Puts another object behind a live handle.
+  bool replace(const void* handle, std::shared_ptr<T> object) {
+    std::lock_guard lock(mutex_);
+    const uint32_t slot = live_slot(handle);
+    if (slot == kNone) return false;
+    slots_[slot].object.swap(object);
+    return true;
+  }
+
+ private:
+  struct Slot {
+    std::shared_ptr<T> object;
+    uint32_t generation = 1;
+  };
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  uint32_t live_slot(const void* handle) const {
+    const HandleBits bits = HandleBits::unpack(handle);
+    const bool live = bits.kind == kKind && bits.slot < slots_.size() &&
+                      slots_[bits.slot].generation == bits.generation &&
+                      slots_[bits.slot].object != nullptr;
+    return live ? bits.slot : kNone;
+  }
+
+  mutable std::mutex mutex_;
+  std::vector<Slot> slots_;
+  std::vector<uint32_t> free_;
+};
+
+}  // namespace softnpu

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/last_error.h"
+
+namespace softnpu {
+namespace {
+
+struct ThreadErrors {
+  std::string message;
+  bool has_message = false;
+  std::string handed_out;  // keeps the text alive that take_message returned
+};
+
+// Pointers and numbers have no destructor: programs call from their own exit handlers too, when a
+// thread's objects are gone already. What such a call leaves behind is made anew.
+thread_local constinit ThreadErrors* errors = nullptr;
+thread_local constinit int32_t runtime_code = 0;
+
+struct AtThreadExit {
+  ~AtThreadExit() {
+    delete errors;
+    errors = nullptr;
+  }
+};
+
+ThreadErrors& mine() {
+  static thread_local AtThreadExit at_exit;
+  if (errors == nullptr) errors = new ThreadErrors;
+  return *errors;
+}
+
+}  // namespace
+
+void remember_message(const Status& status) {
+  if (status.ok()) return;
+  ThreadErrors& own = mine();
+  own.message = status.message();
+  own.has_message = true;
+}
+
+const char* take_message() noexcept {
+  if (errors == nullptr || !errors->has_message) return nullptr;
+  errors->handed_out.swap(errors->message);
+  errors->has_message = false;
+  return errors->handed_out.c_str();
+}
+
+void remember_runtime_code(int32_t code) noexcept { runtime_code = code; }
+int32_t last_runtime_code() noexcept { return runtime_code; }
+
+}  // namespace softnpu

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The latest message and the latest runtime code of each thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/export.h"
+#include "base/status.h"
+
+namespace softnpu {
+
+// Keeps a failure's message for aclGetRecentErrMsg; a success changes nothing.
+SOFTNPU_EXPORT void remember_message(const Status& status);
+
+// The message and nullptr afterwards. The pointer stays valid until the thread's next call.
+SOFTNPU_EXPORT const char* take_message() noexcept;
+
+// The code that aclrtGetLastError (clears) and aclrtPeekAtLastError report.
+SOFTNPU_EXPORT void remember_runtime_code(int32_t code) noexcept;
+SOFTNPU_EXPORT int32_t last_runtime_code() noexcept;
+
+}  // namespace softnpu

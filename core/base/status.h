@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one table of status codes, and the value that carries a code with its message.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/export.h"
+#include "base/text.h"
+
+namespace softnpu {
+
+enum Code : int32_t {
+  kSuccess = 0,
+  // Operators (aclnn).
+  kParamNullptr = 161001,
+  kParamInvalid = 161002,
+  kRuntimeError = 361001,
+  kFindKernelError = 561003,
+  kCreateExecutor = 561101,
+  kInnerNullptr = 561103,
+  // Device (acl).
+  kAclInvalidParam = 100000,
+  kAclUninitialize = 100001,
+  kAclRepeatInitialize = 100002,
+  kAclInvalidFile = 100003,
+  kAclParseFile = 100006,
+  kAclRepeatFinalize = 100037,
+  kAclBadAlloc = 200000,
+  kAclInternalError = 500000,
+  // Device (runtime).
+  kRtParamInvalid = 107000,
+  kRtInvalidDeviceId = 107001,
+  kRtContextNull = 107002,
+  kRtStreamContext = 107003,
+  kRtEventTimestampInvalid = 107006,
+  kRtEventTimestampReversal = 107007,
+  kRtInvalidHandle = 107017,
+  kRtSysParamOptNotSet = 107021,
+  kRtFeatureNotSupport = 207000,
+  kRtMemoryAllocation = 207001,
+  kRtResourceAllocFail = 207005,
+  kRtInternalError = 507000,
+  kRtStreamSyncTimeout = 507046,
+  kRtEventSyncTimeout = 507047,
+};
+
+// The documented name of an aclnn code ("ACLNN_ERR_PARAM_INVALID"), or "" for any other number.
+SOFTNPU_EXPORT std::string_view aclnn_code_name(int32_t code);
+
+// Names one rule of an operator's contract. The same ids stand in tests/contract/<op>.toml, and
+// a test holds the two sets equal.
+struct RuleId {
+  std::string_view name;
+};
+consteval RuleId operator""_rule(const char* text, size_t length) { return {{text, length}}; }
+
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+  Status(int32_t code, std::string message) : code_(code), message_(std::move(message)) {}
+
+  bool ok() const { return code_ == kSuccess; }
+  int32_t code() const { return code_; }
+  const std::string& message() const { return message_; }
+
+  // The same failure, named after the function that the caller called.
+  Status in(std::string_view function) const {
+    return ok() ? Status() : Status(code_, text(function, ": ", message_));
+  }
+
+ private:
+  int32_t code_ = kSuccess;
+  std::string message_;
+};
+
+template <class... Parts>
+[[gnu::cold, gnu::noinline]] Status fail(int32_t code, const Parts&... parts) {
+  return Status(code, text(parts...));
+}
+
+}  // namespace softnpu
+
+// One line of a contract sheet: the condition that must hold, the code that its breach gives, the
+// rule's id, and the message. A macro only because it returns from the function that it stands in.
+#define REQUIRE(condition, code, rule, ...)          \
+  do {                                               \
+    [[maybe_unused]] constexpr ::softnpu::RuleId id = rule; \
+    if (!(condition)) [[unlikely]]                   \
+      return ::softnpu::fail(code, __VA_ARGS__);     \
+  } while (false)
+
+// Passes a failure on to the caller.
+#define RETURN_IF_FAILED(expression)                                     \
+  do {                                                                   \
+    if (::softnpu::Status status_ = (expression); !status_.ok()) [[unlikely]] \
+      return status_;                                                    \
+  } while (false)

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// libnnopbase: the C API's functions on aclOpExecutor, and aclnnInit.
+#include "aclnn/acl_meta.h"
+#include "aclnn/aclnn_base.h"
+#include "base/guard.h"
+#include "executor/executor.h"
+
+namespace softnpu {
+namespace {
+
+constexpr GuardCodes kCodes{kInnerNullptr, kInnerNullptr};
+
+template <class Body>
+aclnnStatus with_executor(const char* function, const void* handle, Body&& body) {
+  return guard(function, kCodes, [&]() -> Status {
+    if (handle == nullptr) return fail(kInnerNullptr, "executor is null");
+    const auto executor = executors().find(handle);
+    if (executor == nullptr)
+      return fail(kParamInvalid, "executor is ", describe_handle(handle, HandleKind::executor),
+                  "; expected one from phase one that was not consumed");
+    return body(*executor);
+  });
+}
+
+aclnnStatus set_address(const char* function, Counted counted, aclOpExecutor* executor,
+                        size_t index, aclTensor* tensor, void* address) {
+  return with_executor(function, executor, [&](Executor& live) -> Status {
+    if (tensor == nullptr) return fail(kInnerNullptr, "tensor is null");
+    return live.set_address(counted, index, tensor, address);
+  });
+}
+
+aclnnStatus set_repeatable(const char* function, aclOpExecutor* executor) {
+  return with_executor(function, executor, [](Executor& live) -> Status {
+    live.set_repeatable();
+    return {};
+  });
+}
+
+}  // namespace
+}  // namespace softnpu
+
+using namespace softnpu;
+
+extern "C" {
+
+aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
+  return set_repeatable("aclSetAclOpExecutorRepeatable", executor);
+}
+
+aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor) {
+  return with_executor("aclDestroyAclOpExecutor", executor, [&](Executor&) -> Status {
+    if (executors().erase(executor) == nullptr)
+      return fail(kParamInvalid, "executor was destroyed by another thread");
+    return {};
+  });
+}
+
+aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                  void* addr) {
+  return set_address("aclSetInputTensorAddr", Counted::inputs, executor, index, tensor, addr);
+}
+
+aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                   void* addr) {
+  return set_address("aclSetOutputTensorAddr", Counted::outputs, executor, index, tensor, addr);
+}
+
+aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                             void* addr) {
+  return set_address("aclSetTensorAddr", Counted::all, executor, index, tensor, addr);
+}
+
+aclnnStatus AclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
+  return aclSetAclOpExecutorRepeatable(executor);
+}
+
+aclnnStatus AclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                  void* addr) {
+  return aclSetInputTensorAddr(executor, index, tensor, addr);
+}
+
+aclnnStatus AclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                   void* addr) {
+  return aclSetOutputTensorAddr(executor, index, tensor, addr);
+}
+
+aclnnStatus AclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                             void* addr) {
+  return aclSetTensorAddr(executor, index, tensor, addr);
+}
+
+// Operators need no initialisation of their own; the path is that of a configuration.
+aclnnStatus aclnnInit(const char*) { return kSuccess; }
+aclnnStatus aclnnFinalize(void) { return kSuccess; }
+
+}  // extern "C"

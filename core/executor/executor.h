@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What phase one leaves and phase two launches.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "base/export.h"
+#include "base/handle_table.h"
+#include "executor/operand.h"
+
+namespace softnpu {
+
+// An operator that is planned: it needs only addresses. `origins` are the first elements of its
+// operands, in order.
+class Launchable {
+ public:
+  virtual ~Launchable() = default;
+  virtual uint64_t workspace_size() const = 0;
+  virtual Status run(std::byte* const* origins, std::byte* workspace) const = 0;
+};
+
+// Which of an executor's tensors a caller counts when it names one by index.
+enum class Counted : uint8_t { inputs, outputs, all };
+
+class SOFTNPU_EXPORT Executor {
+ public:
+  Executor(const OperatorTraits& traits, std::span<const Operand> operands,
+           std::unique_ptr<Launchable> plan);
+
+  std::string_view operator_name() const { return traits_.name; }
+  uint64_t workspace_size() const { return plan_->workspace_size(); }
+  void set_repeatable() { repeatable_ = true; }
+  bool is_repeatable() const { return repeatable_; }
+
+  // A launch of an executor that is not repeatable claims it; only one launch can.
+  bool claim() { return repeatable_ || !claimed_.exchange(true); }
+  void unclaim() { claimed_ = false; }
+
+  // Gives a tensor of phase one another address, or changes nothing.
+  Status set_address(Counted counted, size_t index, const void* handle, void* address);
+
+  std::vector<std::byte*> origins() const;
+  Status run(std::byte* const* origins, std::byte* workspace) const {
+    return plan_->run(origins, workspace);
+  }
+
+ private:
+  struct Bound {  // an operand with its own copy of the descriptor
+    const char* name;
+    Use use;
+    const void* handle;
+    Tensor tensor;
+  };
+  const OperatorTraits& traits_;
+  std::unique_ptr<Launchable> plan_;
+  mutable std::mutex mutex_;  // guards the addresses
+  std::vector<Bound> operands_;
+  std::atomic<bool> repeatable_{false};
+  std::atomic<bool> claimed_{false};
+};
+
+using ExecutorTable = HandleTable<Executor, HandleKind::executor>;
+SOFTNPU_EXPORT ExecutorTable& executors();
+
+// Phase two, the same for every operator.
+SOFTNPU_EXPORT int32_t launch_executor(std::string_view function, const OperatorTraits& traits,
+                                       void* workspace, uint64_t workspace_size, void* executor,
+                                       void* stream) noexcept;
+
+}  // namespace softnpu

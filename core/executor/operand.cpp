@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/operand.h"
+
+#include <cstdint>
+
+#include "base/checked.h"
+#include "runtime/memory.h"
+#include "tensor/overlap.h"
+
+namespace softnpu {
+namespace {
+
+Status check_storage(const Operand& operand) {
+  const Tensor& t = *operand.arg;
+  Extent extent;
+  Status reach = view_extent(t, extent);
+  if (!reach.ok()) return fail(reach.code(), operand.name, ": ", reach.message());
+  if (!t.has_storage || t.numel() == 0) return {};
+  const int64_t elements = *checked_numel(t.storage);
+  REQUIRE(extent.high < elements, kParamInvalid, "view-past-storage"_rule, operand.name,
+          " has shape ", t.sizes, ", strides ", t.strides, " and offset ", t.offset,
+          ", which reach element ", extent.high, ", but its storage ", t.storage, " has ", elements,
+          " elements");
+  return {};
+}
+
+Status check_data(const Operand& operand, Memory memory) {
+  const Tensor& t = *operand.arg;
+  if (t.numel() == 0 || operand.use == Use::shape_only) return {};
+  REQUIRE(t.data != nullptr, kParamNullptr, "data-null"_rule, operand.name,
+          " has no data (its address is null), but it has ", t.numel(), " elements");
+  if (memory == Memory::host) return {};
+  const auto block = runtime::find_block(t.data);
+  REQUIRE(block.has_value(), kParamInvalid, "not-device-memory"_rule, operand.name,
+          " has its data at an address that is not device memory; allocate it with aclrtMalloc");
+  const int64_t bytes = *checked_numel(t.storage) * item_size(t.dtype);
+  const auto room = static_cast<int64_t>(block->base + block->size - t.data);
+  REQUIRE(bytes <= room, kParamInvalid, "storage-past-allocation"_rule, operand.name,
+          " has storage ", t.storage, " of ", bytes, " bytes, but its device allocation ends after ",
+          room, " bytes");
+  return {};
+}
+
+Status check_overlap(const OperatorTraits& traits, std::span<const Operand> operands) {
+  for (const Operand& out : operands) {
+    if (out.use != Use::write) continue;
+    for (const Operand& in : operands) {
+      if (in.use != Use::read) continue;
+      if (traits.in_place && is_same_view(*out.arg, *in.arg)) continue;
+      REQUIRE(!overlaps(*out.arg, *in.arg), kParamInvalid, "output-overlaps-input"_rule, out.name,
+              " overlaps ", in.name, " in memory",
+              traits.in_place ? "; only exactly the same view may be written in place" : "");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_addresses(const OperatorTraits& traits, std::span<const Operand> operands,
+                       Memory memory) {
+  for (const Operand& operand : operands) RETURN_IF_FAILED(check_data(operand, memory));
+  return check_overlap(traits, operands);
+}
+
+Status check_common(const OperatorTraits& traits, std::span<const Operand> operands,
+                    Memory memory) {
+  for (const Operand& operand : operands) RETURN_IF_FAILED(check_storage(operand));
+  for (const Operand& operand : operands)
+    if (operand.use == Use::write)
+      REQUIRE(!overlaps_itself(*operand.arg), kParamInvalid, "output-overlaps-itself"_rule,
+              operand.name, " has shape ", operand.arg->sizes, " with strides ",
+              operand.arg->strides, ", so that elements share memory; an output must not");
+  RETURN_IF_FAILED(runtime::product_status());
+  const runtime::Product& product = runtime::product();
+  REQUIRE(traits.products.have(product.soc), kFindKernelError, "product"_rule, product.name,
+          " does not have ", traits.name, "; select another product with SOFTNPU_SOC");
+  return check_addresses(traits, operands, memory);
+}
+
+Status check_format(const char* name, const Tensor& tensor) {
+  REQUIRE(is_public(tensor.format), kParamInvalid, "format-private"_rule, name, " has format ",
+          tensor.format, "; expected one of ND, NCHW, NHWC, HWCN, NCDHW, NDHWC, NCL, NC");
+  return {};
+}
+
+std::string supported_types(std::initializer_list<DType> types) {
+  std::string list = text("; ", runtime::product().name, " supports ");
+  for (DType type : types) list += (type == *types.begin() ? "" : ", ") + to_text(type);
+  return list;
+}
+
+bool is_supported_float(DType type) {
+  return type == DType::f32 || type == DType::f16 ||
+         (type == DType::bf16 && runtime::product().bf16);
+}
+
+std::string supported_floats() {
+  if (runtime::product().bf16) return supported_types({DType::f32, DType::f16, DType::bf16});
+  return supported_types({DType::f32, DType::f16});
+}
+
+template <class Table, class T>
+const T* Handles::look_up(const char* name, HandleKind kind, Table& table, const void* handle,
+                          const T& stand_in) {
+  if (handle == nullptr) return nullptr;
+  auto object = table.find(handle);
+  if (object == nullptr) {
+    if (status_.ok())
+      status_ = fail(kParamInvalid, name, " is ", describe_handle(handle, kind),
+                     "; expected a live handle of its own kind");
+    return &stand_in;  // not null: the null checks of the other arguments come first
+  }
+  const T* live = object.get();
+  kept_[count_++] = std::move(object);
+  return live;
+}
+
+TensorArg Handles::tensor(const char* name, const void* handle) {
+  static const Tensor stand_in;
+  return {look_up(name, HandleKind::tensor, tensors(), handle, stand_in), handle};
+}
+
+const Scalar* Handles::scalar(const char* name, const void* handle) {
+  static const Scalar stand_in;
+  return look_up(name, HandleKind::scalar, scalars(), handle, stand_in);
+}
+
+const IntArray* Handles::int_array(const char* name, const void* handle) {
+  static const IntArray stand_in;
+  return look_up(name, HandleKind::int_array, int_arrays(), handle, stand_in);
+}
+
+}  // namespace softnpu

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two ways into an operator. An operator is a struct with
+//   kTraits            its name, products, and whether it may work in place
+//   Args               its arguments
+//   check_pointers()   the contract's null checks, in order
+//   check()            the rest of the contract, in order
+//   operands()         its tensors, inputs first
+//   Plan, plan()       what phase one leaves for a launch: workspace_size() and run()
+#pragma once
+
+#include "base/guard.h"
+#include "executor/executor.h"
+#include "executor/operand.h"
+
+namespace softnpu {
+
+template <class Plan>
+class PlannedOperator final : public Launchable {
+ public:
+  explicit PlannedOperator(Plan plan) : plan_(std::move(plan)) {}
+  uint64_t workspace_size() const override { return plan_.workspace_size(); }
+  Status run(std::byte* const* origins, std::byte* workspace) const override {
+    return plan_.run(origins, workspace);
+  }
+
+ private:
+  Plan plan_;
+};
+
+// Phase one of the C API. `read` turns handles into Op::Args. Nothing is written and nothing stays
+// allocated unless all checks pass.
+template <class Op, class Executor_, class Read>
+int32_t phase_one(std::string_view function, uint64_t* workspace_size, Executor_** executor,
+                  Read&& read) noexcept {
+  return guard(function, {kInnerNullptr, kCreateExecutor}, [&]() -> Status {
+    Handles handles;
+    const typename Op::Args args = read(handles);
+    RETURN_IF_FAILED(Op::check_pointers(args));
+    REQUIRE(workspace_size, kParamNullptr, "workspace-size-null"_rule, "workspaceSize is null");
+    REQUIRE(executor, kParamNullptr, "executor-null"_rule, "executor is null");
+    RETURN_IF_FAILED(handles.status());
+    RETURN_IF_FAILED(Op::check(args));
+    const auto operands = Op::operands(args);
+    RETURN_IF_FAILED(check_common(Op::kTraits, operands, Memory::device));
+
+    auto plan = std::make_unique<PlannedOperator<typename Op::Plan>>(Op::plan(args));
+    const uint64_t size = plan->workspace_size();
+    void* handle =
+        executors().insert(std::make_shared<Executor>(Op::kTraits, operands, std::move(plan)));
+    REQUIRE(handle, kCreateExecutor, "executor-limit"_rule, "too many executors are alive");
+    *workspace_size = size;
+    *executor = static_cast<Executor_*>(handle);
+    return {};
+  });
+}
+
+// Both phases at once on memory of the host: the Python functions. Messages name phase one, as
+// those of the C API do.
+template <class Op>
+Status check_host(const typename Op::Args& args) {
+  RETURN_IF_FAILED(Op::check_pointers(args));
+  RETURN_IF_FAILED(Op::check(args));
+  return check_common(Op::kTraits, Op::operands(args), Memory::host);
+}
+
+}  // namespace softnpu

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "kernels/table.h"
+
+namespace softnpu::kernels {
+
+namespace baseline {
+extern const KernelTable table;
+}
+#if defined(__x86_64__)
+namespace avx2 {
+extern const KernelTable table;
+}
+namespace avx512 {
+extern const KernelTable table;
+}
+#endif
+
+namespace {
+
+std::vector<const KernelTable*> detect() {
+  std::vector<const KernelTable*> found;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("f16c");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl");
+  if (avx512) found.push_back(&avx512::table);
+  if (avx2) found.push_back(&avx2::table);
+#endif
+  found.push_back(&baseline::table);
+  return found;
+}
+
+const std::vector<const KernelTable*>& tables() {
+  static const std::vector<const KernelTable*>& found =
+      *new std::vector<const KernelTable*>(detect());
+  return found;
+}
+
+const KernelTable& choose() {
+  if (const char* wish = std::getenv("SOFTNPU_ISA"))
+    for (const KernelTable* table : tables())
+      if (std::string_view(wish) == table->level) return *table;
+  return *tables().front();
+}
+
+}  // namespace
+
+const KernelTable& active_table() {
+  static const KernelTable& chosen = choose();
+  return chosen;
+}
+
+const char* active_level_name() { return active_table().level; }
+
+std::span<const KernelTable* const> available_tables() { return tables(); }
+
+}  // namespace softnpu::kernels

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// elu_backward: gradInput = gradOutput · elu'(x), from the forward's output or from its input.
+#include "kernels/kernels.h"
+#include "loops/exp.h"
+#include "loops/walk.h"
+
+SOFTNPU_LEVEL_BEGIN
+namespace {
+
+struct FromResult {
+  EluBackwardNumbers c;
+  SOFTNPU_INLINE float operator()(float grad, float x) const {
+    // x + alpha · scale cancels near -alpha · scale; in float64 nothing is lost there.
+    const double below = c.input_scale * (x + c.alpha_scale);
+    return static_cast<float>(grad * (x > 0 ? c.scale : below));
+  }
+};
+
+struct FromInput {
+  EluBackwardNumbers c;
+  SOFTNPU_INLINE float operator()(float grad, float x) const {
+    const double below = c.input_alpha_scale * exp_for_float(x * c.input_scale);
+    return static_cast<float>(grad * (x > 0 ? c.scale : below));
+  }
+};
+
+}  // namespace
+
+void elu_backward_from_result(const ElementwiseLayout& layout, std::byte* const* origins,
+                              const void* numbers, int64_t begin, int64_t end) {
+  walk<2, float, FromResult>(layout, origins, numbers, begin, end);
+}
+
+void elu_backward_from_input(const ElementwiseLayout& layout, std::byte* const* origins,
+                             const void* numbers, int64_t begin, int64_t end) {
+  walk<2, float, FromInput>(layout, origins, numbers, begin, end);
+}
+
+SOFTNPU_LEVEL_END

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers that phase one hands to each kernel. float64 throughout: products and sums of
+// float32 values keep all their bits in it, nothing overflows on the way, and one rounding is left.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/status.h"
+
+namespace softnpu::kernels {
+
+struct EluBackwardNumbers {
+  double scale;
+  double alpha_scale;         // alpha · scale, exact
+  double input_scale;
+  double input_alpha_scale;   // inputScale · alpha · scale
+};
+
+struct SeluBackwardNumbers {
+  double lambda = 1.0507009873554804934193349852946;
+  double lambda_alpha = 1.7580993408473768599402175208123;
+};
+
+struct SmoothL1LossBackwardNumbers {
+  double beta;
+  double norm;            // 1, or 1/N for the mean
+  double norm_over_beta;
+};
+
+// The nearest-upsample gradient along one axis: gradInput's element i is the sum over gradOut's
+// elements [start[i], start[i + 1]).
+struct UpsampleAxis {
+  int64_t in = 1, out = 1;
+  int64_t in_stride = 0, out_stride = 0;  // of gradInput and of gradOut, in elements
+  std::vector<int64_t> start;
+};
+
+struct UpsampleNearest3dBackwardTask {
+  DType dtype = DType::undefined;
+  int64_t batch = 1, channels = 1;
+  int64_t in_batch_stride = 0, out_batch_stride = 0;
+  int64_t in_channel_stride = 0, out_channel_stride = 0;
+  UpsampleAxis d, h, w;
+  // Channels are dense in gradOut: they are summed side by side, else one after the other.
+  bool channels_inner = false;
+
+  // Rows are the unit of work: one (n, c, d, h) of gradInput, or one (n, d, h) with channels inner.
+  int64_t rows() const { return batch * (channels_inner ? 1 : channels) * d.in * h.in; }
+};
+
+// The gather of the unpool gradient. Positions count the elements of out in row-major order.
+struct MaxUnpool3dBackwardTask {
+  int64_t item = 0;  // bytes of an element
+  int64_t batch = 1, channels = 1;
+  int64_t d = 1, h = 1, w = 1;                        // of self
+  int64_t index_strides[5] = {};                      // n, c, d, h, w
+  int64_t grad_strides[5] = {};                       // n, c, D, H, W of gradOutput
+  int64_t grad_h = 1, grad_w = 1;                     // sizes of gradOutput
+  int64_t limit = 0;                                  // D·H·W of gradOutput
+  bool grad_flat = true;                              // D, H, W of gradOutput have one stride
+
+  int64_t positions() const { return batch * channels * d * h * w; }
+};
+
+// The first index, by position, that is out of range.
+struct BadIndex {
+  int64_t position = -1;  // -1: none
+  int64_t value = 0;
+};
+
+}  // namespace softnpu::kernels

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of one instruction set, and the choice among the sets that this machine has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/export.h"
+#include "kernels/formulas.h"
+#include "loops/elementwise.h"
+
+namespace softnpu::kernels {
+
+struct KernelTable {
+  const char* level;
+  loops::ElementwiseKernel elu_backward_from_result;
+  loops::ElementwiseKernel elu_backward_from_input;
+  loops::ElementwiseKernel selu_backward;        // floating types and INT8
+  loops::ElementwiseKernel selu_backward_int32;
+  loops::ElementwiseKernel smooth_l1_loss_backward;
+  // Rows [begin, end); `scratch` holds upsample_scratch_bytes(task).
+  void (*upsample_nearest3d_backward)(const UpsampleNearest3dBackwardTask& task,
+                                      const std::byte* grad_out, std::byte* grad_input,
+                                      std::byte* scratch, int64_t begin, int64_t end);
+  // Positions [begin, end) of out; stops at the first bad index.
+  BadIndex (*max_unpool3d_backward)(const MaxUnpool3dBackwardTask& task, const std::byte* grad,
+                                    const int64_t* indices, std::byte* out, int64_t begin,
+                                    int64_t end);
+};
+
+// Accumulators of one tile: elements of float64, and as many again for what rounding lost.
+constexpr int64_t kUpsampleTile = 2048;
+constexpr uint64_t kUpsampleScratchBytes = 2 * kUpsampleTile * sizeof(double);
+
+// The best table, or the one that SOFTNPU_ISA names if this machine has it.
+SOFTNPU_EXPORT const KernelTable& active_table();
+SOFTNPU_EXPORT const char* active_level_name();
+// All that this machine can run, best first.
+SOFTNPU_EXPORT std::span<const KernelTable* const> available_tables();
+
+}  // namespace softnpu::kernels

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loops/elementwise.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+namespace softnpu::loops {
+namespace {
+
+struct Dimension {
+  int64_t size;
+  std::array<int64_t, kMaxOperands> stride{};
+};
+
+// Whether `outer` continues `inner` in every operand, so that the two are one dimension.
+bool continues(const Dimension& outer, const Dimension& inner, int operands) {
+  for (int k = 0; k < operands; ++k)
+    if (outer.stride[k] != inner.stride[k] * inner.size) return false;
+  return true;
+}
+
+// Dimensions longer than 1, outermost first, ordered by the output's strides and merged.
+std::vector<Dimension> collapse(std::span<const Tensor* const> operands) {
+  const int count = static_cast<int>(operands.size());
+  const Tensor& out = *operands.back();
+  std::vector<Dimension> dims;
+  std::array<Dims, kMaxOperands> strides;
+  for (int k = 0; k < count; ++k) strides[k] = broadcast_strides(*operands[k], out.sizes);
+  for (size_t i = 0; i < out.rank(); ++i) {
+    if (out.sizes[i] == 1) continue;
+    Dimension d{out.sizes[i]};
+    for (int k = 0; k < count; ++k) d.stride[k] = strides[k][i];
+    dims.push_back(d);
+  }
+  std::stable_sort(dims.begin(), dims.end(), [&](const Dimension& a, const Dimension& b) {
+    return std::abs(a.stride[count - 1]) > std::abs(b.stride[count - 1]);
+  });
+  size_t kept = 0;
+  for (size_t i = 1; i < dims.size(); ++i) {
+    if (continues(dims[kept], dims[i], count)) {
+      dims[i].size *= dims[kept].size;
+      dims[kept] = dims[i];
+    } else {
+      dims[++kept] = dims[i];
+    }
+  }
+  if (!dims.empty()) dims.resize(kept + 1);
+  return dims;
+}
+
+// The dimension, other than x, along which an input is dense that is not dense along x; else the
+// next one out, so that short rows can share a tile. The number of dimensions when there is none.
+size_t pick_y(const std::vector<Dimension>& dims, int operands, bool& transposed) {
+  const Dimension& x = dims.back();
+  for (int k = 0; k + 1 < operands; ++k) {
+    if (std::abs(x.stride[k]) <= 1) continue;
+    for (size_t i = dims.size() - 1; i-- > 0;)
+      if (dims[i].stride[k] == 1) return transposed = true, i;
+  }
+  return dims.size() < 2 ? dims.size() : dims.size() - 2;
+}
+
+void choose_tiles(ElementwiseLayout& l, bool transposed) {
+  if (transposed) {
+    l.tile_y = std::min<int64_t>(l.ny, 32);
+    l.tile_x = std::min<int64_t>(l.nx, kTileElements / l.tile_y);
+  } else {
+    l.tile_x = std::min<int64_t>(l.nx, kTileElements);
+    l.tile_y = std::min<int64_t>(l.ny, std::max<int64_t>(1, kTileElements / 4 / l.tile_x));
+  }
+  l.tiles_x = (l.nx + l.tile_x - 1) / l.tile_x;
+  l.tiles_y = (l.ny + l.tile_y - 1) / l.tile_y;
+  l.tiles = l.tiles_x * l.tiles_y;
+  for (int64_t size : l.outer) l.tiles *= size;
+}
+
+}  // namespace
+
+ElementwiseLayout classify(std::span<const Tensor* const> operands) {
+  ElementwiseLayout l;
+  l.operands = static_cast<int>(operands.size());
+  for (int k = 0; k < l.operands; ++k) l.dtype[k] = operands[k]->dtype;
+  if (operands.back()->numel() == 0) return l;  // no tiles
+  std::vector<Dimension> dims = collapse(operands);
+  bool transposed = false;
+  if (!dims.empty()) {
+    const size_t y = pick_y(dims, l.operands, transposed);
+    l.nx = dims.back().size;
+    l.sx = dims.back().stride;
+    dims.pop_back();
+    if (y < dims.size()) {
+      l.ny = dims[y].size;
+      l.sy = dims[y].stride;
+      dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(y));
+    }
+  }
+  l.outer = Dims(dims.size());
+  for (int k = 0; k < l.operands; ++k) l.outer_strides[k] = Dims(dims.size());
+  for (size_t i = 0; i < dims.size(); ++i) {
+    l.outer[i] = dims[i].size;
+    for (int k = 0; k < l.operands; ++k) l.outer_strides[k][i] = dims[i].stride[k];
+  }
+  choose_tiles(l, transposed);
+  return l;
+}
+
+}  // namespace softnpu::loops

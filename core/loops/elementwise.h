@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The iteration space of an elementwise operator, classified once: dimensions are ordered by the
+// output's strides and merged where every operand allows, and the two that matter are picked: x,
+// along which the output is densest, and y, along which a transposed input is.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/export.h"
+#include "base/status.h"
+#include "loops/threads.h"
+#include "tensor/tensor.h"
+
+namespace softnpu::loops {
+
+constexpr int kMaxOperands = 4;  // inputs first, then the one output
+constexpr int64_t kTileElements = 1024;  // a float tile of each operand stays in the L1 cache
+
+struct ElementwiseLayout {
+  int operands = 0;
+  std::array<DType, kMaxOperands> dtype{};
+  // Sizes and strides (in elements) of x and y, and of what is outside them, outermost first.
+  int64_t nx = 1, ny = 1;
+  std::array<int64_t, kMaxOperands> sx{}, sy{};
+  Dims outer;
+  std::array<Dims, kMaxOperands> outer_strides;
+  // Tiles: the unit of work. Their order is x fastest, then y, then the outer dimensions.
+  int64_t tile_x = 1, tile_y = 1, tiles_x = 1, tiles_y = 1, tiles = 0;
+};
+
+// One kernel: works through tiles [begin, end) on the operands' first elements.
+using ElementwiseKernel = void (*)(const ElementwiseLayout& layout, std::byte* const* origins,
+                                   const void* formula, int64_t begin, int64_t end);
+
+// The operands broadcast to the last one's sizes.
+SOFTNPU_EXPORT ElementwiseLayout classify(std::span<const Tensor* const> operands);
+
+// A planned elementwise operator: the layout, the kernel, and the formula's numbers.
+class ElementwisePlan {
+ public:
+  template <class Formula>
+  ElementwisePlan(std::span<const Tensor* const> operands, ElementwiseKernel kernel,
+                  const Formula& formula)
+      : layout_(classify(operands)), kernel_(kernel) {
+    static_assert(sizeof(Formula) <= sizeof formula_ && std::is_trivially_copyable_v<Formula>);
+    new (formula_.data()) Formula(formula);
+  }
+
+  uint64_t workspace_size() const { return 0; }
+
+  Status run(std::byte* const* origins, std::byte* /*workspace*/) const {
+    const int64_t grain = std::max<int64_t>(1, kGrain / (layout_.tile_x * layout_.tile_y));
+    parallel_for(layout_.tiles, grain, thread_count(), [&](int64_t begin, int64_t end, int) {
+      kernel_(layout_, origins, formula_.data(), begin, end);
+    });
+    return {};
+  }
+
+ private:
+  // Two threads pay from about twice this many elements.
+  static constexpr int64_t kGrain = 8192;
+
+  ElementwiseLayout layout_;
+  ElementwiseKernel kernel_;
+  alignas(double) std::array<std::byte, 64> formula_{};
+};
+
+}  // namespace softnpu::loops

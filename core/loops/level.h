@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel sources are compiled once for each instruction set, each time into a namespace of its own
+// (SOFTNPU_LEVEL, set by the build). Code in that namespace must not be shared between levels, and
+// must use as little as possible from outside it: an inline function of the standard library that
+// one level compiles with its instructions could be linked into another.
+#pragma once
+
+#ifndef SOFTNPU_LEVEL
+#error "SOFTNPU_LEVEL must name the instruction set that this source is compiled for"
+#endif
+
+#define SOFTNPU_LEVEL_BEGIN namespace softnpu::kernels::SOFTNPU_LEVEL {
+#define SOFTNPU_LEVEL_END }
+
+// Iterations of the next loop do not depend on each other, although a store may hit the very
+// element that was loaded (in-place operators).
+#if defined(__clang__)
+#define SOFTNPU_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define SOFTNPU_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+#define SOFTNPU_INLINE inline __attribute__((always_inline))

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threads that kernels run on: one pool for the process, started when it is first needed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include "base/export.h"
+
+namespace softnpu::loops {
+
+// SOFTNPU_THREADS where it is a number from 1 to 1024, else the processors this process may use.
+SOFTNPU_EXPORT int thread_count();
+// Takes effect from the next kernel on. Values are clamped to 1…1024.
+SOFTNPU_EXPORT void set_thread_count(int count);
+
+// A borrowed callable: (begin, end, worker), where worker is below the number of workers.
+class RangeBody {
+ public:
+  template <class F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, RangeBody>)
+  RangeBody(F&& f)  // NOLINT: implicit on purpose, as a function argument is
+      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
+        call_([](void* object, int64_t begin, int64_t end, int worker) {
+          (*static_cast<std::remove_reference_t<F>*>(object))(begin, end, worker);
+        }) {}
+  void operator()(int64_t begin, int64_t end, int worker) const {
+    call_(object_, begin, end, worker);
+  }
+
+ private:
+  void* object_;
+  void (*call_)(void*, int64_t, int64_t, int);
+};
+
+// Runs `body` over [0, count) in pieces of about `grain` or more, on up to `workers` threads, the
+// calling one among them. The body must not throw, and its results must not depend on where the
+// pieces are cut. Runs on the calling thread alone when there is no more than one piece, or while
+// another thread's kernel has the pool.
+SOFTNPU_EXPORT void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body);
+
+}  // namespace softnpu::loops

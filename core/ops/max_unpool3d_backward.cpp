@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// aclnnMaxUnpool3dBackward: out[n, c, i] = gradOutput[n, c, indices[n, c, i]] with D, H, W seen as
+// one axis. self, stride and padding take part in the checks only.
+#include "ops/max_unpool3d_backward.h"
+
+#include <mutex>
+
+#include "aclnnop/aclnn_max_unpool3d_backward.h"
+#include "loops/threads.h"
+
+namespace softnpu::ops {
+
+using enum runtime::Soc;
+
+const OperatorTraits MaxUnpool3dBackward::kTraits = {
+    .name = "aclnnMaxUnpool3dBackward",
+    .products = {ascend950, ascend910_93, ascend910b, ascend910},
+    .in_place = false,
+};
+
+namespace {
+
+constexpr std::initializer_list<DType> kTypes = {DType::f32, DType::f16, DType::i16, DType::i32,
+                                                 DType::i64, DType::i8,  DType::u8,  DType::f64};
+
+std::span<const int64_t> spatial(const Dims& sizes) {  // D, H, W
+  return std::span<const int64_t>(sizes).last(std::min<size_t>(3, sizes.size()));
+}
+
+bool all_positive(std::span<const int64_t> sizes) {
+  return std::ranges::all_of(sizes, [](int64_t size) { return size > 0; });
+}
+
+}  // namespace
+
+Status MaxUnpool3dBackward::check_pointers(const Args& a) {
+  REQUIRE(a.grad_output, kParamNullptr, "grad-output-null"_rule, "gradOutput is null");
+  REQUIRE(a.self, kParamNullptr, "self-null"_rule, "self is null");
+  REQUIRE(a.indices, kParamNullptr, "indices-null"_rule, "indices is null");
+  REQUIRE(a.output_size, kParamNullptr, "output-size-null"_rule, "outputSize is null");
+  REQUIRE(a.stride, kParamNullptr, "stride-null"_rule, "stride is null");
+  REQUIRE(a.padding, kParamNullptr, "padding-null"_rule, "padding is null");
+  REQUIRE(a.out, kParamNullptr, "out-null"_rule, "out is null");
+  return {};
+}
+
+Status MaxUnpool3dBackward::check(const Args& a) {
+  const Tensor &grad_output = *a.grad_output, &self = *a.self, &indices = *a.indices, &out = *a.out;
+  const auto tensors = operands(a);
+  const std::pair<const char*, const Tensor*> like_self[] = {{"indices", &indices}, {"out", &out}};
+  const std::pair<const char*, Dims> sizes[] = {
+      {"outputSize", Dims(*a.output_size)}, {"stride", Dims(*a.stride)}, {"padding", Dims(*a.padding)}};
+
+  REQUIRE(is_contiguous(out), kParamInvalid, "out-not-contiguous"_rule, "out has shape ", out.sizes,
+          " and strides ", out.strides, "; it must be contiguous");
+  for (const auto& [name, arg, use] : tensors)
+    REQUIRE(arg.tensor == &indices ? arg->dtype == DType::i64 : is_one_of(arg->dtype, kTypes),
+            kParamInvalid, "dtype-unsupported"_rule, name, " has data type ", arg->dtype,
+            arg.tensor == &indices ? supported_types({DType::i64}) : supported_types(kTypes));
+  for (const Operand& o : tensors) RETURN_IF_FAILED(check_format(o.name, *o.arg));
+  for (const auto& [name, tensor] : {std::pair{"self", &self}, {"out", &out}})
+    REQUIRE(tensor->dtype == grad_output.dtype, kParamInvalid, "dtype-differs"_rule, name,
+            " has data type ", tensor->dtype, ", but gradOutput has ", grad_output.dtype,
+            "; they must be equal");
+  REQUIRE(self.rank() == 4 || self.rank() == 5, kParamInvalid, "self-rank"_rule, "self has rank ",
+          self.rank(), " (shape ", self.sizes, "); expected 4 or 5");
+  for (const auto& [name, tensor] : like_self)
+    REQUIRE(tensor->rank() == self.rank(), kParamInvalid, "rank-differs"_rule, name, " has rank ",
+            tensor->rank(), ", but self has rank ", self.rank(), "; they must be equal");
+  for (const auto& [name, tensor] : like_self)
+    REQUIRE(tensor->sizes == self.sizes, kParamInvalid, "shape-differs"_rule, name, " has shape ",
+            tensor->sizes, ", but self has shape ", self.sizes, "; they must be equal");
+  REQUIRE(all_positive(std::span<const int64_t>(self.sizes).subspan(1)), kParamInvalid,
+          "self-empty"_rule, "self has shape ", self.sizes,
+          "; every dimension but the first must be above 0");
+  for (const auto& [name, values] : sizes)
+    REQUIRE(values.size() == 3, kParamInvalid, "size-length"_rule, name, " has ", values.size(),
+            " elements; expected 3");
+  for (const auto& [name, values] : {sizes[0], sizes[1]})
+    REQUIRE(all_positive(values), kParamInvalid, "size-positive"_rule, name, " is ", values,
+            "; every element must be above 0");
+  // A product that does not fit 64 bits is large enough.
+  const auto room = checked_numel(sizes[0].second);
+  REQUIRE(!room || *room >= *checked_numel(spatial(self.sizes)), kParamInvalid,
+          "output-size-small"_rule, "outputSize is ", sizes[0].second,
+          ", whose product is below D * H * W of self, which has shape ", self.sizes);
+  REQUIRE(std::ranges::equal(spatial(grad_output.sizes), sizes[0].second), kParamInvalid,
+          "grad-output-spatial"_rule, "gradOutput has shape ", grad_output.sizes,
+          ", whose D, H, W differ from outputSize ", sizes[0].second);
+  REQUIRE(grad_output.rank() == self.rank(), kParamInvalid, "grad-output-rank"_rule,
+          "gradOutput has rank ", grad_output.rank(), ", but self has rank ", self.rank(),
+          "; they must be equal");
+  for (size_t i = 0; i + 3 < self.rank(); ++i)
+    REQUIRE(grad_output.sizes[i] == self.sizes[i], kParamInvalid, "grad-output-batch"_rule,
+            "gradOutput has shape ", grad_output.sizes, ", but self has shape ", self.sizes,
+            "; all dimensions before D, H, W must be equal");
+  return {};
+}
+
+namespace {
+
+// The strides of n, c, d, h, w; a tensor of rank 4 has no c.
+void read_strides(const Tensor& tensor, int64_t (&strides)[5]) {
+  const size_t rank = tensor.rank();
+  strides[0] = tensor.strides[0];
+  strides[1] = rank == 5 ? tensor.strides[1] : 0;
+  for (size_t i = 0; i < 3; ++i) strides[2 + i] = tensor.strides[rank - 3 + i];
+}
+
+// Whether D, H, W can be walked with one step; `step` is it.
+bool is_flat(const Tensor& tensor, int64_t& step) {
+  int64_t inner = 0;  // elements that the axes so far step over, times their step
+  for (size_t i = tensor.rank(); i-- > tensor.rank() - 3;) {
+    if (tensor.sizes[i] == 1) continue;
+    if (inner != 0 && tensor.strides[i] != inner) return false;
+    if (inner == 0) step = tensor.strides[i];
+    inner = tensor.strides[i] * tensor.sizes[i];
+    if (inner == 0) return tensor.numel() <= tensor.sizes[i];  // a repeated element, nothing else
+  }
+  return true;
+}
+
+}  // namespace
+
+MaxUnpool3dBackward::Plan MaxUnpool3dBackward::plan(const Args& a) {
+  const Tensor &grad_output = *a.grad_output, &indices = *a.indices;
+  const size_t rank = indices.rank();
+  kernels::MaxUnpool3dBackwardTask task;
+  task.item = item_size(grad_output.dtype);
+  task.batch = indices.sizes[0];
+  task.channels = rank == 5 ? indices.sizes[1] : 1;
+  task.d = indices.sizes[rank - 3];
+  task.h = indices.sizes[rank - 2];
+  task.w = indices.sizes[rank - 1];
+  read_strides(indices, task.index_strides);
+  int64_t step = 1;
+  if (is_flat(indices, step)) {
+    task.w *= task.d * task.h;
+    task.d = task.h = 1;
+    task.index_strides[4] = step;
+  }
+  read_strides(grad_output, task.grad_strides);
+  task.grad_h = grad_output.sizes[rank - 2];
+  task.grad_w = grad_output.sizes[rank - 1];
+  task.limit = *checked_numel(spatial(grad_output.sizes));
+  step = 1;
+  task.grad_flat = is_flat(grad_output, step);
+  if (task.grad_flat) task.grad_strides[4] = step;
+  return Plan(task, indices.sizes);
+}
+
+Status MaxUnpool3dBackwardPlan::run(std::byte* const* origins, std::byte* /*workspace*/) const {
+  const kernels::KernelTable& table = kernels::active_table();
+  std::mutex mutex;
+  kernels::BadIndex first;
+  loops::parallel_for(
+      task_.positions(), 8192, loops::thread_count(), [&](int64_t begin, int64_t end, int) {
+        const kernels::BadIndex bad = table.max_unpool3d_backward(
+            task_, origins[0], reinterpret_cast<const int64_t*>(origins[2]), origins[3], begin, end);
+        if (bad.position < 0) return;
+        std::lock_guard lock(mutex);
+        if (first.position < 0 || bad.position < first.position) first = bad;
+      });
+  if (first.position < 0) return {};
+  Dims where(shape_.size());
+  int64_t rest = first.position;
+  for (size_t i = shape_.size(); i-- > 0; rest /= shape_[i]) where[i] = rest % shape_[i];
+  return fail(kRuntimeError, "indices", where, " is ", first.value,
+              "; expected 0 or more and less than ", task_.limit, ", the product of outputSize");
+}
+
+}  // namespace softnpu::ops
+
+using softnpu::ops::MaxUnpool3dBackward;
+
+extern "C" aclnnStatus aclnnMaxUnpool3dBackwardGetWorkspaceSize(
+    const aclTensor* gradOutput, const aclTensor* self, const aclTensor* indices,
+    const aclIntArray* outputSize, const aclIntArray* stride, const aclIntArray* padding,
+    aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor) {
+  return softnpu::phase_one<MaxUnpool3dBackward>(
+      __func__, workspaceSize, executor, [&](softnpu::Handles& h) -> MaxUnpool3dBackward::Args {
+        return {.grad_output = h.tensor("gradOutput", gradOutput),
+                .self = h.tensor("self", self),
+                .indices = h.tensor("indices", indices),
+                .output_size = h.int_array("outputSize", outputSize),
+                .stride = h.int_array("stride", stride),
+                .padding = h.int_array("padding", padding),
+                .out = h.tensor("out", out)};
+      });
+}
+
+extern "C" aclnnStatus aclnnMaxUnpool3dBackward(void* workspace, uint64_t workspaceSize,
+                                                aclOpExecutor* executor, aclrtStream stream) {
+  return softnpu::launch_executor(__func__, MaxUnpool3dBackward::kTraits, workspace, workspaceSize,
+                                  executor, stream);
+}

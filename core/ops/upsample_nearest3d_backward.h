@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+
+#include "executor/two_phase.h"
+#include "kernels/table.h"
+#include "loops/threads.h"
+
+namespace softnpu::ops {
+
+// The workspace holds the accumulators of each thread.
+class UpsampleNearest3dBackwardPlan {
+ public:
+  explicit UpsampleNearest3dBackwardPlan(kernels::UpsampleNearest3dBackwardTask task)
+      : task_(std::move(task)), workers_(loops::thread_count()) {}
+  uint64_t workspace_size() const {
+    return static_cast<uint64_t>(workers_) * kernels::kUpsampleScratchBytes;
+  }
+  SOFTNPU_EXPORT Status run(std::byte* const* origins, std::byte* workspace) const;
+
+ private:
+  kernels::UpsampleNearest3dBackwardTask task_;
+  int workers_;
+};
+
+struct UpsampleNearest3dBackward {
+  struct Args {
+    TensorArg grad_out;
+    const IntArray* output_size;
+    const IntArray* input_size;
+    double scales_d, scales_h, scales_w;
+    TensorArg grad_input;
+  };
+  using Plan = UpsampleNearest3dBackwardPlan;
+
+  SOFTNPU_EXPORT static const OperatorTraits kTraits;
+  SOFTNPU_EXPORT static Status check_pointers(const Args& a);
+  SOFTNPU_EXPORT static Status check(const Args& a);
+  static std::array<Operand, 2> operands(const Args& a) {
+    return {{{"gradOut", a.grad_out, Use::read}, {"gradInput", a.grad_input, Use::write}}};
+  }
+  SOFTNPU_EXPORT static Plan plan(const Args& a);
+};
+
+}  // namespace softnpu::ops

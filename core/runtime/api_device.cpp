@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices, contexts and system parameters.
+#include "acl/acl_rt.h"
+#include "runtime/context.h"
+#include "runtime/device.h"
+#include "runtime/entry.h"
+#include "runtime/settings.h"
+
+using namespace softnpu;
+using namespace softnpu::runtime;
+
+extern "C" {
+
+aclError aclrtGetDeviceCount(uint32_t* count) {
+  return entry("aclrtGetDeviceCount", [&] { return store("count", count, device_count()); });
+}
+
+aclError aclrtSetDevice(int32_t deviceId) {
+  return entry("aclrtSetDevice", [&] { return set_device(deviceId); });
+}
+
+aclError aclrtGetDevice(int32_t* deviceId) {
+  return entry("aclrtGetDevice", [&]() -> Status {
+    std::shared_ptr<Context> context;
+    RETURN_IF_FAILED(current_context(context));
+    return store("deviceId", deviceId, context->device());
+  });
+}
+
+aclError aclrtResetDevice(int32_t deviceId) {
+  return entry("aclrtResetDevice", [&] { return reset_device(deviceId, Reset::once); });
+}
+
+aclError aclrtResetDeviceForce(int32_t deviceId) {
+  return entry("aclrtResetDeviceForce", [&] { return reset_device(deviceId, Reset::all); });
+}
+
+aclError aclrtSynchronizeDevice() {
+  return entry("aclrtSynchronizeDevice", [] { return synchronize_device({}); });
+}
+
+aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
+  return entry("aclrtSynchronizeDeviceWithTimeout", [&]() -> Status {
+    Deadline deadline;
+    RETURN_IF_FAILED(parse_timeout(timeout, deadline));
+    return synchronize_device(deadline);
+  });
+}
+
+aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
+  return entry("aclrtCreateContext", [&] { return create_context(deviceId, context); });
+}
+
+aclError aclrtDestroyContext(aclrtContext context) {
+  return entry("aclrtDestroyContext", [&] { return destroy_context(context); });
+}
+
+aclError aclrtSetCurrentContext(aclrtContext context) {
+  return entry("aclrtSetCurrentContext", [&] { return set_current_context(context); });
+}
+
+aclError aclrtGetCurrentContext(aclrtContext* context) {
+  return entry("aclrtGetCurrentContext", [&]() -> Status {
+    std::shared_ptr<Context> current;
+    RETURN_IF_FAILED(current_context(current));
+    return store("context", context, current->handle());
+  });
+}
+
+aclError aclrtCtxGetCurrentDefaultStream(aclrtStream* stream) {
+  return entry("aclrtCtxGetCurrentDefaultStream", [&]() -> Status {
+    std::shared_ptr<Context> current;
+    RETURN_IF_FAILED(current_context(current));
+    return store("stream", stream, current->default_stream()->handle());
+  });
+}
+
+aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
+  return entry("aclrtCtxSetSysParamOpt", [&]() -> Status {
+    std::shared_ptr<Context> current;
+    RETURN_IF_FAILED(current_context(current));
+    return current->params().set(opt, value);
+  });
+}
+
+aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
+  return entry("aclrtCtxGetSysParamOpt", [&]() -> Status {
+    std::shared_ptr<Context> current;
+    RETURN_IF_FAILED(current_context(current));
+    std::optional<int64_t> found;
+    RETURN_IF_FAILED(current->params().get(opt, found));
+    if (!found)
+      return fail(kRtSysParamOptNotSet, "opt ", static_cast<int>(opt),
+                  " was never set in the current context");
+    return store("value", value, *found);
+  });
+}
+
+aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
+  return entry("aclrtSetSysParamOpt", [&] { return process_params().set(opt, value); });
+}
+
+aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
+  return entry("aclrtGetSysParamOpt", [&]() -> Status {
+    std::optional<int64_t> found;
+    RETURN_IF_FAILED(process_params().get(opt, found));
+    return store("value", value, found.value_or(0));
+  });
+}
+
+}  // extern "C"

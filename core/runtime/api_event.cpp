@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events.
+#include "acl/acl_rt.h"
+#include "runtime/entry.h"
+#include "runtime/event.h"
+
+using namespace softnpu;
+using namespace softnpu::runtime;
+
+namespace {
+
+// Finds an event and does something with it.
+template <class Body>
+aclError with_event(std::string_view function, aclrtEvent event, Body&& body) {
+  return entry(function, [&]() -> Status {
+    std::shared_ptr<Event> found;
+    RETURN_IF_FAILED(find_event("event", event, found));
+    return body(*found);
+  });
+}
+
+template <class Body>
+aclError with_event_and_stream(std::string_view function, aclrtEvent event, aclrtStream stream,
+                               Body&& body) {
+  return with_event(function, event, [&](Event& found_event) -> Status {
+    std::shared_ptr<Stream> found_stream;
+    RETURN_IF_FAILED(find_stream(stream, found_stream));
+    return body(found_event, found_stream);
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+// Every event can be waited for and can be timed, whatever its flags are.
+aclError aclrtCreateEvent(aclrtEvent* event) {
+  return entry("aclrtCreateEvent", [&] { return create_event(0, event); });
+}
+
+aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag) {
+  return entry("aclrtCreateEventWithFlag", [&] { return create_event(flag, event); });
+}
+
+aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag) {
+  return entry("aclrtCreateEventExWithFlag", [&] { return create_event(flag, event); });
+}
+
+aclError aclrtDestroyEvent(aclrtEvent event) {
+  return entry("aclrtDestroyEvent", [&] { return destroy_event(event); });
+}
+
+aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
+  return with_event_and_stream("aclrtRecordEvent", event, stream,
+                               [](Event& e, const auto& s) { return e.record(s); });
+}
+
+aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
+  return with_event_and_stream("aclrtResetEvent", event, stream, [](Event& e, const auto&) {
+    e.reset();
+    return Status();
+  });
+}
+
+aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
+  return with_event_and_stream("aclrtStreamWaitEvent", event, stream,
+                               [](Event& e, const auto& s) { return e.hold_back(*s); });
+}
+
+aclError aclrtSynchronizeEvent(aclrtEvent event) {
+  return with_event("aclrtSynchronizeEvent", event,
+                    [](const Event& e) { return e.synchronize({}); });
+}
+
+aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout) {
+  return with_event("aclrtSynchronizeEventWithTimeout", event, [&](const Event& e) -> Status {
+    Deadline deadline;
+    RETURN_IF_FAILED(parse_timeout(timeout, deadline));
+    return e.synchronize(deadline);
+  });
+}
+
+aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status) {
+  return with_event("aclrtQueryEvent", event, [&](const Event& e) {
+    return store("status", status,
+                 e.is_complete() ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY);
+  });
+}
+
+aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status) {
+  return with_event("aclrtQueryEventStatus", event, [&](const Event& e) {
+    return store(
+        "status", status,
+        e.is_complete() ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY);
+  });
+}
+
+aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* status) {
+  return with_event("aclrtQueryEventWaitStatus", event, [&](const Event& e) {
+    return store(
+        "status", status,
+        e.has_waiting_streams() ? ACL_EVENT_WAIT_STATUS_NOT_READY : ACL_EVENT_WAIT_STATUS_COMPLETE);
+  });
+}
+
+aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endEvent) {
+  return entry("aclrtEventElapsedTime", [&]() -> Status {
+    int64_t nanoseconds;
+    RETURN_IF_FAILED(elapsed_time(startEvent, endEvent, nanoseconds));
+    return store("ms", ms, static_cast<double>(nanoseconds) * 1e-6);
+  });
+}
+
+aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp) {
+  return with_event("aclrtEventGetTimestamp", event, [&](const Event& e) -> Status {
+    int64_t nanoseconds;
+    RETURN_IF_FAILED(e.reached("event", nanoseconds));
+    return store("timestamp", timestamp, nanoseconds / 1000);
+  });
+}
+
+}  // extern "C"

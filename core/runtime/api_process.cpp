@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// aclInit and aclFinalize, what the machine is, and the thread's last errors.
+#include "acl/acl.h"
+#include "base/dtype.h"
+#include "base/half.h"
+#include "base/last_error.h"
+#include "runtime/entry.h"
+#include "runtime/process.h"
+#include "runtime/product.h"
+
+using namespace softnpu;
+using namespace softnpu::runtime;
+
+extern "C" {
+
+aclError aclInit(const char* configPath) {
+  return entry("aclInit", [&] { return initialize(configPath); });
+}
+
+aclError aclFinalize() {
+  return entry("aclFinalize", [] { return finalize(); });
+}
+
+const char* aclGetRecentErrMsg() { return take_message(); }
+
+const char* aclrtGetSocName() { return product().name.data(); }
+
+aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion, int32_t* patchVersion) {
+  return entry("aclrtGetVersion", [&]() -> Status {
+    const Version v = version();
+    RETURN_IF_FAILED(store("majorVersion", majorVersion, v.major));
+    RETURN_IF_FAILED(store("minorVersion", minorVersion, v.minor));
+    return store("patchVersion", patchVersion, v.patch);
+  });
+}
+
+aclError aclrtGetRunMode(aclrtRunMode* runMode) {
+  return entry("aclrtGetRunMode", [&] { return store("runMode", runMode, ACL_HOST); });
+}
+
+aclError aclrtGetLastError(aclrtLastErrLevel level) {
+  const aclError last = aclrtPeekAtLastError(level);
+  remember_runtime_code(kSuccess);
+  return last;
+}
+
+aclError aclrtPeekAtLastError(aclrtLastErrLevel level) {
+  if (level == ACL_RT_THREAD_LEVEL) return last_runtime_code();
+  return entry("aclrtPeekAtLastError", [&] {
+    return fail(kRtParamInvalid, "level is ", static_cast<int>(level),
+                "; it must be ACL_RT_THREAD_LEVEL (0)");
+  });
+}
+
+size_t aclDataTypeSize(aclDataType dataType) {
+  return static_cast<size_t>(item_size(static_cast<DType>(dataType)));
+}
+
+aclFloat16 aclFloatToFloat16(float value) {
+  if (value != value) return 0x7BFF;
+  const uint16_t half = float_to_half(value);
+  // Saturates where the conversion gives an infinity.
+  return (half & 0x7FFF) == 0x7C00 ? static_cast<uint16_t>(half - 1) : half;
+}
+
+float aclFloat16ToFloat(aclFloat16 value) {
+  if ((value & 0x7C00) != 0x7C00) return half_to_float(value);
+  // An exponent of all ones is read as 16: (1 + mantissa / 1024) * 2^16.
+  const float magnitude = static_cast<float>(1024 + (value & 0x3FF)) * 64.0f;
+  return (value & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+}  // extern "C"

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams and the callbacks in them.
+#include "acl/acl_rt.h"
+#include "runtime/entry.h"
+#include "runtime/report.h"
+#include "runtime/stream.h"
+
+using namespace softnpu;
+using namespace softnpu::runtime;
+
+extern "C" {
+
+aclError aclrtCreateStream(aclrtStream* stream) {
+  return entry("aclrtCreateStream", [&] { return create_stream(0, 0, stream); });
+}
+
+aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority, uint32_t flag) {
+  return entry("aclrtCreateStreamWithConfig",
+               [&] { return create_stream(priority, flag, stream); });
+}
+
+aclError aclrtDestroyStream(aclrtStream stream) {
+  return entry("aclrtDestroyStream", [&] { return destroy_stream(stream, Destroy::finish_work); });
+}
+
+aclError aclrtDestroyStreamForce(aclrtStream stream) {
+  return entry("aclrtDestroyStreamForce",
+               [&] { return destroy_stream(stream, Destroy::drop_work); });
+}
+
+aclError aclrtSynchronizeStream(aclrtStream stream) {
+  return entry("aclrtSynchronizeStream", [&] { return synchronize_stream(stream, {}); });
+}
+
+aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
+  return entry("aclrtSynchronizeStreamWithTimeout", [&]() -> Status {
+    Deadline deadline;
+    RETURN_IF_FAILED(parse_timeout(timeout, deadline));
+    return synchronize_stream(stream, deadline);
+  });
+}
+
+aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
+  return entry("aclrtStreamQuery", [&]() -> Status {
+    std::shared_ptr<Stream> found;
+    RETURN_IF_FAILED(find_stream(stream, found));
+    return store("status", status,
+                 found->is_idle() ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY);
+  });
+}
+
+aclError aclrtStreamGetId(aclrtStream stream, int32_t* streamId) {
+  return entry("aclrtStreamGetId", [&]() -> Status {
+    std::shared_ptr<Stream> found;
+    RETURN_IF_FAILED(find_stream_anywhere(stream, found));
+    return store("streamId", streamId, found->id());
+  });
+}
+
+aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t* flags) {
+  return entry("aclrtStreamGetFlags", [&]() -> Status {
+    std::shared_ptr<Stream> found;
+    RETURN_IF_FAILED(find_stream_anywhere(stream, found));
+    return store("flags", flags, found->flags());
+  });
+}
+
+aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t* priority) {
+  return entry("aclrtStreamGetPriority", [&]() -> Status {
+    std::shared_ptr<Stream> found;
+    RETURN_IF_FAILED(find_stream_anywhere(stream, found));
+    return store("priority", priority, found->priority());
+  });
+}
+
+aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBlockType blockType,
+                             aclrtStream stream) {
+  return entry("aclrtLaunchCallback", [&]() -> Status {
+    if (fn == nullptr) return fail(kRtParamInvalid, "fn is null");
+    if (blockType != ACL_CALLBACK_NO_BLOCK && blockType != ACL_CALLBACK_BLOCK)
+      return fail(kRtParamInvalid, "blockType is ", static_cast<int>(blockType),
+                  "; it must be ACL_CALLBACK_NO_BLOCK (0) or ACL_CALLBACK_BLOCK (1)");
+    std::shared_ptr<Stream> found;
+    RETURN_IF_FAILED(find_stream(stream, found));
+    return launch_callback(found, fn, userData, blockType == ACL_CALLBACK_BLOCK);
+  });
+}
+
+aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) {
+  return entry("aclrtSubscribeReport", [&]() -> Status {
+    std::shared_ptr<Stream> found;
+    RETURN_IF_FAILED(find_stream(stream, found));
+    return subscribe(threadId, *found);
+  });
+}
+
+aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) {
+  return entry("aclrtUnSubscribeReport", [&]() -> Status {
+    std::shared_ptr<Stream> found;
+    RETURN_IF_FAILED(find_stream_anywhere(stream, found));
+    return unsubscribe(threadId, *found);
+  });
+}
+
+aclError aclrtProcessReport(int32_t timeout) {
+  return entry("aclrtProcessReport", [&]() -> Status {
+    Deadline deadline;
+    RETURN_IF_FAILED(parse_timeout(timeout, deadline));
+    return process_reports(deadline);
+  });
+}
+
+aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args) {
+  return entry("aclrtLaunchHostFunc", [&]() -> Status {
+    if (fn == nullptr) return fail(kRtParamInvalid, "fn is null");
+    return launch(stream, "aclrtLaunchHostFunc", [fn, args] {
+      fn(args);
+      return Status();
+    });
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/arena.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+// AddressSanitizer knows nothing of this allocator unless it is told.
+#if defined(__SANITIZE_ADDRESS__)
+#define SOFTNPU_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SOFTNPU_ADDRESS_SANITIZER 1
+#endif
+#endif
+#ifdef SOFTNPU_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(begin, size) ((void)(begin), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(begin, size) ((void)(begin), (void)(size))
+#endif
+
+namespace softnpu::runtime {
+namespace {
+
+// Address space costs nothing until it is touched.
+constexpr size_t kRegionSize = size_t{16} << 30;
+// Freed ranges below this size keep their pages, so that buffers that come and go stay fast.
+constexpr size_t kKeepPagesBelow = size_t{32} << 20;
+// Behind every range, so that no two touch and an overrun is nobody's data.
+constexpr size_t kGap = 64;
+
+constexpr uintptr_t round_up(uintptr_t value, size_t alignment) {
+  return (value + alignment - 1) & ~(uintptr_t{alignment} - 1);
+}
+
+size_t padded(size_t size) { return round_up(size, Arena::kSmallAlignment) + kGap; }
+
+void* reserve(size_t size) {
+  void* begin = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return begin == MAP_FAILED ? nullptr : begin;
+}
+
+}  // namespace
+
+std::byte* Arena::take(size_t size) {
+  const size_t alignment = size >= kBigSize ? kHugePage : kSmallAlignment;
+  std::byte* base = carve(padded(size), alignment);
+  if (base == nullptr && grow(padded(size))) base = carve(padded(size), alignment);
+  if (base == nullptr) return nullptr;
+  if (!make_usable(reinterpret_cast<uintptr_t>(base) + padded(size))) {
+    add_free(reinterpret_cast<uintptr_t>(base), padded(size));
+    return nullptr;
+  }
+  ASAN_UNPOISON_MEMORY_REGION(base, size);
+  return base;
+}
+
+void Arena::give_back(std::byte* base, size_t size) {
+  ASAN_POISON_MEMORY_REGION(base, size);
+  add_free(reinterpret_cast<uintptr_t>(base), padded(size));
+}
+
+void Arena::release_pages(std::byte* base, size_t size) {
+  if (size < kKeepPagesBelow) return;
+  // Whole pages only; a large range starts at one.
+  madvise(base, size & ~size_t{4095}, MADV_DONTNEED);
+}
+
+bool Arena::owns(const void* address) const {
+  const auto a = reinterpret_cast<uintptr_t>(address);
+  return std::any_of(regions_.begin(), regions_.end(),
+                     [a](const Region& r) { return a >= r.begin && a < r.end; });
+}
+
+bool Arena::grow(size_t size) {
+  const size_t least = round_up(size, kHugePage) + 2 * kHugePage;
+  for (size_t want = std::max(kRegionSize, least);; want = std::max(want / 2, least)) {
+    if (void* got = reserve(want)) {
+      const auto begin = reinterpret_cast<uintptr_t>(got);
+      regions_.push_back({begin, begin + want, begin});
+      add_free(begin, want);
+      madvise(got, want, MADV_HUGEPAGE);  // advice only: nothing depends on its success
+      return true;
+    }
+    if (want == least) return false;
+  }
+}
+
+std::byte* Arena::carve(size_t size, size_t alignment) {
+  for (auto fit = free_by_size_.lower_bound({size, 0}); fit != free_by_size_.end(); ++fit) {
+    const auto [length, begin] = *fit;
+    const uintptr_t start = round_up(begin, alignment);
+    if (start + size > begin + length) continue;
+    remove_free(begin, length);
+    if (start > begin) add_free(begin, start - begin);
+    if (start + size < begin + length) add_free(start + size, begin + length - start - size);
+    return reinterpret_cast<std::byte*>(start);
+  }
+  return nullptr;
+}
+
+bool Arena::make_usable(uintptr_t end) {
+  const auto region = std::find_if(regions_.begin(), regions_.end(), [end](const Region& r) {
+    return end > r.begin && end <= r.end;
+  });
+  const uintptr_t from = region->usable_end;
+  if (end <= from) return true;
+  const uintptr_t to = std::min(round_up(end, kHugePage), region->end);
+  if (mprotect(reinterpret_cast<void*>(from), to - from, PROT_READ | PROT_WRITE) != 0) return false;
+  ASAN_POISON_MEMORY_REGION(reinterpret_cast<void*>(from), to - from);
+  region->usable_end = to;
+  return true;
+}
+
+bool Arena::starts_region(uintptr_t address) const {
+  return std::any_of(regions_.begin(), regions_.end(),
+                     [address](const Region& r) { return r.begin == address; });
+}
+
+void Arena::add_free(uintptr_t begin, size_t size) {
+  auto next = free_.lower_bound(begin);
+  if (next != free_.end() && next->first == begin + size && !starts_region(next->first)) {
+    size += next->second;
+    remove_free(next->first, next->second);
+  }
+  next = free_.lower_bound(begin);
+  if (next != free_.begin() && !starts_region(begin)) {
+    const auto [before, length] = *std::prev(next);
+    if (before + length == begin) {
+      remove_free(before, length);
+      begin = before;
+      size += length;
+    }
+  }
+  free_.emplace(begin, size);
+  free_by_size_.emplace(size, begin);
+}
+
+void Arena::remove_free(uintptr_t begin, size_t size) {
+  free_.erase(begin);
+  free_by_size_.erase({size, begin});
+}
+
+}  // namespace softnpu::runtime

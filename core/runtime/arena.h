@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Address space that belongs to the device for the life of the process.
+//
+// Ranges are handed out and taken back, but never returned to the system, only their pages are. So
+// an address that was ever the device's can be told from one that never was, which is what lets a
+// copy through a freed pointer be reported instead of crashing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace softnpu::runtime {
+
+// Not thread-safe, except where noted.
+class Arena {
+ public:
+  static constexpr size_t kHugePage = size_t{2} << 20;
+  static constexpr size_t kSmallAlignment = 64;
+  static constexpr size_t kBigSize = size_t{4} << 20;  // aligned to huge pages from here on
+
+  // Null when the system gives no more.
+  std::byte* take(size_t size);
+  // With the same size. The pages must have been let go of first.
+  void give_back(std::byte* base, size_t size);
+  // Returns the pages of a large range to the system. Touches nothing of the arena: callers need
+  // not keep others out, only give_back() must come later.
+  static void release_pages(std::byte* base, size_t size);
+
+  bool owns(const void* address) const;
+
+ private:
+  struct Region {
+    uintptr_t begin;
+    uintptr_t end;
+    uintptr_t usable_end;  // pages from here on were never made accessible
+  };
+
+  bool grow(size_t size);
+  std::byte* carve(size_t size, size_t alignment);
+  bool make_usable(uintptr_t end);
+  bool starts_region(uintptr_t address) const;
+  // Ranges of two regions are never joined, even where the regions touch.
+  void add_free(uintptr_t begin, size_t size);
+  void remove_free(uintptr_t begin, size_t size);
+
+  std::vector<Region> regions_;
+  std::map<uintptr_t, size_t> free_;                     // by address, to join neighbours
+  std::set<std::pair<size_t, uintptr_t>> free_by_size_;  // to find the tightest fit
+};
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/context.h"
+
+#include "base/handle_table.h"
+#include "runtime/device.h"
+
+namespace softnpu::runtime {
+namespace {
+
+using Table = HandleTable<Context, HandleKind::context>;
+
+Table& table() {
+  static Table& contexts = *new Table;
+  return contexts;
+}
+
+// A handle and not a pointer: another thread may destroy the context, and a program may call while
+// this thread's objects are being destroyed.
+thread_local constinit void* current = nullptr;
+
+Status no_such_context(const void* handle) {
+  return fail(handle == nullptr ? kRtParamInvalid : kRtInvalidHandle, "context is ",
+              describe_handle(handle, HandleKind::context), "; it must be a live aclrtContext");
+}
+
+}  // namespace
+
+std::shared_ptr<Context> make_context(int32_t device, bool is_default) {
+  auto owner = std::make_shared<Owner>();
+  owner->device = device;
+  auto stream = make_stream(owner, 0, 0, true);
+  if (!stream) return nullptr;
+  auto context = std::make_shared<Context>(owner, stream, is_default);
+  owner->context = table().insert(context);
+  if (owner->context != nullptr) return context;
+  retire(*stream);
+  return nullptr;
+}
+
+void retire(Context& context) {
+  table().erase(context.handle());
+  context.owner()->alive.store(false, std::memory_order_release);
+  for (const auto& stream : streams_of(*context.owner()))
+    if (!stream->is_default() && !stream->wait_idle({}).ok()) stream->drop_pending();
+  retire(*context.default_stream());
+}
+
+bool runs_on_this_thread(const Context& context) {
+  for (const auto& stream : streams_of(*context.owner()))
+    if (stream->runs_on_this_thread()) return true;
+  return false;
+}
+
+Status create_context(int32_t device, void** out) {
+  if (out == nullptr) return fail(kRtParamInvalid, "context is null");
+  RETURN_IF_FAILED(check_device(device));
+  const auto context = make_context(device, false);
+  if (!context) return fail(kRtResourceAllocFail, "too many contexts or streams are alive");
+  make_current(*context);
+  *out = context->handle();
+  return {};
+}
+
+Status destroy_context(const void* handle) {
+  auto context = table().find(handle);
+  if (!context) return no_such_context(handle);
+  if (context->is_default())
+    return fail(kRtParamInvalid,
+                "context is a device's default context; aclrtResetDevice releases it");
+  if (runs_on_this_thread(*context))
+    return fail(kRtParamInvalid, "called from work of one of the context's streams");
+  context = table().erase(handle);
+  if (!context) return no_such_context(handle);  // another thread was faster
+  retire(*context);
+  return {};
+}
+
+Status current_context(std::shared_ptr<Context>& out) {
+  if (current == nullptr)
+    return fail(kRtContextNull, "the calling thread has no device; call aclrtSetDevice first");
+  out = table().find(current);
+  if (!out)
+    return fail(kRtContextNull,
+                "the calling thread's context was destroyed, or its device was reset; call "
+                "aclrtSetDevice or aclrtSetCurrentContext first");
+  return {};
+}
+
+Status require_device() {
+  std::shared_ptr<Context> context;
+  return current_context(context);
+}
+
+void* current_context_handle() { return current; }
+void make_current(const Context& context) { current = context.handle(); }
+
+Status set_current_context(const void* handle) {
+  const auto context = table().find(handle);
+  if (!context) return no_such_context(handle);
+  make_current(*context);
+  return {};
+}
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/copy.h"
+
+#include <cstring>
+#include <optional>
+
+#include "runtime/memory.h"
+
+namespace softnpu::runtime {
+namespace {
+
+// From the first byte of the first row to the last byte of the last.
+std::optional<size_t> extent(size_t pitch, size_t width, size_t height) {
+  size_t bytes;
+  if (__builtin_mul_overflow(pitch, height - 1, &bytes)) return std::nullopt;
+  if (__builtin_add_overflow(bytes, width, &bytes)) return std::nullopt;
+  return bytes;
+}
+
+Status check_pitch(std::string_view name, size_t pitch, size_t width) {
+  if (pitch >= width) return {};
+  return fail(kRtParamInvalid, name, " is ", pitch, ", below width, which is ", width);
+}
+
+Status check_rows(std::string_view name, const void* address, size_t pitch, size_t width,
+                  size_t height) {
+  const auto bytes = extent(pitch, width, height);
+  if (!bytes)
+    return fail(kRtParamInvalid, height, " rows that are ", pitch,
+                " bytes apart do not fit memory");
+  return check_range(name, address, *bytes);
+}
+
+}  // namespace
+
+Status Copy::check() const {
+  if (count > dest_max)
+    return fail(kRtParamInvalid, "count is ", count, ", above destMax, which is ", dest_max);
+  RETURN_IF_FAILED(check_range("dst", dst, count));
+  return check_range("src", src, count);
+}
+
+void Copy::run() const {
+  if (count != 0) std::memmove(dst, src, count);
+}
+
+Status Copy2d::check() const {
+  RETURN_IF_FAILED(check_pitch("dpitch", dpitch, width));
+  RETURN_IF_FAILED(check_pitch("spitch", spitch, width));
+  if (width == 0 || height == 0) return {};
+  RETURN_IF_FAILED(check_rows("dst", dst, dpitch, width, height));
+  return check_rows("src", src, spitch, width, height);
+}
+
+void Copy2d::run() const {
+  if (width == 0) return;
+  auto* to = static_cast<std::byte*>(dst);
+  const auto* from = static_cast<const std::byte*>(src);
+  for (size_t row = 0; row < height; ++row)
+    std::memmove(to + row * dpitch, from + row * spitch, width);
+}
+
+Status Fill::check() const {
+  if (count > max_count)
+    return fail(kRtParamInvalid, "count is ", count, ", above maxCount, which is ", max_count);
+  return check_range("devPtr", ptr, count);
+}
+
+void Fill::run() const {
+  if (count != 0) std::memset(ptr, value, count);
+}
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies and fills. Their arguments are checked when they are called, and those of the asynchronous
+// forms again when their turn in the stream comes: memory may have been freed in between.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/export.h"
+#include "base/status.h"
+
+namespace softnpu::runtime {
+
+// The two areas may overlap. The direction follows from the addresses, so there is no kind here.
+struct SOFTNPU_EXPORT Copy {
+  void* dst;
+  size_t dest_max;
+  const void* src;
+  size_t count;
+
+  Status check() const;
+  void run() const;
+};
+
+// `height` rows of `width` bytes whose starts are a pitch apart.
+struct SOFTNPU_EXPORT Copy2d {
+  void* dst;
+  size_t dpitch;
+  const void* src;
+  size_t spitch;
+  size_t width;
+  size_t height;
+
+  Status check() const;
+  void run() const;
+};
+
+struct SOFTNPU_EXPORT Fill {
+  void* ptr;
+  size_t max_count;
+  int32_t value;  // its low 8 bits go into every byte
+  size_t count;
+
+  Status check() const;
+  void run() const;
+};
+
+}  // namespace softnpu::runtime

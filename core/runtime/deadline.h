@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a call may wait.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+#include "base/status.h"
+
+namespace softnpu::runtime {
+
+// No value: for ever.
+using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+
+// -1 waits for ever, a positive number is milliseconds.
+inline Status parse_timeout(int32_t milliseconds, Deadline& out) {
+  if (milliseconds < -1 || milliseconds == 0)
+    return fail(kRtParamInvalid, "timeout is ", milliseconds,
+                "; it must be -1 (for ever) or above 0 (milliseconds)");
+  out.reset();
+  if (milliseconds > 0)
+    out = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+  return {};
+}
+
+// False when the deadline has passed. A true answer may be spurious.
+inline bool wait(std::condition_variable& condition, std::unique_lock<std::mutex>& lock,
+                 const Deadline& deadline) {
+  if (deadline) return condition.wait_until(lock, *deadline) == std::cv_status::no_timeout;
+  condition.wait(lock);
+  return true;
+}
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device.h"
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "runtime/context.h"
+#include "runtime/settings.h"
+
+namespace softnpu::runtime {
+namespace {
+
+struct Device {
+  int64_t times_set = 0;
+  std::shared_ptr<Context> context;  // the default one; null while the device is not set
+};
+
+struct Devices {
+  std::mutex mutex;
+  std::vector<Device> list = std::vector<Device>(static_cast<size_t>(device_count()));
+};
+
+Devices& devices() {
+  static Devices& all = *new Devices;
+  return all;
+}
+
+Status not_set(int32_t device) {
+  return fail(kRtContextNull, "device ", device, " is not set; aclrtSetDevice sets it");
+}
+
+}  // namespace
+
+Status check_device(int32_t device) {
+  if (device >= 0 && device < device_count()) return {};
+  return fail(kRtInvalidDeviceId, "deviceId is ", device, "; it must be at least 0 and below ",
+              device_count(), ", the number of devices");
+}
+
+Status set_device(int32_t device) {
+  RETURN_IF_FAILED(check_device(device));
+  std::lock_guard lock(devices().mutex);
+  Device& d = devices().list[static_cast<size_t>(device)];
+  if (!d.context) d.context = make_context(device, true);
+  if (!d.context) return fail(kRtResourceAllocFail, "too many contexts or streams are alive");
+  ++d.times_set;
+  make_current(*d.context);
+  return {};
+}
+
+Status reset_device(int32_t device, Reset how) {
+  RETURN_IF_FAILED(check_device(device));
+  std::shared_ptr<Context> last;
+  {
+    std::lock_guard lock(devices().mutex);
+    Device& d = devices().list[static_cast<size_t>(device)];
+    if (d.times_set == 0) return not_set(device);
+    const bool releases = how == Reset::all || d.times_set == 1;
+    if (releases && runs_on_this_thread(*d.context))
+      return fail(kRtParamInvalid, "called from work of one of the device's streams");
+    d.times_set = releases ? 0 : d.times_set - 1;
+    if (releases) last = std::exchange(d.context, nullptr);
+  }
+  // Outside the lock: the streams' work may call anything.
+  if (last) retire(*last);
+  return {};
+}
+
+void reset_all_devices() {
+  for (int32_t device = 0; device < device_count(); ++device)
+    (void)reset_device(device, Reset::all);
+}
+
+Status synchronize_device(Deadline deadline) {
+  std::shared_ptr<Context> context;
+  RETURN_IF_FAILED(current_context(context));
+  const auto streams = streams_of_device(context->device());
+  for (const auto& stream : streams) RETURN_IF_FAILED(stream->wait_idle(deadline));
+  Status first;
+  int others = 0;
+  for (const auto& stream : streams) {
+    Status failure = stream->take_failure();
+    if (failure.ok()) continue;
+    if (first.ok())
+      first = std::move(failure);
+    else
+      ++others;
+  }
+  if (others == 0) return first;
+  return Status(first.code(),
+                text(first.message(), " (and work of ", others,
+                     others == 1 ? " other stream failed)" : " other streams failed)"));
+}
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices: which are set, how often, and their default contexts.
+#pragma once
+
+#include <cstdint>
+
+#include "base/export.h"
+#include "base/status.h"
+#include "runtime/deadline.h"
+
+namespace softnpu::runtime {
+
+SOFTNPU_EXPORT Status check_device(int32_t device);
+SOFTNPU_EXPORT Status set_device(int32_t device);
+enum class Reset : uint8_t { once, all };
+SOFTNPU_EXPORT Status reset_device(int32_t device, Reset how);
+// Releases what is left of all devices.
+void reset_all_devices();
+
+// Waits for all streams of the current device, and reports what failed in them.
+SOFTNPU_EXPORT Status synchronize_device(Deadline deadline);
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shell of the runtime's C entry points.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "acl/acl_base.h"
+#include "base/guard.h"
+
+namespace softnpu::runtime {
+
+// Runs `body`, which returns a Status. No exception leaves it; a failure leaves its message for
+// aclGetRecentErrMsg and, from an aclrt function, its code for aclrtGetLastError.
+template <class Body>
+aclError entry(std::string_view function, Body&& body) noexcept {
+  const bool is_runtime = function.starts_with("aclrt");
+  const int32_t internal = is_runtime ? kRtInternalError : kAclInternalError;
+  const int32_t code = guard(function, {kAclBadAlloc, internal}, std::forward<Body>(body));
+  if (code != kSuccess && is_runtime) [[unlikely]]
+    remember_runtime_code(code);
+  return code;
+}
+
+// Writes an out-parameter that the caller may have passed as null.
+template <class T, class Value>
+Status store(std::string_view name, T* out, Value value) {
+  if (out == nullptr) return fail(kRtParamInvalid, name, " is null");
+  *out = static_cast<T>(value);
+  return {};
+}
+
+}  // namespace softnpu::runtime

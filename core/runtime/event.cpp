@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/event.h"
+
+#include <time.h>
+
+#include <utility>
+
+#include "base/handle_table.h"
+#include "runtime/context.h"
+#include "runtime/scheduler.h"
+
+namespace softnpu::runtime {
+namespace {
+
+using Table = HandleTable<Event, HandleKind::event>;
+
+Table& table() {
+  static Table& events = *new Table;
+  return events;
+}
+
+int64_t now_ns() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * int64_t{1'000'000'000} + t.tv_nsec;
+}
+
+Status no_such_event(std::string_view argument, const void* handle) {
+  return fail(handle == nullptr ? kRtParamInvalid : kRtInvalidHandle, argument, " is ",
+              describe_handle(handle, HandleKind::event), "; it must be a live aclrtEvent");
+}
+
+Status stream_closed() { return fail(kRtInvalidHandle, "stream is a destroyed aclrtStream"); }
+
+}  // namespace
+
+Status Event::record(const std::shared_ptr<Stream>& stream) {
+  auto recording = std::make_shared<Recording>(stream);
+  Task stamp = [recording] {
+    recording->reached_ns.store(now_ns(), std::memory_order_release);
+    return Status();
+  };
+  {
+    // The recording must stand in its queue before anyone can wait for it: a wait that came first
+    // could end up in the same queue before the recording, and hold it back for ever.
+    std::lock_guard lock(mutex_);
+    const auto ticket =
+        stream->append({std::move(stamp), "aclrtRecordEvent", nullptr, recording->gate});
+    if (!ticket) return stream_closed();
+    recording->ticket = *ticket;
+    latest_ = std::move(recording);
+  }
+  scheduler().submitted(*stream);
+  return {};
+}
+
+void Event::reset() {
+  std::lock_guard lock(mutex_);
+  latest_ = nullptr;
+}
+
+Status Event::hold_back(Stream& stream) {
+  const auto recording = latest();
+  if (!recording || recording->gate->is_open()) return {};
+  waiting_->fetch_add(1, std::memory_order_relaxed);
+  // Counts down when the wait is over, or was dropped with its stream.
+  const std::shared_ptr<void> count(
+      nullptr, [waiting = waiting_](void*) { waiting->fetch_sub(1, std::memory_order_release); });
+  Task wait = [count] { return Status(); };
+  return stream.submit({std::move(wait), "aclrtStreamWaitEvent", recording->gate, nullptr});
+}
+
+Status Event::synchronize(const Deadline& deadline) const {
+  const auto recording = latest();
+  if (!recording) return {};
+  Stream& stream = *recording->stream;
+  RETURN_IF_FAILED(stream.wait(recording->ticket, deadline, kRtEventSyncTimeout));
+  return stream.take_failure();
+}
+
+bool Event::is_complete() const {
+  const auto recording = latest();
+  return recording && recording->gate->is_open();
+}
+
+Status Event::reached(std::string_view argument, int64_t& nanoseconds) const {
+  const auto recording = latest();
+  if (!recording)
+    return fail(kRtEventTimestampInvalid, argument, " was never recorded, or was reset since");
+  nanoseconds = recording->reached_ns.load(std::memory_order_acquire);
+  if (nanoseconds != 0) return {};
+  return fail(kRtEventTimestampInvalid, argument,
+              " was recorded, but its stream has not reached it; synchronise first");
+}
+
+std::shared_ptr<Recording> Event::latest() const {
+  std::lock_guard lock(mutex_);
+  return latest_;
+}
+
+Status create_event(uint32_t flags, void** out) {
+  if (out == nullptr) return fail(kRtParamInvalid, "event is null");
+  constexpr uint32_t kKnownFlags = 1 | 2 | 8;
+  if ((flags & ~kKnownFlags) != 0)
+    return fail(kRtParamInvalid, "flag is ", flags,
+                "; it must be a union of ACL_EVENT_SYNC (1), ACL_EVENT_CAPTURE_STREAM_PROGRESS (2) "
+                "and ACL_EVENT_TIME_LINE (8)");
+  RETURN_IF_FAILED(require_device());
+  void* handle = table().insert(std::make_shared<Event>());
+  if (handle == nullptr) return fail(kRtResourceAllocFail, "too many events are alive");
+  *out = handle;
+  return {};
+}
+
+Status destroy_event(const void* handle) {
+  return table().erase(handle) ? Status() : no_such_event("event", handle);
+}
+
+Status find_event(std::string_view argument, const void* handle, std::shared_ptr<Event>& out) {
+  out = table().find(handle);
+  return out ? Status() : no_such_event(argument, handle);
+}
+
+Status elapsed_time(const void* start, const void* end, int64_t& nanoseconds) {
+  std::shared_ptr<Event> first, second;
+  RETURN_IF_FAILED(find_event("startEvent", start, first));
+  RETURN_IF_FAILED(find_event("endEvent", end, second));
+  int64_t from, to;
+  RETURN_IF_FAILED(first->reached("startEvent", from));
+  RETURN_IF_FAILED(second->reached("endEvent", to));
+  nanoseconds = to - from;
+  if (to >= from) return {};
+  return fail(kRtEventTimestampReversal, "endEvent was reached ", from - to,
+              " ns before startEvent; it must come after");
+}
+
+}  // namespace softnpu::runtime

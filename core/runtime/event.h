@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events: marks in a stream's order that threads and other streams can wait for, and that carry the
+// time when the stream reached them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "base/export.h"
+#include "base/status.h"
+#include "runtime/deadline.h"
+#include "runtime/stream.h"
+
+namespace softnpu::runtime {
+
+// One mark. Its gate opens when the stream reaches it.
+struct Recording {
+  explicit Recording(std::shared_ptr<Stream> recorded_in)
+      : stream(std::move(recorded_in)), gate(std::make_shared<Gate>(stream)) {}
+
+  std::shared_ptr<Stream> stream;
+  std::shared_ptr<Gate> gate;
+  Queue::Ticket ticket = 0;
+  std::atomic<int64_t> reached_ns{0};  // CLOCK_MONOTONIC; 0 until reached, and for ever if dropped
+};
+
+// Waits and queries are about the latest recording at the time of the call. An event that has none
+// holds nothing back, but it is not complete either.
+class SOFTNPU_EXPORT Event {
+ public:
+  Status record(const std::shared_ptr<Stream>& stream);
+  void reset();
+  Status hold_back(Stream& stream);  // until the recording is reached
+  Status synchronize(const Deadline& deadline) const;
+
+  bool is_complete() const;
+  bool has_waiting_streams() const { return waiting_->load(std::memory_order_acquire) > 0; }
+  // When the recording was reached; a failure when it was not, or when there is none.
+  Status reached(std::string_view argument, int64_t& nanoseconds) const;
+
+ private:
+  std::shared_ptr<Recording> latest() const;
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<Recording> latest_;
+  std::shared_ptr<std::atomic<int>> waiting_ = std::make_shared<std::atomic<int>>(0);
+};
+
+SOFTNPU_EXPORT Status create_event(uint32_t flags, void** out);
+SOFTNPU_EXPORT Status destroy_event(const void* handle);
+SOFTNPU_EXPORT Status find_event(std::string_view argument, const void* handle,
+                                 std::shared_ptr<Event>& out);
+
+// From `start` to `end`, in nanoseconds.
+SOFTNPU_EXPORT Status elapsed_time(const void* start, const void* end, int64_t& nanoseconds);
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/memory.h"
+
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+
+#include "runtime/arena.h"
+#include "runtime/machine.h"
+
+namespace softnpu::runtime {
+namespace {
+
+struct Allocation {
+  size_t size;
+  Family family;
+};
+
+struct Registry {
+  std::shared_mutex mutex;
+  Arena arena;
+  std::map<uintptr_t, Allocation> live;  // by first address
+  size_t bytes = 0;
+};
+
+Registry& registry() {
+  static Registry& all = *new Registry;
+  return all;
+}
+
+uintptr_t number(const void* address) { return reinterpret_cast<uintptr_t>(address); }
+
+// With the lock held: the live allocation that contains the address.
+std::map<uintptr_t, Allocation>::const_iterator containing(const Registry& r, const void* address) {
+  auto next = r.live.upper_bound(number(address));
+  if (next == r.live.begin()) return r.live.end();
+  --next;
+  return number(address) - next->first < next->second.size ? next : r.live.end();
+}
+
+const char* describe(Family family) {
+  return family == Family::device ? "device memory (aclrtMalloc)" : "host memory (aclrtMallocHost)";
+}
+
+}  // namespace
+
+std::optional<Block> find_block(const void* address) {
+  Registry& r = registry();
+  std::shared_lock lock(r.mutex);
+  const auto found = containing(r, address);
+  if (found == r.live.end() || found->second.family != Family::device) return std::nullopt;
+  return Block{reinterpret_cast<std::byte*>(found->first), found->second.size};
+}
+
+Status allocate(Family family, size_t size, void** out) {
+  if (out == nullptr)
+    return fail(kRtParamInvalid, family == Family::device ? "devPtr is null" : "hostPtr is null");
+  *out = nullptr;
+  if (size == 0) return fail(kRtParamInvalid, "size is 0; it must be above 0");
+  const size_t machine = memory_limit();
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  // The system would promise more than it has, and kill the process when it is used.
+  if (size > machine || r.bytes > machine - size)
+    return fail(kRtMemoryAllocation, "size is ", size, ", but only ",
+                r.bytes < machine ? machine - r.bytes : 0, " of ", machine, " bytes are left");
+  std::byte* base = r.arena.take(size);
+  if (base == nullptr)
+    return fail(kRtMemoryAllocation, "size is ", size, ", and the system has no such memory left");
+  r.live.emplace(number(base), Allocation{size, family});
+  r.bytes += size;
+  *out = base;
+  return {};
+}
+
+Status release(Family family, const void* address) {
+  if (address == nullptr) return fail(kRtParamInvalid, "the address is null");
+  Registry& r = registry();
+  std::byte* base;
+  size_t size;
+  {
+    std::lock_guard lock(r.mutex);
+    const auto found = containing(r, address);
+    if (found == r.live.end())
+      return fail(kRtParamInvalid, r.arena.owns(address)
+                                       ? "the address is in memory that was freed already"
+                                       : "the address was never allocated by the runtime");
+    if (found->first != number(address))
+      return fail(kRtParamInvalid, "the address is ", number(address) - found->first,
+                  " bytes into an allocation; free the address that the allocation returned");
+    if (found->second.family != family)
+      return fail(kRtParamInvalid, "the address is ", describe(found->second.family),
+                  "; it must be ", describe(family));
+    base = reinterpret_cast<std::byte*>(found->first);
+    size = found->second.size;
+    r.bytes -= size;
+    r.live.erase(found);
+  }
+  Arena::release_pages(base, size);  // takes its time, so others are let in
+  std::lock_guard lock(r.mutex);
+  r.arena.give_back(base, size);
+  return {};
+}
+
+Status check_range(std::string_view argument, const void* address, size_t count) {
+  if (count == 0) return {};
+  if (address == nullptr) return fail(kRtParamInvalid, argument, " is null");
+  Registry& r = registry();
+  std::shared_lock lock(r.mutex);
+  const auto found = containing(r, address);
+  if (found == r.live.end()) {
+    if (!r.arena.owns(address)) return {};
+    return fail(kRtParamInvalid, argument, " is in memory of the runtime that was freed");
+  }
+  const size_t offset = number(address) - found->first;
+  const size_t room = found->second.size - offset;
+  if (count <= room) return {};
+  return fail(kRtParamInvalid, argument, " is ", offset, " bytes into an allocation of ",
+              found->second.size, " bytes; the ", count, " bytes from there reach past its end");
+}
+
+size_t allocated_bytes() {
+  std::shared_lock lock(registry().mutex);
+  return registry().bytes;
+}
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The allocations of the device and of its page-locked host memory, and what is known of an
+// address.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/export.h"
+#include "base/status.h"
+
+namespace softnpu::runtime {
+
+struct Block {
+  std::byte* base;
+  size_t size;
+};
+
+// The live device allocation that contains `address`.
+SOFTNPU_EXPORT std::optional<Block> find_block(const void* address);
+
+enum class Family : uint8_t { device, host };
+
+// 64-byte aligned memory, contents undefined. `*out` becomes null on failure.
+SOFTNPU_EXPORT Status allocate(Family family, size_t size, void** out);
+
+// `address` must be what allocate() returned for the same family.
+SOFTNPU_EXPORT Status release(Family family, const void* address);
+
+// Whether `count` bytes may be touched at `address`, as far as the runtime knows: they must lie
+// inside one live allocation, or be memory that was never the runtime's.
+SOFTNPU_EXPORT Status check_range(std::string_view argument, const void* address, size_t count);
+
+// Bytes in live allocations of both families.
+SOFTNPU_EXPORT size_t allocated_bytes();
+
+}  // namespace softnpu::runtime

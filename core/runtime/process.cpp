@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/process.h"
+
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <string>
+
+#include "runtime/device.h"
+#include "runtime/environment.h"
+#include "runtime/json.h"
+#include "runtime/product.h"
+#include "runtime/settings.h"
+
+namespace softnpu::runtime {
+namespace {
+
+struct Process {
+  std::mutex mutex;
+  bool initialized = false;
+  bool announced = false;
+};
+
+Process& process() {
+  static Process& the = *new Process;
+  return the;
+}
+
+Status check_config(const char* path) {
+  if (path == nullptr || *path == '\0') return {};
+  struct stat about;
+  std::ifstream file(path, std::ios::binary);
+  if (stat(path, &about) != 0 || S_ISDIR(about.st_mode) || !file)
+    return fail(kAclInvalidFile, "configPath \"", path, "\" is no file that can be read");
+  const std::string content(std::istreambuf_iterator<char>(file), {});
+  const Status status = check_json(content);
+  if (status.ok()) return {};
+  return fail(status.code(), "configPath \"", path, "\": ", status.message());
+}
+
+// So that no result is mistaken for one from silicon.
+void announce() {
+  if (!wants_banner()) return;
+  const std::string line = text("softnpu " SOFTNPU_VERSION ": emulating ", product().name,
+                                " on the CPU (", loops::thread_count(), " threads, ",
+                                kernels::active_level_name(), "); this is not an NPU\n");
+  std::fputs(line.c_str(), stderr);
+}
+
+}  // namespace
+
+Status initialize(const char* config_path) {
+  Process& p = process();
+  std::lock_guard lock(p.mutex);
+  if (p.initialized) return fail(kAclRepeatInitialize, "the process has called aclInit already");
+  RETURN_IF_FAILED(product_status());
+  RETURN_IF_FAILED(device_count_status());
+  RETURN_IF_FAILED(check_config(config_path));
+  p.initialized = true;
+  if (!p.announced) announce();
+  p.announced = true;
+  return {};
+}
+
+Status finalize() {
+  {
+    Process& p = process();
+    std::lock_guard lock(p.mutex);
+    if (!p.initialized)
+      return fail(kAclRepeatFinalize,
+                  "the process has not called aclInit, or ended its use already");
+    p.initialized = false;
+  }
+  reset_all_devices();
+  return {};
+}
+
+Version version() {
+  Version v{0, 0, 0};
+  // SOFTNPU_VERSION may carry more, such as "0.1.0.dev1": the three numbers in front count.
+  (void)std::sscanf(SOFTNPU_VERSION, "%d.%d.%d", &v.major, &v.minor, &v.patch);
+  return v;
+}
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/report.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace softnpu::runtime {
+namespace {
+
+struct Pending {
+  int32_t stream_id;
+  Callback callback;
+  void* user_data;
+  std::shared_ptr<Gate> gate;                  // null unless the stream waits
+  std::shared_ptr<std::atomic<bool>> dropped;  // tells a waiting stream that it did not run
+};
+
+struct Inbox {
+  std::deque<Pending> pending;
+  std::condition_variable arrived;
+  int streams = 0;
+};
+
+struct Reports {
+  std::mutex mutex;
+  std::map<uint64_t, std::shared_ptr<Inbox>> inboxes;  // by thread, while it has subscriptions
+  std::map<int32_t, uint64_t> threads;                 // by stream id
+};
+
+Reports& reports() {
+  static Reports& all = *new Reports;
+  return all;
+}
+
+Status not_subscribed() {
+  return fail(kRtParamInvalid,
+              "no thread runs the stream's callbacks; call aclrtSubscribeReport first");
+}
+
+Status thread_not_subscribed() {
+  return fail(
+      kRtParamInvalid,
+      "the calling thread runs the callbacks of no stream; call aclrtSubscribeReport first");
+}
+
+// With the lock held. Returns what the thread has not run.
+std::vector<Pending> end_subscription(std::map<int32_t, uint64_t>::iterator subscription) {
+  const auto [stream_id, thread] = *subscription;
+  reports().threads.erase(subscription);
+  const auto inbox = reports().inboxes.at(thread);
+  std::vector<Pending> left;
+  std::deque<Pending> kept;
+  for (Pending& pending : inbox->pending)
+    if (pending.stream_id == stream_id)
+      left.push_back(std::move(pending));
+    else
+      kept.push_back(std::move(pending));
+  inbox->pending.swap(kept);
+  if (--inbox->streams == 0) reports().inboxes.erase(thread);
+  inbox->arrived.notify_all();
+  return left;
+}
+
+// Without the lock: the streams that waited run on.
+void drop(const std::vector<Pending>& callbacks) {
+  for (const Pending& callback : callbacks) {
+    callback.dropped->store(true, std::memory_order_relaxed);
+    if (callback.gate) callback.gate->open();
+  }
+}
+
+// Runs it, and lets the stream go on even if it throws.
+void run(const Pending& callback) {
+  struct OpenAtEnd {
+    Gate* gate;
+    ~OpenAtEnd() {
+      if (gate != nullptr) gate->open();
+    }
+  } const at_end{callback.gate.get()};
+  callback.callback(callback.user_data);
+}
+
+// The stream's order has come to the callback.
+Status hand_over(Pending callback) {
+  {
+    std::lock_guard lock(reports().mutex);
+    const auto thread = reports().threads.find(callback.stream_id);
+    if (thread != reports().threads.end()) {
+      if (callback.gate) callback.gate->set_opener(thread->second);
+      Inbox& inbox = *reports().inboxes.at(thread->second);
+      inbox.pending.push_back(std::move(callback));
+      inbox.arrived.notify_all();
+      return {};
+    }
+  }
+  if (callback.gate) callback.gate->open();
+  return not_subscribed();
+}
+
+}  // namespace
+
+Status subscribe(uint64_t thread, const Stream& stream) {
+  std::lock_guard lock(reports().mutex);
+  const auto [position, is_new] = reports().threads.emplace(stream.id(), thread);
+  if (!is_new)
+    return fail(kRtParamInvalid, "a thread is subscribed to the stream already; only one may be");
+  auto& inbox = reports().inboxes[thread];
+  if (!inbox) inbox = std::make_shared<Inbox>();
+  ++inbox->streams;
+  return {};
+}
+
+Status unsubscribe(uint64_t thread, const Stream& stream) {
+  std::vector<Pending> dropped;
+  {
+    std::lock_guard lock(reports().mutex);
+    const auto subscription = reports().threads.find(stream.id());
+    if (subscription == reports().threads.end()) return not_subscribed();
+    if (subscription->second != thread)
+      return fail(kRtParamInvalid, "another thread than threadId is subscribed to the stream");
+    dropped = end_subscription(subscription);
+  }
+  drop(dropped);
+  return {};
+}
+
+void forget_subscription(const Stream& stream) {
+  std::vector<Pending> dropped;
+  {
+    std::lock_guard lock(reports().mutex);
+    const auto subscription = reports().threads.find(stream.id());
+    if (subscription == reports().threads.end()) return;
+    dropped = end_subscription(subscription);
+  }
+  drop(dropped);
+}
+
+Status launch_callback(const std::shared_ptr<Stream>& stream, Callback callback, void* user_data,
+                       bool blocks) {
+  {
+    std::lock_guard lock(reports().mutex);
+    if (!reports().threads.contains(stream->id())) return not_subscribed();
+  }
+  auto dropped = std::make_shared<std::atomic<bool>>(false);
+  const auto gate = blocks ? std::make_shared<Gate>(std::weak_ptr<Queue>()) : nullptr;
+  const Pending pending{stream->id(), callback, user_data, gate, dropped};
+  RETURN_IF_FAILED(
+      stream->submit({[pending] { return hand_over(pending); }, "aclrtLaunchCallback", {}, {}}));
+  if (!blocks) return {};
+  Task after = [dropped]() -> Status {
+    if (!dropped->load(std::memory_order_relaxed)) return {};
+    return fail(kRtParamInvalid, "the callback did not run: its thread was unsubscribed before");
+  };
+  return stream->submit({std::move(after), "aclrtLaunchCallback", gate, nullptr});
+}
+
+Status process_reports(const Deadline& deadline) {
+  const auto self = static_cast<uint64_t>(pthread_self());
+  std::unique_lock lock(reports().mutex);
+  const auto found = reports().inboxes.find(self);
+  if (found == reports().inboxes.end()) return thread_not_subscribed();
+  const std::shared_ptr<Inbox> inbox = found->second;
+  while (inbox->pending.empty()) {
+    if (inbox->streams == 0) return thread_not_subscribed();  // since the call began
+    if (!wait(inbox->arrived, lock, deadline) && inbox->pending.empty())
+      return fail(kRtStreamSyncTimeout, "no callback came before the timeout");
+  }
+  // Those that are there now: callbacks may launch callbacks, without end.
+  for (size_t left = inbox->pending.size(); left > 0 && !inbox->pending.empty(); --left) {
+    const Pending pending = std::move(inbox->pending.front());
+    inbox->pending.pop_front();
+    lock.unlock();
+    run(pending);
+    lock.lock();
+  }
+  return {};
+}
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callbacks that a stream hands to a thread of the program, which runs them in aclrtProcessReport.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/export.h"
+#include "base/status.h"
+#include "runtime/deadline.h"
+#include "runtime/stream.h"
+
+namespace softnpu::runtime {
+
+using Callback = void (*)(void* user_data);
+
+// From now on `thread` (a pthread_t) runs the callbacks of the stream.
+SOFTNPU_EXPORT Status subscribe(uint64_t thread, const Stream& stream);
+// Callbacks that were handed over and not run yet are dropped. A stream that waits for one goes on,
+// and reports that at its next synchronisation.
+SOFTNPU_EXPORT Status unsubscribe(uint64_t thread, const Stream& stream);
+
+// For a stream that is being destroyed.
+void forget_subscription(const Stream& stream);
+
+// `blocks`: the stream's later work waits until the callback has run.
+SOFTNPU_EXPORT Status launch_callback(const std::shared_ptr<Stream>& stream, Callback callback,
+                                      void* user_data, bool blocks);
+
+// Waits for callbacks that the calling thread is to run, and runs them.
+SOFTNPU_EXPORT Status process_reports(const Deadline& deadline);
+
+}  // namespace softnpu::runtime

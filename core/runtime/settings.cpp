@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/settings.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace softnpu::runtime {
+namespace {
+
+constexpr int32_t kMaxDevices = 1024;
+
+struct DeviceSetting {
+  int32_t count = 1;
+  std::string wrong;  // what SOFTNPU_DEVICES says where that is no number of devices
+  bool is_wrong = false;
+};
+
+DeviceSetting read_devices() {
+  const char* given = std::getenv("SOFTNPU_DEVICES");
+  if (given == nullptr || *given == '\0') return {};
+  int32_t count = 0;
+  const char* end = given + std::strlen(given);
+  const auto [stop, error] = std::from_chars(given, end, count);
+  if (error == std::errc() && stop == end && count >= 1 && count <= kMaxDevices)
+    return {count, {}, false};
+  return {1, given, true};
+}
+
+const DeviceSetting& devices() {
+  static const DeviceSetting& setting = *new DeviceSetting(read_devices());
+  return setting;
+}
+
+}  // namespace
+
+int32_t device_count() { return devices().count; }
+
+Status device_count_status() {
+  if (!devices().is_wrong) return {};
+  return fail(kAclInvalidParam, "SOFTNPU_DEVICES is \"", devices().wrong,
+              "\"; it must be a number from 1 to ", kMaxDevices);
+}
+
+bool wants_banner() {
+  const char* given = std::getenv("SOFTNPU_BANNER");
+  return given == nullptr || std::strcmp(given, "0") != 0;
+}
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the environment says about the devices, read once per process.
+#pragma once
+
+#include <cstdint>
+
+#include "base/export.h"
+#include "base/status.h"
+
+namespace softnpu::runtime {
+
+// SOFTNPU_DEVICES; 1 where it is unset or no number of devices.
+SOFTNPU_EXPORT int32_t device_count();
+
+// A failure when SOFTNPU_DEVICES is no number of devices. aclInit reports it.
+SOFTNPU_EXPORT Status device_count_status();
+
+// False when SOFTNPU_BANNER is 0.
+bool wants_banner();
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/stream.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "base/handle_table.h"
+#include "runtime/context.h"
+#include "runtime/report.h"
+
+namespace softnpu::runtime {
+namespace {
+
+using Table = HandleTable<Stream, HandleKind::stream>;
+
+// None of the runtime's state is ever destroyed: programs call at exit, from any thread.
+Table& table() {
+  static Table& streams = *new Table;
+  return streams;
+}
+
+struct Live {
+  std::mutex mutex;
+  std::map<int32_t, std::weak_ptr<Stream>> streams;  // by id, so in the order of their creation
+};
+Live& live() {
+  static Live& all = *new Live;
+  return all;
+}
+
+template <class Predicate>
+std::vector<std::shared_ptr<Stream>> live_streams(Predicate wanted) {
+  std::vector<std::shared_ptr<Stream>> found;
+  std::lock_guard lock(live().mutex);
+  for (const auto& [id, weak] : live().streams)
+    if (auto stream = weak.lock(); stream && wanted(*stream)) found.push_back(std::move(stream));
+  return found;
+}
+
+int32_t next_id() {
+  static std::atomic<int32_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed);
+}
+
+Status no_such_stream(const void* handle) {
+  return fail(handle == nullptr ? kRtParamInvalid : kRtInvalidHandle, "stream is ",
+              describe_handle(handle, HandleKind::stream), "; it must be a live aclrtStream");
+}
+
+}  // namespace
+
+Stream::Stream(std::shared_ptr<Owner> owner, uint32_t priority, uint32_t flags, bool is_default)
+    : owner_(std::move(owner)),
+      id_(next_id()),
+      priority_(priority),
+      flags_(flags),
+      is_default_(is_default) {}
+
+std::shared_ptr<Stream> make_stream(std::shared_ptr<Owner> owner, uint32_t priority, uint32_t flags,
+                                    bool is_default) {
+  auto stream = std::make_shared<Stream>(std::move(owner), priority, flags, is_default);
+  stream->handle_ = table().insert(stream);
+  if (stream->handle_ == nullptr) return nullptr;
+  std::lock_guard lock(live().mutex);
+  live().streams.emplace(stream->id(), stream);
+  return stream;
+}
+
+Status find_stream(const void* handle, std::shared_ptr<Stream>& out) {
+  if (handle == nullptr) {
+    std::shared_ptr<Context> context;
+    RETURN_IF_FAILED(current_context(context));
+    out = context->default_stream();
+    return {};
+  }
+  out = table().find(handle);
+  if (!out) return no_such_stream(handle);
+  const Owner& owner = out->owner();
+  if (owner.alive.load(std::memory_order_acquire) && owner.context == current_context_handle())
+      [[likely]]
+    return {};
+  std::shared_ptr<Context> context;
+  RETURN_IF_FAILED(current_context(context));
+  return fail(kRtStreamContext, "stream belongs to another context than the current one");
+}
+
+Status find_stream_anywhere(const void* handle, std::shared_ptr<Stream>& out) {
+  if (handle == nullptr) return find_stream(handle, out);
+  out = table().find(handle);
+  return out ? Status() : no_such_stream(handle);
+}
+
+Status launch(void* stream_handle, std::string_view what, Task task) {
+  std::shared_ptr<Stream> stream;
+  RETURN_IF_FAILED(find_stream(stream_handle, stream));
+  return stream->submit({std::move(task), what, nullptr, nullptr});
+}
+
+Status create_stream(uint32_t priority, uint32_t flags, void** out) {
+  if (out == nullptr) return fail(kRtParamInvalid, "stream is null");
+  constexpr uint32_t kKnownFlags = 3;
+  if ((flags & ~kKnownFlags) != 0)
+    return fail(kRtParamInvalid, "flag is ", flags,
+                "; it must be a union of ACL_STREAM_FAST_LAUNCH (1) and ACL_STREAM_FAST_SYNC (2)");
+  std::shared_ptr<Context> context;
+  RETURN_IF_FAILED(current_context(context));
+  const auto stream = make_stream(context->owner(), priority, flags, false);
+  if (!stream) return fail(kRtResourceAllocFail, "too many streams are alive");
+  *out = stream->handle();
+  return {};
+}
+
+Status destroy_stream(const void* handle, Destroy how) {
+  auto stream = table().find(handle);
+  if (!stream) return no_such_stream(handle);
+  if (stream->is_default())
+    return fail(kRtParamInvalid, "stream is a context's default stream, which lives as long as it");
+  // While the handle still works, so that a failure leaves the stream as it was.
+  if (how == Destroy::finish_work) RETURN_IF_FAILED(stream->wait_idle({}));
+  stream = table().erase(handle);
+  if (!stream) return no_such_stream(handle);  // another thread was faster
+  if (how == Destroy::drop_work) {
+    stream->close();
+    stream->drop_pending();
+  }
+  retire(*stream);
+  forget_subscription(*stream);
+  return {};
+}
+
+void retire(Stream& stream) {
+  stream.close();
+  table().erase(stream.handle());
+  if (!stream.runs_on_this_thread() && !stream.wait_idle({}).ok()) {
+    stream.drop_pending();
+    (void)stream.wait_idle({});
+  }
+  std::lock_guard lock(live().mutex);
+  live().streams.erase(stream.id());
+}
+
+Status synchronize_stream(const void* handle, Deadline deadline) {
+  std::shared_ptr<Stream> stream;
+  RETURN_IF_FAILED(find_stream(handle, stream));
+  RETURN_IF_FAILED(stream->wait_idle(deadline));
+  return stream->take_failure();
+}
+
+std::vector<std::shared_ptr<Stream>> streams_of(const Owner& owner) {
+  return live_streams([&](const Stream& stream) { return &stream.owner() == &owner; });
+}
+
+std::vector<std::shared_ptr<Stream>> streams_of_device(int32_t device) {
+  return live_streams([=](const Stream& stream) { return stream.owner().device == device; });
+}
+
+}  // namespace softnpu::runtime

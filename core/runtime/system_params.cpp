@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/system_params.h"
+
+namespace softnpu::runtime {
+
+Status SystemParams::check(int option) {
+  if (option >= 0 && option < kOptions) return {};
+  return fail(kRtParamInvalid, "opt is ", option,
+              "; it must be ACL_OPT_DETERMINISTIC (0), ACL_OPT_ENABLE_DEBUG_KERNEL (1) or "
+              "ACL_OPT_STRONG_CONSISTENCY (2)");
+}
+
+Status SystemParams::set(int option, int64_t value) {
+  RETURN_IF_FAILED(check(option));
+  std::lock_guard lock(mutex_);
+  values_[option] = value;
+  return {};
+}
+
+Status SystemParams::get(int option, std::optional<int64_t>& value) const {
+  RETURN_IF_FAILED(check(option));
+  std::lock_guard lock(mutex_);
+  value = values_[option];
+  return {};
+}
+
+SystemParams& process_params() {
+  static SystemParams& params = *new SystemParams;
+  return params;
+}
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of aclSysParamOpt. They are kept and read back; nothing depends on them, because
+// every operator is deterministic anyway.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+#include "base/export.h"
+#include "base/status.h"
+
+namespace softnpu::runtime {
+
+class SystemParams {
+ public:
+  SOFTNPU_EXPORT Status set(int option, int64_t value);
+  // No value where the option was never set.
+  SOFTNPU_EXPORT Status get(int option, std::optional<int64_t>& value) const;
+
+ private:
+  static constexpr int kOptions = 3;
+  static Status check(int option);
+
+  mutable std::mutex mutex_;
+  std::optional<int64_t> values_[kOptions];
+};
+
+// Those of the process; each context has its own besides.
+SOFTNPU_EXPORT SystemParams& process_params();
+
+}  // namespace softnpu::runtime

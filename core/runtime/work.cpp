@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/work.h"
+
+#include <pthread.h>
+
+#include "runtime/queue.h"
+#include "runtime/scheduler.h"
+
+namespace softnpu::runtime {
+
+void Gate::open() {
+  std::vector<std::weak_ptr<Queue>> waiting;
+  {
+    std::lock_guard lock(mutex_);
+    open_.store(true, std::memory_order_release);
+    waiting.swap(waiting_);
+  }
+  // Outside the lock: the queues may run work here and now, which may come back to this gate.
+  for (const auto& weak : waiting)
+    if (auto queue = weak.lock()) scheduler().resumed(std::move(queue));
+}
+
+bool Gate::pass_or_enlist(const std::weak_ptr<Queue>& queue) {
+  if (is_open()) return true;
+  std::lock_guard lock(mutex_);
+  if (is_open()) return true;
+  waiting_.push_back(queue);
+  return false;
+}
+
+bool Gate::needs_this_thread() const {
+  if (is_open()) return false;
+  if (opener_.load(std::memory_order_relaxed) == static_cast<uint64_t>(pthread_self())) return true;
+  const auto source = source_.lock();
+  return source && source->needs_this_thread();
+}
+
+}  // namespace softnpu::runtime

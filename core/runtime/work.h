@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands in a stream's queue: tasks, and the gates that hold them back.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+
+namespace softnpu::runtime {
+
+class Queue;
+
+using Task = std::function<Status()>;
+
+// Holds work back until it opens, which it does once: when an event's recording is reached, or when
+// a thread has run a callback.
+class Gate {
+ public:
+  // A gate that work in `source` will open.
+  explicit Gate(std::weak_ptr<Queue> source) : source_(std::move(source)) {}
+
+  bool is_open() const { return open_.load(std::memory_order_acquire); }
+  // Wakes the queues that stand before it.
+  void open();
+  // True when it is open; otherwise `queue` is woken once it opens.
+  bool pass_or_enlist(const std::weak_ptr<Queue>& queue);
+
+  // Only this thread (a pthread_t) will open it: it has subscribed to a stream's callbacks.
+  void set_opener(uint64_t thread) { opener_.store(thread, std::memory_order_relaxed); }
+  // Whether a wait of the calling thread for this gate would never end.
+  bool needs_this_thread() const;
+
+ private:
+  std::atomic<bool> open_{false};
+  std::atomic<uint64_t> opener_{0};
+  std::weak_ptr<Queue> source_;
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<Queue>> waiting_;
+};
+
+struct Work {
+  Task run;                     // may be empty
+  std::string_view what;        // names the caller's function in a failure; a literal
+  std::shared_ptr<Gate> after;  // must be open before the work runs; may be null
+  std::shared_ptr<Gate> opens;  // opened when the work has run or was dropped; may be null
+};
+
+}  // namespace softnpu::runtime

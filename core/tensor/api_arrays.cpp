@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// libnnopbase: the C API's functions on scalars, arrays and lists.
+#include <cstring>
+
+#include "aclnn/acl_meta.h"
+#include "base/guard.h"
+#include "tensor/handles.h"
+
+namespace softnpu {
+namespace {
+
+constexpr GuardCodes kCodes{kInnerNullptr, kInnerNullptr};
+constexpr uint64_t kLongestArray = uint64_t{1} << 32;
+
+template <class Handle, class Table, class Make>
+Handle* create(const char* function, Table& table, Make&& make) {
+  void* handle = nullptr;
+  guard(function, kCodes, [&]() -> Status {
+    decltype(table.find(nullptr)) object;
+    RETURN_IF_FAILED(make(object));
+    handle = table.insert(std::move(object));
+    if (handle == nullptr) return fail(kInnerNullptr, "too many handles are alive");
+    return {};
+  });
+  return static_cast<Handle*>(handle);
+}
+
+Status check_live(const char* name, HandleKind kind, const void* handle, bool live) {
+  if (live) return {};
+  if (handle == nullptr) return fail(kParamNullptr, name, " is null");
+  return fail(kParamInvalid, name, " is ", describe_handle(handle, kind),
+              "; expected a live handle of its own kind");
+}
+
+template <class Table>
+aclnnStatus destroy(const char* function, const char* name, HandleKind kind, Table& table,
+                    const void* handle) {
+  return guard(function, kCodes,
+               [&] { return check_live(name, kind, handle, table.erase(handle) != nullptr); });
+}
+
+template <class Table, class Size>
+aclnnStatus get_size(const char* function, const char* name, HandleKind kind, Table& table,
+                     const void* handle, uint64_t* size, Size&& size_of) {
+  return guard(function, kCodes, [&]() -> Status {
+    const auto object = table.find(handle);
+    RETURN_IF_FAILED(check_live(name, kind, handle, object != nullptr));
+    if (size == nullptr) return fail(kParamNullptr, "size is null");
+    *size = size_of(*object);
+    return {};
+  });
+}
+
+Status check_values(const void* value, uint64_t size) {
+  if (value == nullptr && size > 0)
+    return fail(kParamNullptr, "value is null, but size is ", size);
+  if (size > kLongestArray)
+    return fail(kParamInvalid, "size is ", size, "; at most ", kLongestArray, " is supported");
+  return {};
+}
+
+template <class Array, class Value>
+Status copy_values(const Value* value, uint64_t size, std::shared_ptr<const Array>& out) {
+  RETURN_IF_FAILED(check_values(value, size));
+  out = size ? std::make_shared<Array>(value, value + size) : std::make_shared<Array>();
+  return {};
+}
+
+Status copy_scalar(const void* value, DType type, std::shared_ptr<const Scalar>& out) {
+  if (value == nullptr) return fail(kParamNullptr, "value is null");
+  auto scalar = std::make_shared<Scalar>();
+  scalar->dtype = type;
+  if (item_size(type) == 0)
+    return fail(kParamInvalid, "dataType ", type, " has no scalar values");
+  std::memcpy(scalar->bytes.data(), value, static_cast<size_t>(item_size(type)));
+  out = std::move(scalar);
+  return {};
+}
+
+// A list takes its members over; the same handle twice, or a dead one, would be destroyed twice.
+template <class List, class Table>
+Status copy_members(const void* const* value, uint64_t size, HandleKind kind, Table& table,
+                    std::shared_ptr<const List>& out) {
+  RETURN_IF_FAILED(check_values(value, size));
+  auto list = std::make_shared<List>();
+  list->members.reserve(size);
+  for (uint64_t i = 0; i < size; ++i) {
+    if (value[i] != nullptr && !table.find(value[i]))
+      return fail(kParamInvalid, "member ", i, " is ", describe_handle(value[i], kind),
+                  "; expected a live handle or null");
+    list->members.push_back(value[i]);
+  }
+  out = std::move(list);
+  return {};
+}
+
+template <class Lists, class Table>
+aclnnStatus destroy_list(const char* function, const char* name, HandleKind kind, Lists& lists,
+                         Table& table, const void* handle) {
+  return guard(function, kCodes, [&]() -> Status {
+    const auto list = lists.erase(handle);
+    RETURN_IF_FAILED(check_live(name, kind, handle, list != nullptr));
+    for (const void* member : list->members) table.erase(member);
+    return {};
+  });
+}
+
+constexpr auto kLength = [](const auto& array) { return array.size(); };
+constexpr auto kMembers = [](const auto& list) { return list.members.size(); };
+
+}  // namespace
+}  // namespace softnpu
+
+using namespace softnpu;
+
+extern "C" {
+
+aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
+  return create<aclScalar>("aclCreateScalar", scalars(), [&](auto& out) {
+    return copy_scalar(value, static_cast<DType>(dataType), out);
+  });
+}
+
+aclnnStatus aclDestroyScalar(const aclScalar* scalar) {
+  return destroy("aclDestroyScalar", "scalar", HandleKind::scalar, scalars(), scalar);
+}
+
+aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size) {
+  return create<aclIntArray>("aclCreateIntArray", int_arrays(),
+                             [&](auto& out) { return copy_values(value, size, out); });
+}
+
+aclnnStatus aclDestroyIntArray(const aclIntArray* array) {
+  return destroy("aclDestroyIntArray", "array", HandleKind::int_array, int_arrays(), array);
+}
+
+aclnnStatus aclGetIntArraySize(const aclIntArray* array, uint64_t* size) {
+  return get_size("aclGetIntArraySize", "array", HandleKind::int_array, int_arrays(), array, size,
+                  kLength);
+}
+
+aclFloatArray* aclCreateFloatArray(const float* value, uint64_t size) {
+  return create<aclFloatArray>("aclCreateFloatArray", float_arrays(),
+                               [&](auto& out) { return copy_values(value, size, out); });
+}
+
+aclnnStatus aclDestroyFloatArray(const aclFloatArray* array) {
+  return destroy("aclDestroyFloatArray", "array", HandleKind::float_array, float_arrays(), array);
+}
+
+aclnnStatus aclGetFloatArraySize(const aclFloatArray* array, uint64_t* size) {
+  return get_size("aclGetFloatArraySize", "array", HandleKind::float_array, float_arrays(), array,
+                  size, kLength);
+}
+
+aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size) {
+  return create<aclBoolArray>("aclCreateBoolArray", bool_arrays(),
+                              [&](auto& out) { return copy_values(value, size, out); });
+}
+
+aclnnStatus aclDestroyBoolArray(const aclBoolArray* array) {
+  return destroy("aclDestroyBoolArray", "array", HandleKind::bool_array, bool_arrays(), array);
+}
+
+aclnnStatus aclGetBoolArraySize(const aclBoolArray* array, uint64_t* size) {
+  return get_size("aclGetBoolArraySize", "array", HandleKind::bool_array, bool_arrays(), array,
+                  size, kLength);
+}
+
+aclTensorList* aclCreateTensorList(const aclTensor* const* value, uint64_t size) {
+  return create<aclTensorList>("aclCreateTensorList", tensor_lists(), [&](auto& out) {
+    return copy_members(reinterpret_cast<const void* const*>(value), size, HandleKind::tensor,
+                        tensors(), out);
+  });
+}
+
+aclnnStatus aclDestroyTensorList(const aclTensorList* array) {
+  return destroy_list("aclDestroyTensorList", "array", HandleKind::tensor_list, tensor_lists(),
+                      tensors(), array);
+}
+
+aclnnStatus aclGetTensorListSize(const aclTensorList* tensorList, uint64_t* size) {
+  return get_size("aclGetTensorListSize", "tensorList", HandleKind::tensor_list, tensor_lists(),
+                  tensorList, size, kMembers);
+}
+
+aclScalarList* aclCreateScalarList(const aclScalar* const* value, uint64_t size) {
+  return create<aclScalarList>("aclCreateScalarList", scalar_lists(), [&](auto& out) {
+    return copy_members(reinterpret_cast<const void* const*>(value), size, HandleKind::scalar,
+                        scalars(), out);
+  });
+}
+
+aclnnStatus aclDestroyScalarList(const aclScalarList* array) {
+  return destroy_list("aclDestroyScalarList", "array", HandleKind::scalar_list, scalar_lists(),
+                      scalars(), array);
+}
+
+aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size) {
+  return get_size("aclGetScalarListSize", "scalarList", HandleKind::scalar_list, scalar_lists(),
+                  scalarList, size, kMembers);
+}
+
+}  // extern "C"

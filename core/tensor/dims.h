@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// A short list of int64: sizes or strides. Ranks up to 8 need no allocation.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/checked.h"
+#include "base/text.h"
+
+namespace softnpu {
+
+class Dims {
+ public:
+  Dims() = default;
+  explicit Dims(size_t size, int64_t value = 0) : size_(size) {
+    if (size > kInline) heap_ = std::make_unique<int64_t[]>(size);
+    std::fill_n(data(), size, value);
+  }
+  Dims(std::initializer_list<int64_t> values) : Dims(std::span(values.begin(), values.size())) {}
+  explicit Dims(std::span<const int64_t> values) : Dims(values.size()) {
+    std::copy(values.begin(), values.end(), data());
+  }
+  Dims(const Dims& other) : Dims(std::span<const int64_t>(other)) {}
+  Dims(Dims&& other) noexcept = default;
+  Dims& operator=(const Dims& other) { return *this = Dims(other); }
+  Dims& operator=(Dims&& other) noexcept = default;
+
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  int64_t* data() { return heap_ ? heap_.get() : inline_; }
+  const int64_t* data() const { return heap_ ? heap_.get() : inline_; }
+  int64_t* begin() { return data(); }
+  int64_t* end() { return data() + size_; }
+  const int64_t* begin() const { return data(); }
+  const int64_t* end() const { return data() + size_; }
+  int64_t& operator[](size_t i) { return data()[i]; }
+  int64_t operator[](size_t i) const { return data()[i]; }
+  int64_t back() const { return data()[size_ - 1]; }
+  operator std::span<const int64_t>() const { return {data(), size_}; }
+
+  friend bool operator==(const Dims& a, const Dims& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+
+ private:
+  static constexpr size_t kInline = 8;
+  size_t size_ = 0;
+  int64_t inline_[kInline] = {};
+  std::unique_ptr<int64_t[]> heap_;
+};
+
+inline std::string to_text(const Dims& dims) {
+  std::string out = "[";
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (i) out += ", ";
+    append_text(out, dims[i]);
+  }
+  return out += "]";
+}
+
+// The number of elements; nothing when it does not fit int64.
+inline std::optional<int64_t> checked_numel(std::span<const int64_t> sizes) {
+  int64_t n = 1;
+  bool fits = true;
+  for (int64_t size : sizes) {
+    if (size == 0) return 0;
+    const auto product = fits ? checked_mul(n, size) : std::nullopt;
+    fits = product.has_value();
+    n = product.value_or(1);
+  }
+  if (!fits) return std::nullopt;
+  return n;
+}
+
+}  // namespace softnpu

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tensor/handles.h"
+
+namespace softnpu {
+namespace {
+
+// Constructed on first use and never destroyed.
+template <class Table>
+Table& immortal() {
+  static Table& table = *new Table;
+  return table;
+}
+
+Status read_sizes(const char* name, const int64_t* values, uint64_t count, Dims& out) {
+  if (count > 0 && values == nullptr)
+    return fail(kParamNullptr, name, " is null, but its length is ", count);
+  if (count > 1024) return fail(kParamInvalid, name, " has length ", count, "; at most 1024 is supported");
+  out = Dims(std::span(values, count));
+  for (size_t i = 0; i < count; ++i)
+    if (out[i] < 0) return fail(kParamInvalid, name, " is ", out, "; no element may be negative");
+  return {};
+}
+
+}  // namespace
+
+TensorTable& tensors() { return immortal<TensorTable>(); }
+ScalarTable& scalars() { return immortal<ScalarTable>(); }
+IntArrayTable& int_arrays() { return immortal<IntArrayTable>(); }
+FloatArrayTable& float_arrays() { return immortal<FloatArrayTable>(); }
+BoolArrayTable& bool_arrays() { return immortal<BoolArrayTable>(); }
+TensorListTable& tensor_lists() { return immortal<TensorListTable>(); }
+ScalarListTable& scalar_lists() { return immortal<ScalarListTable>(); }
+
+Status make_tensor(const TensorArguments& a, Tensor& out) {
+  RETURN_IF_FAILED(read_sizes("viewDims", a.sizes, a.rank, out.sizes));
+  RETURN_IF_FAILED(read_sizes("storageDims", a.storage, a.storage_rank, out.storage));
+  if (!checked_numel(out.sizes))
+    return fail(kParamInvalid, "viewDims ", out.sizes, " has more elements than 64 bits can count");
+  if (!checked_numel(out.storage))
+    return fail(kParamInvalid, "storageDims ", out.storage, " has more elements than 64 bits can count");
+  if (a.strides == nullptr) out.strides = contiguous_strides(out.sizes);
+  else RETURN_IF_FAILED(read_sizes("stride", a.strides, a.rank, out.strides));
+  if (a.offset < 0) return fail(kParamInvalid, "offset is ", a.offset, "; it must not be negative");
+  out.data = static_cast<std::byte*>(a.data);
+  out.offset = a.offset;
+  out.dtype = a.dtype;
+  out.format = a.format;
+  out.has_storage = true;
+  Extent extent;
+  RETURN_IF_FAILED(view_extent(out, extent));
+  const int64_t elements = std::max(std::max(extent.high, a.offset), *checked_numel(out.storage));
+  const auto past_end = checked_add(elements, 1);
+  if (!past_end || !checked_mul(*past_end, 16))
+    return fail(kParamInvalid, "offset ", a.offset, " and shape ", out.sizes, " with strides ",
+                out.strides, " reach past what 64 bits can address");
+  return {};
+}
+
+}  // namespace softnpu

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The live descriptors of the process. Each is immutable behind its handle; re-initialising one
+// puts another object there, so that whoever reads the old one keeps it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/export.h"
+#include "base/handle_table.h"
+#include "tensor/tensor.h"
+
+namespace softnpu {
+
+using IntArray = std::vector<int64_t>;
+using FloatArray = std::vector<float>;
+using BoolArray = std::vector<uint8_t>;
+struct TensorList {
+  std::vector<const void*> members;  // handles; null members are allowed
+};
+struct ScalarList {
+  std::vector<const void*> members;
+};
+
+using TensorTable = HandleTable<const Tensor, HandleKind::tensor>;
+using ScalarTable = HandleTable<const Scalar, HandleKind::scalar>;
+using IntArrayTable = HandleTable<const IntArray, HandleKind::int_array>;
+using FloatArrayTable = HandleTable<const FloatArray, HandleKind::float_array>;
+using BoolArrayTable = HandleTable<const BoolArray, HandleKind::bool_array>;
+using TensorListTable = HandleTable<const TensorList, HandleKind::tensor_list>;
+using ScalarListTable = HandleTable<const ScalarList, HandleKind::scalar_list>;
+
+// The tables live until the process ends, past all static destructors: programs destroy handles
+// from theirs.
+SOFTNPU_EXPORT TensorTable& tensors();
+SOFTNPU_EXPORT ScalarTable& scalars();
+SOFTNPU_EXPORT IntArrayTable& int_arrays();
+SOFTNPU_EXPORT FloatArrayTable& float_arrays();
+SOFTNPU_EXPORT BoolArrayTable& bool_arrays();
+SOFTNPU_EXPORT TensorListTable& tensor_lists();
+SOFTNPU_EXPORT ScalarListTable& scalar_lists();
+
+// A tensor from what a C caller passes, all checked: negative sizes, strides or offset, null
+// arrays, products that do not fit 64 bits.
+struct TensorArguments {
+  const int64_t* sizes;
+  uint64_t rank;
+  DType dtype;
+  const int64_t* strides;  // null: contiguous
+  int64_t offset;
+  Format format;
+  const int64_t* storage;
+  uint64_t storage_rank;
+  void* data;
+};
+SOFTNPU_EXPORT Status make_tensor(const TensorArguments& arguments, Tensor& out);
+
+}  // namespace softnpu

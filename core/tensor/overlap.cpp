@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Views overlap when a bounded linear equation has a solution: sum of step_i · x_i = target with
+// 0 <= x_i <= limit_i. The search goes from the largest step to the smallest; at each the values
+// of x that can still reach the target form a short range, so that real layouts take a few steps.
+// Layouts that are built to be hard run out of a budget and count as overlapping.
+#include "tensor/overlap.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+namespace softnpu {
+namespace {
+
+__extension__ using Wide = __int128;  // products of two int64 sizes
+
+struct Term {
+  int64_t step;   // above 0
+  int64_t limit;  // above 0
+};
+
+class Equation {
+ public:
+  explicit Equation(std::vector<Term> terms) : terms_(std::move(terms)) {
+    std::sort(terms_.begin(), terms_.end(),
+              [](const Term& a, const Term& b) { return a.step > b.step; });
+    reach_.resize(terms_.size() + 1);
+    divisor_.resize(terms_.size() + 1);
+    for (size_t i = terms_.size(); i-- > 0;) {
+      reach_[i] = reach_[i + 1] + Wide(terms_[i].step) * terms_[i].limit;
+      divisor_[i] = std::gcd(divisor_[i + 1], terms_[i].step);
+    }
+  }
+
+  bool has_solution(Wide target) { return search(0, target); }
+
+ private:
+  bool search(size_t i, Wide target) {
+    if (target < 0 || target > reach_[i]) return false;
+    if (target == 0) return true;
+    if (target % divisor_[i] != 0) return false;
+    if (--budget_ <= 0) return true;
+    const Term& term = terms_[i];
+    const Wide most = std::min<Wide>(term.limit, target / term.step);
+    const Wide short_of = target - reach_[i + 1];
+    const Wide least = short_of <= 0 ? 0 : (short_of + term.step - 1) / term.step;
+    for (Wide x = most; x >= least; --x)
+      if (search(i + 1, target - x * term.step)) return true;
+    return false;
+  }
+
+  std::vector<Term> terms_;
+  std::vector<Wide> reach_;        // the largest sum that terms i, i+1, … can give
+  std::vector<int64_t> divisor_;   // and the divisor that all their sums share
+  int64_t budget_ = 200000;
+};
+
+// The view's dimensions as terms in bytes, and the address of its lowest byte.
+intptr_t add_terms(const Tensor& tensor, std::vector<Term>& terms) {
+  const int64_t item = item_size(tensor.dtype);
+  auto low = reinterpret_cast<intptr_t>(tensor.origin());
+  for (size_t i = 0; i < tensor.rank(); ++i) {
+    const int64_t step = tensor.strides[i] * item;
+    const int64_t limit = tensor.sizes[i] - 1;
+    if (step < 0) low += step * limit;
+    if (step != 0 && limit > 0) terms.push_back({std::abs(step), limit});
+  }
+  return low;
+}
+
+}  // namespace
+
+bool overlaps_itself(const Tensor& tensor) {
+  if (tensor.numel() <= 1) return false;
+  std::vector<Term> dims;
+  for (size_t i = 0; i < tensor.rank(); ++i) {
+    if (tensor.sizes[i] > 1 && tensor.strides[i] == 0) return true;
+    if (tensor.sizes[i] > 1) dims.push_back({std::abs(tensor.strides[i]), tensor.sizes[i] - 1});
+  }
+  std::sort(dims.begin(), dims.end(), [](auto& a, auto& b) { return a.step < b.step; });
+  Wide inner = 0;
+  bool nested = true;  // each step jumps over all that the smaller ones reach
+  for (const Term& d : dims) {
+    nested = nested && d.step > inner;
+    inner += Wide(d.step) * d.limit;
+  }
+  if (nested) return false;
+  // Two equal addresses: a difference vector x in [-limit, limit] that is not zero. Its first
+  // nonzero entry may be taken as positive, so each dimension is tried as that one.
+  for (size_t first = 0; first < dims.size(); ++first) {
+    std::vector<Term> terms{{dims[first].step, dims[first].limit - 1}};
+    if (terms[0].limit == 0) terms.clear();
+    Wide target = -Wide(dims[first].step);
+    for (size_t i = first + 1; i < dims.size(); ++i) {
+      terms.push_back({dims[i].step, 2 * dims[i].limit});
+      target += Wide(dims[i].step) * dims[i].limit;
+    }
+    if (Equation(std::move(terms)).has_solution(target)) return true;
+  }
+  return false;
+}
+
+bool overlaps(const Tensor& a, const Tensor& b) {
+  if (a.numel() == 0 || b.numel() == 0) return false;
+  std::vector<Term> terms;
+  const int64_t item_a = item_size(a.dtype);
+  const int64_t item_b = item_size(b.dtype);
+  const intptr_t low_a = add_terms(a, terms);
+  Wide reach_a = 0;
+  for (const Term& t : terms) reach_a += Wide(t.step) * t.limit;
+  const size_t of_a = terms.size();
+  const intptr_t low_b = add_terms(b, terms);
+  Wide reach_b = 0;
+  for (size_t i = of_a; i < terms.size(); ++i) reach_b += Wide(terms[i].step) * terms[i].limit;
+  if (low_a + reach_a + item_a <= low_b || low_b + reach_b + item_b <= low_a) return false;
+  // byte p of an element of a = byte q of an element of b:
+  // a's terms + p + (b's reach - b's terms) + (item_b - 1 - q) = low_b - low_a + reach_b + item_b - 1
+  if (item_a > 1) terms.push_back({1, item_a - 1});
+  if (item_b > 1) terms.push_back({1, item_b - 1});
+  return Equation(std::move(terms)).has_solution(Wide(low_b) - low_a + reach_b + item_b - 1);
+}
+
+bool is_same_view(const Tensor& a, const Tensor& b) {
+  if (a.origin() != b.origin() || item_size(a.dtype) != item_size(b.dtype)) return false;
+  if (!(a.sizes == b.sizes)) return false;
+  for (size_t i = 0; i < a.rank(); ++i)
+    if (a.sizes[i] > 1 && a.strides[i] != b.strides[i]) return false;
+  return true;
+}
+
+}  // namespace softnpu

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a tensor argument is: a strided view on memory that it does not own.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/dtype.h"
+#include "base/export.h"
+#include "base/status.h"
+#include "tensor/dims.h"
+
+namespace softnpu {
+
+struct Tensor {
+  std::byte* data = nullptr;  // element 0 of the storage, before `offset`
+  int64_t offset = 0;         // in elements
+  Dims sizes;
+  Dims strides;  // in elements; from Python they may be negative
+  DType dtype = DType::undefined;
+  Format format = Format::nd;
+  Dims storage;             // the storage's sizes; only their product matters
+  bool has_storage = false; // arrays that come from Python declare none
+
+  size_t rank() const { return sizes.size(); }
+  // Creation makes sure that the product fits.
+  int64_t numel() const {
+    int64_t n = 1;
+    for (int64_t size : sizes) n *= size;
+    return n;
+  }
+  // The first element of the view.
+  std::byte* origin() const { return data + offset * item_size(dtype); }
+};
+
+// The strides of a contiguous tensor of these sizes.
+SOFTNPU_EXPORT Dims contiguous_strides(const Dims& sizes);
+SOFTNPU_EXPORT bool is_contiguous(const Tensor& tensor);
+
+// The lowest and the highest element that the view touches, as offsets from element 0 of its
+// storage; nothing for an empty view. Not ok when an offset does not fit int64.
+struct Extent {
+  int64_t low = 0;
+  int64_t high = -1;
+};
+SOFTNPU_EXPORT Status view_extent(const Tensor& tensor, Extent& out);
+
+// A number with the type that its maker gave it.
+struct Scalar {
+  DType dtype = DType::undefined;
+  std::array<std::byte, 16> bytes{};
+
+  bool converts_to_float() const {
+    return is_integer(dtype) || is_floating(dtype) || dtype == DType::boolean;
+  }
+};
+
+// The scalar as float32, rounded once. Requires converts_to_float().
+SOFTNPU_EXPORT float to_float(const Scalar& scalar);
+
+// The shape that sizes aligned at the right broadcast to; nothing when they do not.
+SOFTNPU_EXPORT std::optional<Dims> broadcast_sizes(const Dims& a, const Dims& b);
+
+// The strides of `tensor` seen with the sizes that it broadcasts to: 0 where it repeats.
+SOFTNPU_EXPORT Dims broadcast_strides(const Tensor& tensor, const Dims& sizes);
+
+// The type that floating tensors are promoted to when they meet.
+SOFTNPU_EXPORT DType promote(DType a, DType b);
+
+// Whether a result of type `from` may be written to an output of type `to`.
+SOFTNPU_EXPORT bool can_cast(DType from, DType to);
+
+}  // namespace softnpu

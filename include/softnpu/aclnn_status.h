@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The documented status codes of the aclnn functions by name. A header of softnpu's own: elsewhere
+// the names are in no public header, and programs that must also compile there compare with
+// ACL_SUCCESS or with the numbers.
+#ifndef SOFTNPU_INCLUDE_SOFTNPU_ACLNN_STATUS_H_
+#define SOFTNPU_INCLUDE_SOFTNPU_ACLNN_STATUS_H_
+
+#include <stdint.h>
+
+#define SOFTNPU_ACLNN_STATUS static const int32_t __attribute__((unused))
+
+SOFTNPU_ACLNN_STATUS ACLNN_SUCCESS = 0;
+SOFTNPU_ACLNN_STATUS ACLNN_ERR_PARAM_NULLPTR = 161001;
+SOFTNPU_ACLNN_STATUS ACLNN_ERR_PARAM_INVALID = 161002;
+SOFTNPU_ACLNN_STATUS ACLNN_ERR_RUNTIME_ERROR = 361001;
+SOFTNPU_ACLNN_STATUS ACLNN_ERR_INNER_FIND_KERNEL_ERROR = 561003;
+SOFTNPU_ACLNN_STATUS ACLNN_ERR_INNER_CREATE_EXECUTOR = 561101;
+SOFTNPU_ACLNN_STATUS ACLNN_ERR_INNER_NULLPTR = 561103;
+
+#undef SOFTNPU_ACLNN_STATUS
+
+#endif  // SOFTNPU_INCLUDE_SOFTNPU_ACLNN_STATUS_H_
