@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of commands."""
+
+from typing import Annotated
+
+import typer
+
+from softnpu.cli import build, info, ops, run, sdk
+
+app = typer.Typer(
+    help="Runs Ascend aclnn programs on this machine's CPU.",
+    no_args_is_help=True,
+    add_completion=False,
+    # Fills paragraphs to the terminal's width; the other modes keep the line breaks of docstrings.
+    rich_markup_mode="markdown",
+    # A traceback of ours should be copied into a report as it is, without frames drawn around it.
+    pretty_exceptions_enable=False,
+)
+
+# Whatever follows FILE belongs to the program, options included.
+app.command("run", context_settings=run.CONTEXT_SETTINGS)(run.command)
+app.command("build")(build.command)
+app.command("sdk")(sdk.sdk_command)
+app.command("env")(sdk.env_command)
+app.command("info")(info.command)
+app.command("ops")(ops.command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from softnpu import __version__
+
+        typer.echo(f"softnpu {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    pass

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled programs, kept by content in the user's cache folder."""
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import typer
+
+from softnpu import __version__
+from softnpu.cli.output import fail
+from softnpu.cli.toolchain import Toolchain
+
+
+def compiled(source: Path, toolchain: Toolchain) -> Path:
+    """Give the program made from ``source``; build it when no equal one was built before.
+
+    A program is equal when its preprocessed text, its name, the compiler, the flags (they hold the
+    SDK's folder) and softnpu's version are: that covers every file that the source includes.
+    """
+    preprocessed = toolchain.preprocess(source)
+    if preprocessed.returncode != 0:
+        sys.stderr.buffer.write(preprocessed.stderr)
+        raise typer.Exit(preprocessed.returncode)
+    folder = programs_folder() / _key(source, toolchain, preprocessed.stdout)
+    program = folder / source.stem
+    if not program.is_file():
+        _build_into(folder, source, toolchain)
+    return program
+
+
+def programs_folder() -> Path:
+    """Give the folder where compiled programs are kept."""
+    # A relative XDG_CACHE_HOME is to be ignored, says the specification that defines it.
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if not base.is_absolute():
+        base = Path.home() / ".cache"
+    return base / "softnpu" / "programs"
+
+
+def _key(source: Path, toolchain: Toolchain, text: bytes) -> str:
+    parts = [
+        __version__,
+        source.name,
+        toolchain.identity(),
+        toolchain.compile_flags,
+        toolchain.link_flags,
+    ]
+    return hashlib.sha256(json.dumps(parts).encode() + b"\0" + text).hexdigest()
+
+
+def _build_into(folder: Path, source: Path, toolchain: Toolchain) -> None:
+    """Build in a folder of its own and rename it, so that nobody meets half a program."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".building-"))
+    except OSError as error:
+        fail(
+            f"cannot write the cache folder {folder.parent}: {error.strerror}",
+            hint="Name another cache folder in XDG_CACHE_HOME.",
+        )
+    try:
+        status = toolchain.build(source, scratch / source.stem)
+        if status != 0:
+            raise typer.Exit(status if status > 0 else 128 - status)
+        try:
+            scratch.rename(folder)
+        except OSError:
+            # Another run of the same program was first; its result is as good.
+            if not (folder / source.stem).is_file():
+                raise
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``softnpu info``: what this process would emulate, with what, and why."""
+
+import os
+import platform
+from collections.abc import Iterator
+from importlib import metadata
+from typing import NamedTuple
+
+from rich.text import Text
+
+from softnpu import __version__
+from softnpu.cli.cache import programs_folder
+from softnpu.cli.environment import sdk_prefix
+from softnpu.cli.output import fail, results
+
+
+class Row(NamedTuple):
+    """One line: what, its value, and where the value comes from when that can vary."""
+
+    label: str
+    value: str
+    origin: str = ""
+
+
+# Installed or not is worth knowing; importing them to ask would take seconds.
+PACKAGES = ("numpy", "ml_dtypes", "torch", "triton")
+
+
+def command() -> None:
+    """Show the device profile, the settings and where they come from, versions and paths."""
+    console = results()
+    for row in [*_device_rows(), *_version_rows(), *_path_rows()]:
+        text = Text.assemble((f"{row.label:<20}", "bold"), row.value)
+        if row.origin:
+            text.append(f"  ({row.origin})", style="dim")
+        console.print(text, soft_wrap=True)
+
+
+def _device_rows() -> Iterator[Row]:
+    try:
+        from softnpu import _core
+    except ImportError as error:
+        fail(f"the native part of softnpu cannot be loaded: {error}")
+    core = _core.info()
+    available = ", ".join(core["isa_available"])
+    yield _setting("product", str(core["soc"]), "SOFTNPU_SOC")
+    yield Row("BF16", "yes" if core["bf16"] else "no", "follows from the product")
+    yield _setting("devices", str(core["devices"]), "SOFTNPU_DEVICES")
+    yield _setting("threads", str(core["threads"]), "SOFTNPU_THREADS")
+    yield _setting("instruction set", str(core["isa"]), "SOFTNPU_ISA")
+    yield Row("this CPU can run", available)
+
+
+def _setting(label: str, value: str, variable: str) -> Row:
+    """Show a setting and why it has its value, also when a variable asked for another."""
+    given = os.environ.get(variable, "")
+    if not given:
+        return Row(label, value, f"default; {variable} changes it")
+    if given.lower() == value.lower():
+        return Row(label, value, f"from {variable}")
+    return Row(label, value, f"{variable}={given} cannot be followed")
+
+
+def _version_rows() -> Iterator[Row]:
+    yield Row("softnpu", __version__)
+    yield Row("Python", platform.python_version(), platform.python_implementation())
+    for package in PACKAGES:
+        try:
+            yield Row(package, metadata.version(package))
+        except metadata.PackageNotFoundError:
+            yield Row(package, "not installed")
+
+
+def _path_rows() -> Iterator[Row]:
+    prefix = sdk_prefix()
+    yield Row("SDK", str(prefix))
+    yield Row("headers", str(prefix / "include"))
+    for library in sorted((prefix / "lib64").glob("*.so")):
+        yield Row("library", str(library))
+    yield Row("compiled programs", str(programs_folder()))

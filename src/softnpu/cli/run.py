@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``softnpu run``: source, script or executable, with the device's libraries found first."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from softnpu.cli.cache import compiled
+from softnpu.cli.environment import program_environment, script_environment, sdk_prefix
+from softnpu.cli.output import EXIT_NOT_RUNNABLE, EXIT_USAGE, fail
+from softnpu.cli.toolchain import LANGUAGES, toolchain_for
+
+CONTEXT_SETTINGS = {"allow_interspersed_args": False, "ignore_unknown_options": False}
+
+FlagsOption = Annotated[
+    str,
+    typer.Option("--cxxflags", metavar="FLAGS", help="More flags for the compiler, in one string."),
+]
+
+
+def command(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A C or C++ source file, a Python script, or an executable."
+        ),
+    ],
+    args: Annotated[
+        list[str] | None, typer.Argument(metavar="[--] ARGS", help="The program's arguments.")
+    ] = None,
+    cxxflags: FlagsOption = "",
+) -> None:
+    """Run a program on the emulated device.
+
+    C and C++ sources are compiled with the system's compiler first, and the result is cached.
+    $CXX, $CXXFLAGS (for C: $CC, $CFLAGS), $CPPFLAGS and $LDFLAGS are honoured.
+    Python scripts can import acl.
+
+    The exit status is the program's, or the compiler's when that fails; 127 when there is no
+    compiler, 126 when FILE cannot be run, 2 when there is no such file.
+    """
+    existing_file(file)
+    prefix = sdk_prefix()
+    environment = program_environment(prefix)
+    arguments = _program_arguments(args or [])
+    if file.suffix in LANGUAGES:
+        program = compiled(file, toolchain_for(file, prefix, cxxflags))
+        _become([str(program), *arguments], environment)
+    if file.suffix == ".py":
+        environment |= script_environment(environment)
+        _become([sys.executable, str(file), *arguments], environment)
+    if os.access(file, os.X_OK):
+        _become([str(file), *arguments], environment)
+    fail(
+        f"{file} is no source file ({' '.join(LANGUAGES)}), no .py script and not executable",
+        EXIT_NOT_RUNNABLE,
+    )
+
+
+def existing_file(file: Path) -> None:
+    """End the command when ``file`` is not there or not a file."""
+    if not file.exists():
+        fail(f"{file} does not exist", EXIT_USAGE)
+    if not file.is_file():
+        fail(f"{file} is not a file", EXIT_USAGE)
+
+
+def _program_arguments(args: list[str]) -> list[str]:
+    # Only the first -- separates; a second one is the program's.
+    return args[1:] if args[:1] == ["--"] else args
+
+
+def _become(command: list[str], environment: dict[str, str]) -> NoReturn:
+    """Replace this process, so that stdin, signals and the exit status are the program's own."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Python ignores these, and what is ignored stays ignored in the program.
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(ignored, signal.SIG_DFL)
+    try:
+        os.execve(command[0], command, environment)
+    except OSError as error:
+        fail(f"cannot run {command[0]}: {error.strerror}", EXIT_NOT_RUNNABLE)

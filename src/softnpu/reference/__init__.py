@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""float64 definitions of the operators, one file each.
+
+They are what the documents' formulas say, evaluated in float64 with NumPy: slow, short, and meant
+to be read. The device's results, the tests and ``softnpu verify`` are compared with them after one
+rounding, which :func:`round_to` does.
+"""
+
+from .elu_backward import elu_backward
+from .max_unpool3d_backward import max_unpool3d_backward
+from .rounding import round_to
+from .selu_backward import selu_backward
+from .smooth_l1_loss_backward import smooth_l1_loss_backward
+from .upsample_nearest3d_backward import upsample_nearest3d_backward
+
+__all__ = [
+    "elu_backward",
+    "max_unpool3d_backward",
+    "round_to",
+    "selu_backward",
+    "smooth_l1_loss_backward",
+    "upsample_nearest3d_backward",
+]

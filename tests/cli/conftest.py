@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A `softnpu` command in an environment of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+# What a developer's shell may have set, and what would change the command's answers.
+FOREIGN = ("CXX", "CC", "CXXFLAGS", "CFLAGS", "CPPFLAGS", "LDFLAGS", "PYTHONPATH")
+SETTINGS = ("SOFTNPU_", "ASCEND_", "LD_LIBRARY_PATH", "XDG_CACHE_HOME")
+
+
+class Softnpu:
+    """Runs `softnpu` commands in one folder, with one cache."""
+
+    def __init__(self, folder: Path, cache: Path) -> None:
+        self.folder = folder
+        self.command = [sys.executable, "-m", "softnpu"]
+        self.environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in FOREIGN and not name.startswith(SETTINGS)
+        }
+        self.environment["XDG_CACHE_HOME"] = str(cache)
+
+    def __call__(
+        self, *args: object, stdin: str = "", env: Mapping[str, str] | None = None
+    ) -> "subprocess.CompletedProcess[str]":
+        """Runs `softnpu ARGS` to its end; `env` adds to the environment."""
+        return subprocess.run(
+            [*self.command, *map(str, args)],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=self.folder,
+            env={**self.environment, **(env or {})},
+        )
+
+    def start(self, *args: object) -> "subprocess.Popen[str]":
+        """Starts `softnpu ARGS`, its stdout on a pipe."""
+        command = [*self.command, *map(str, args)]
+        return subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, cwd=self.folder, env=self.environment
+        )
+
+    def write(self, name: str, text: str, executable: bool = False) -> Path:
+        """Writes a file into the folder."""
+        file = self.folder / name
+        file.write_text(text, encoding="utf-8")
+        if executable:
+            file.chmod(0o755)
+        return file
+
+
+@pytest.fixture
+def softnpu(tmp_path: Path) -> Softnpu:
+    """A fresh folder and an empty cache."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return Softnpu(folder, tmp_path / "cache")
+
+
+@pytest.fixture
+def prefix(softnpu: Softnpu) -> Path:
+    """The installed SDK."""
+    return Path(softnpu("sdk").stdout.rstrip("\n"))

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finding the compiler, showing what it says, and keeping what it makes."""
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HELLO = '#include <cstdio>\nint main() { std::puts("hello"); }\n'
+
+# Notes each time that it makes a program, then is the real compiler.
+COUNTING = """#!/bin/sh
+case " $* " in *" -E "*) ;; *) echo built >> "$COUNT" ;; esac
+exec c++ "$@"
+"""
+
+
+class Counter:
+    """A compiler that counts how often it made a program."""
+
+    def __init__(self, softnpu: Any) -> None:
+        self.log = softnpu.folder / "count"
+        compiler = softnpu.write("counting-c++", COUNTING, executable=True)
+        self.environment = {"CXX": str(compiler), "COUNT": str(self.log)}
+
+    @property
+    def builds(self) -> int:
+        """How many programs it made."""
+        return len(self.log.read_text().splitlines()) if self.log.exists() else 0
+
+
+def programs(softnpu: Any) -> list[Path]:
+    """What lies in the cache."""
+    return sorted(Path(softnpu.environment["XDG_CACHE_HOME"], "softnpu", "programs").iterdir())
+
+
+def test_program_is_built_once(softnpu: Any) -> None:
+    """A second run of the same content compiles nothing, whatever the file's date is."""
+    counter = Counter(softnpu)
+    source = softnpu.write("hello.cpp", HELLO)
+    for _ in range(2):
+        assert softnpu("run", "hello.cpp", env=counter.environment).stdout == "hello\n"
+        source.touch()
+    assert counter.builds == 1
+    assert len(programs(softnpu)) == 1
+
+
+def test_included_file_counts(softnpu: Any) -> None:
+    """A change in a file that the source includes makes another program."""
+    counter = Counter(softnpu)
+    softnpu.write(
+        "say.cpp", '#include <cstdio>\n#include "say.h"\nint main() { std::puts(SAY); }\n'
+    )
+    for word in ("one", "two", "one"):
+        softnpu.write("say.h", f'#define SAY "{word}"\n')
+        assert softnpu("run", "say.cpp", env=counter.environment).stdout == f"{word}\n"
+    assert counter.builds == 2
+
+
+@pytest.mark.parametrize("variable", ["CXXFLAGS", "CPPFLAGS"])
+def test_flags_count(softnpu: Any, variable: str) -> None:
+    """The user's flags are used, from the environment or the command line, the latter last."""
+    text = '#include <cstdio>\nint main() { std::printf("%d", N); }\n'
+    softnpu.write("flag.cpp", text)
+    one, two = {variable: "-DN=1"}, {variable: "-DN=2"}
+    assert softnpu("run", "flag.cpp", env=one).stdout == "1"
+    assert softnpu("run", "flag.cpp", env=two).stdout == "2"
+    assert softnpu("run", "--cxxflags=-UN -DN=3", "flag.cpp", env=one).stdout == "3"
+
+
+def test_compiler_counts(softnpu: Any) -> None:
+    """Another compiler makes another program, even from the same text."""
+    counter = Counter(softnpu)
+    softnpu.write("hello.cpp", HELLO)
+    softnpu("run", "hello.cpp")
+    softnpu("run", "hello.cpp", env=counter.environment)
+    assert counter.builds == 1
+
+
+def test_concurrent_runs(softnpu: Any) -> None:
+    """Runs of one program that start together all work, and leave one program and nothing else."""
+    softnpu.write("hello.cpp", HELLO)
+    running = [softnpu.start("run", "hello.cpp") for _ in range(4)]
+    assert [process.communicate()[0] for process in running] == ["hello\n"] * 4
+    assert [process.returncode for process in running] == [0] * 4
+    assert len(programs(softnpu)) == 1
+
+
+def test_compile_error_is_shown_as_printed(softnpu: Any) -> None:
+    """A compile error is the compiler's own text and exit status; nothing is kept of it."""
+    softnpu.write("wrong.cpp", "int main() { return undeclared; }\n")
+    done = softnpu("run", "wrong.cpp")
+    compiler = shutil.which("c++")
+    assert compiler is not None
+    own = subprocess.run(
+        [compiler, "wrong.cpp", "-fsyntax-only"],
+        capture_output=True,
+        text=True,
+        cwd=softnpu.folder,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (own.returncode, own.stderr)
+    assert done.returncode != 0
+    assert "undeclared" in done.stderr
+    assert programs(softnpu) == []
+
+
+@pytest.mark.parametrize("stage", ["-E", "-o"])
+def test_compilers_exit_status(softnpu: Any, stage: str) -> None:
+    """Whatever status the compiler fails with, preprocessing or compiling, is the command's."""
+    text = f'#!/bin/sh\ncase " $* " in *" {stage} "*) echo said this >&2; exit 42 ;; esac\n'
+    compiler = softnpu.write("failing", text, executable=True)
+    softnpu.write("hello.cpp", HELLO)
+    done = softnpu("run", "hello.cpp", env={"CXX": str(compiler)})
+    assert (done.returncode, done.stdout, done.stderr) == (42, "", "said this\n")
+
+
+def test_missing_header(softnpu: Any) -> None:
+    """An include that is not found is a compile error like any other."""
+    softnpu.write("include.cpp", '#include "nowhere.h"\nint main() {}\n')
+    done = softnpu("run", "include.cpp")
+    assert done.returncode == 1
+    assert "nowhere.h" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("name", "language"), [("a.c", "C"), ("a.cpp", "C++")])
+def test_no_compiler(softnpu: Any, tmp_path: Path, name: str, language: str) -> None:
+    """Without a compiler the command says what it looked for, and exits with 127."""
+    softnpu.write(name, "int main() {}\n")
+    done = softnpu("run", name, env={"PATH": str(tmp_path)})
+    assert done.returncode == 127
+    assert done.stderr.startswith(f"softnpu: no {language} compiler found")
+
+
+@pytest.mark.parametrize(
+    ("variables", "status"), [({"CXX": "nonesuch"}, 127), ({"CXXFLAGS": "'unclosed"}, 2)]
+)
+def test_bad_variables(softnpu: Any, variables: dict[str, str], status: int) -> None:
+    """A variable that names no compiler, or cannot be split, is named in the message."""
+    softnpu.write("hello.cpp", HELLO)
+    done = softnpu("run", "hello.cpp", env=variables)
+    assert done.returncode == status
+    assert next(iter(variables)) in done.stderr
+
+
+def test_compiler_variable_with_words(softnpu: Any) -> None:
+    """CXX may hold a launcher or options beside the compiler."""
+    softnpu.write("word.cpp", "#include <cstdio>\nint main() { std::puts(WORD); }\n")
+    done = softnpu("run", "word.cpp", env={"CXX": "env c++ '-DWORD=\"a word\"'"})
+    assert done.stdout == "a word\n"
+
+
+def test_cache_that_cannot_be_written(softnpu: Any) -> None:
+    """A cache folder that cannot be made is named, with the way out."""
+    softnpu.write("hello.cpp", HELLO)
+    blocked = softnpu.write("blocked", "a file")
+    done = softnpu("run", "hello.cpp", env={"XDG_CACHE_HOME": str(blocked)})
+    assert done.returncode == 1
+    assert str(blocked) in done.stderr
+    assert "XDG_CACHE_HOME" in done.stderr
+
+
+def test_cache_in_the_home_folder(softnpu: Any, tmp_path: Path) -> None:
+    """Without XDG_CACHE_HOME programs are kept in ~/.cache/softnpu/programs."""
+    softnpu.write("hello.cpp", HELLO)
+    assert softnpu("run", "hello.cpp", env={"XDG_CACHE_HOME": "", "HOME": str(tmp_path)}).stdout
+    assert list((tmp_path / ".cache" / "softnpu" / "programs").glob("*/hello"))

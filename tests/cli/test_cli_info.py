@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`softnpu info`, `softnpu ops`, `softnpu --version`: what is there, and why."""
+
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import softnpu as package
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+CONTRACTS = sorted(
+    file
+    for file in (Path(__file__).resolve().parents[1] / "contract").glob("*.toml")
+    if file.name != "common.toml"
+)
+
+
+def info_lines(softnpu: Any, **settings: str) -> dict[str, str]:
+    """The lines of `softnpu info` by their labels."""
+    done = softnpu("info", env=settings)
+    assert (done.returncode, done.stderr) == (0, "")
+    return {line[:20].rstrip(): line[20:] for line in done.stdout.splitlines()}
+
+
+def test_info_shows_versions_and_paths(softnpu: Any, prefix: Path) -> None:
+    """`info` names the versions of softnpu, Python and NumPy, the SDK and the cache."""
+    lines = info_lines(softnpu)
+    assert lines["softnpu"] == package.__version__
+    assert lines["Python"].startswith(platform.python_version())
+    assert lines["numpy"][0].isdigit()
+    assert lines["SDK"] == str(prefix)
+    assert lines["compiled programs"].startswith(softnpu.environment["XDG_CACHE_HOME"])
+
+
+@pytest.mark.parametrize(
+    ("variable", "label", "value"),
+    [
+        ("SOFTNPU_SOC", "product", "Ascend310P"),
+        ("SOFTNPU_THREADS", "threads", "3"),
+        ("SOFTNPU_ISA", "instruction set", "baseline"),
+        ("SOFTNPU_DEVICES", "devices", "5"),
+    ],
+)
+def test_info_says_where_settings_come_from(
+    softnpu: Any, variable: str, label: str, value: str
+) -> None:
+    """Each setting shows the value in force and whether a variable or the default gave it."""
+    assert "default" in info_lines(softnpu)[label]
+    assert info_lines(softnpu, **{variable: value})[label] == f"{value}  (from {variable})"
+
+
+def test_info_names_a_setting_that_cannot_be_followed(softnpu: Any) -> None:
+    """A variable that names no product is not passed over in silence."""
+    product = info_lines(softnpu, SOFTNPU_SOC="Ascend1")["product"]
+    assert product == "Ascend910B  (SOFTNPU_SOC=Ascend1 cannot be followed)"
+
+
+def test_info_follows_the_product(softnpu: Any) -> None:
+    """The default product has BF16, and one without it says so."""
+    assert info_lines(softnpu)["product"].startswith("Ascend910B ")
+    assert info_lines(softnpu)["BF16"].startswith("yes")
+    assert info_lines(softnpu, SOFTNPU_SOC="Ascend310P")["BF16"].startswith("no")
+
+
+def test_info_does_not_import_torch(softnpu: Any) -> None:
+    """Asking for the version of PyTorch does not load it."""
+    command = [sys.executable, "-X", "importtime", "-m", "softnpu", "info"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=softnpu.environment
+    )
+    imported = {line.rsplit("|", 1)[-1].strip() for line in done.stderr.splitlines()}
+    assert "softnpu.cli.info" in imported
+    assert "torch" not in imported
+
+
+def test_ops_lists_every_operator(softnpu: Any) -> None:
+    """`ops` has one line for each contract, with data types and products, and no other."""
+    rows = [line.split() for line in softnpu("ops").stdout.splitlines() if "aclnn" in line]
+    assert len(rows) == len(CONTRACTS) >= 5
+    for row, file in zip(rows, CONTRACTS, strict=True):
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+        products = [name for name, supported in table["products"].items() if supported]
+        assert row == [
+            table["operator"],
+            file.stem,
+            *table["argument"][0]["dtypes"],
+            *products,
+        ]
+
+
+@pytest.mark.parametrize("file", CONTRACTS, ids=[file.stem for file in CONTRACTS])
+def test_ops_shows_a_contract(softnpu: Any, file: Path) -> None:
+    """`ops NAME` shows formula, arguments and every rule in order, under any spelling of NAME."""
+    table = tomllib.loads(file.read_text(encoding="utf-8"))
+    text = softnpu("ops", table["operator"]).stdout
+    assert table["formula"].strip() in text
+    assert all(f" {argument['name']} " in text for argument in table["argument"])
+    rows = [line.split()[:2] for line in text.splitlines() if line.strip()[:1].isdigit()]
+    rules = [[str(rule["status"]), rule["id"]] for rule in table["rule"]]
+    assert rows[: len(rules)] == rules
+    for spelling in (file.stem, table["operator"].removeprefix("aclnn"), file.stem.upper()):
+        assert softnpu("ops", spelling).stdout == text
+
+
+def test_unknown_operator(softnpu: Any) -> None:
+    """An unknown operator gives status 2 and the closest name."""
+    done = softnpu("ops", "elu_backwards")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no operator 'elu_backwards'" in done.stderr
+    assert "aclnnEluBackward" in done.stderr
+
+
+def test_version(softnpu: Any) -> None:
+    """`--version` prints the package's version."""
+    done = softnpu("--version")
+    assert (done.returncode, done.stdout) == (0, f"softnpu {package.__version__}\n")
+
+
+def test_the_script_is_the_module(softnpu: Any) -> None:
+    """`softnpu` and `python -m softnpu` are the same command."""
+    script = Path(sys.executable).parent / "softnpu"
+    done = subprocess.run(
+        [script, "--help"], capture_output=True, text=True, check=True, env=softnpu.environment
+    )
+    assert done.stdout == softnpu("--help").stdout
+    for command in ("run", "build", "sdk", "env", "info", "ops"):
+        assert f" {command} " in done.stdout
+
+
+def test_unknown_command(softnpu: Any) -> None:
+    """A command that does not exist is a usage error."""
+    done = softnpu("walk")
+    assert done.returncode == 2
+    assert "walk" in done.stderr

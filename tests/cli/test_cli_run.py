@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`softnpu run`: the program's own behaviour comes through untouched."""
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ECHO = """#include <iostream>
+#include <string>
+int main(int argc, char **argv) {
+  for (int i = 1; i < argc; i++) std::cout << "[" << argv[i] << "]";
+  std::string word;
+  while (std::cin >> word) std::cout << "<" << word << ">";
+  return argc;
+}
+"""
+
+
+def test_stdin_arguments_and_status_pass_through(softnpu: Any) -> None:
+    """A compiled program gets its arguments and stdin, and its exit status is the command's."""
+    softnpu.write("echo.cpp", ECHO)
+    done = softnpu("run", "echo.cpp", "--", "-x", "--cxxflags", "a b", stdin="in put")
+    assert (done.returncode, done.stdout) == (4, "[-x][--cxxflags][a b]<in><put>")
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("args", "seen"),
+    [
+        (["echo.sh", "-x", "y"], "[-x][y]"),
+        (["echo.sh", "--", "-x"], "[-x]"),
+        (["echo.sh", "--", "--", "-x"], "[--][-x]"),
+        (["echo.sh", "x", "--", "y"], "[x][--][y]"),
+        (["--", "echo.sh", "x"], "[x]"),
+        (["echo.sh"], ""),
+    ],
+)
+def test_only_the_first_separator_is_ours(softnpu: Any, args: list[str], seen: str) -> None:
+    """Everything after FILE belongs to the program, except one leading --."""
+    script = '#!/bin/sh\nfor a in "$@"; do printf "[%s]" "$a"; done\n'
+    softnpu.write("echo.sh", script, executable=True)
+    assert softnpu("run", *args).stdout == seen
+
+
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGTERM, signal.SIGPIPE])
+def test_death_by_signal(softnpu: Any, number: signal.Signals) -> None:
+    """A program that a signal kills ends the command in the same way: a shell sees 128 + n."""
+    text = f"#include <csignal>\nint main() {{ std::raise({int(number)}); }}\n"
+    softnpu.write("die.cpp", text)
+    assert softnpu("run", "die.cpp").returncode == -number
+    command = [*softnpu.command, "run", "die.cpp"]
+    shell = ["sh", "-c", '"$@"; exit $?', "sh", *command]
+    done = subprocess.run(shell, cwd=softnpu.folder, env=softnpu.environment, check=False)
+    assert done.returncode == 128 + number
+
+
+def test_interrupt_reaches_the_program(softnpu: Any) -> None:
+    """Ctrl-C is the program's to handle, as if it had been started by itself."""
+    text = """#include <csignal>
+#include <unistd.h>
+extern "C" void handle(int) { write(1, "caught", 6); _exit(5); }
+int main() { std::signal(SIGINT, handle); write(1, "ready\\n", 6); for (;;) pause(); }
+"""
+    softnpu.write("wait.cpp", text)
+    with softnpu.start("run", "--cxxflags=-w", "wait.cpp") as process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.read() == "caught"
+    assert process.returncode == 5
+
+
+def test_c_source(softnpu: Any) -> None:
+    """A .c file is compiled as C, and acl/acl.h is there for it."""
+    text = """#include <acl/acl.h>
+#include <math.h>
+#ifdef __cplusplus
+#error not C
+#endif
+int main(int argc, char **argv) {
+  (void)argv;
+  printf("%zu %g\\n", aclDataTypeSize(ACL_BF16), sqrt(argc * 9.0));
+  return 0;
+}
+"""
+    softnpu.write("size.c", text)
+    done = softnpu("run", "--cxxflags=-Wall -Wextra -Werror", "size.c")
+    assert (done.returncode, done.stdout) == (0, "2 3\n")
+
+
+def test_python_script_imports_acl(softnpu: Any) -> None:
+    """A .py file is run by this Python, its `acl` is softnpu.acl, and arguments pass through."""
+    text = """import sys, acl, softnpu.acl
+print(acl is softnpu.acl, sys.argv[1:])
+sys.exit(9)
+"""
+    softnpu.write("script.py", text)
+    done = softnpu("run", "script.py", "--", "-v", "x")
+    assert (done.returncode, done.stdout) == (9, "True ['-v', 'x']\n"), done.stderr
+
+
+def test_acl_is_not_importable_otherwise(softnpu: Any) -> None:
+    """Installing softnpu puts no module of the name `acl` into other programs' way."""
+    command = [softnpu.command[0], "-c", "import softnpu, acl"]
+    done = subprocess.run(
+        command, cwd=softnpu.folder, env=softnpu.environment, capture_output=True, check=False
+    )
+    assert b"No module named 'acl'" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["show.py", "show"])
+def test_the_devices_libraries_come_first(softnpu: Any, prefix: Path, name: str) -> None:
+    """Whatever is run finds the SDK's libraries before any others, and the SDK by its names."""
+    text = f"""#!{softnpu.command[0]}
+import json, os
+print(json.dumps(dict(os.environ)))
+"""
+    softnpu.write(name, text, executable=True)
+    done = softnpu("run", name, env={"LD_LIBRARY_PATH": f"/other:{prefix}/lib64"})
+    environment = json.loads(done.stdout)
+    assert environment["LD_LIBRARY_PATH"] == f"{prefix}/lib64:/other"
+    assert environment["ASCEND_HOME_PATH"] == str(prefix)
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "message"),
+    [
+        ("missing.cpp", 2, "missing.cpp does not exist"),
+        ("folder.cpp", 2, "folder.cpp is not a file"),
+        ("text.txt", 126, "text.txt is no source file"),
+        ("broken", 126, "cannot run broken: Exec format error"),
+    ],
+)
+def test_what_cannot_be_run(softnpu: Any, name: str, status: int, message: str) -> None:
+    """A FILE that cannot be run gives one clear line and the documented status."""
+    (softnpu.folder / "folder.cpp").mkdir()
+    softnpu.write("text.txt", "text")
+    softnpu.write("broken", "no program", executable=True)
+    done = softnpu("run", name)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert done.stderr.startswith(f"softnpu: {message}")
+    assert len(done.stderr.splitlines()) == 1

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract's two statements agree, and the one in TOML is well formed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.support.batch import ROOT
+from tests.support.capi_symbols import FORMATS, prototypes
+from tests.support.capi_symbols import OPERATORS as SYMBOLS
+from tests.support.contract import FOLDER, OPERATORS, Contract, contract, load
+from tests.support.dtypes import NUMPY
+from tests.support.plan import PRODUCTS, rule_pairs
+
+LETTER = {"tensor": "p", "scalar": "p", "int_array": "p", "int": "l", "bool": "b"}
+
+
+@pytest.fixture(params=OPERATORS)
+def spec(request: pytest.FixtureRequest) -> Contract:
+    """Each operator's contract."""
+    return contract(request.param)
+
+
+def table(spec: Contract) -> dict[str, Any]:
+    """The contract as it stands in its file."""
+    return load(FOLDER / f"{spec.op}.toml")
+
+
+def rule_ids_in(text: str) -> list[str]:
+    """The rule ids of a C++ source, each once, in the order of their first use."""
+    return list(dict.fromkeys(re.findall(r'"([a-z0-9-]+)"_rule', text)))
+
+
+def test_all_five_operators_have_a_contract() -> None:
+    """There is one file for each documented operator."""
+    assert {contract(op).operator for op in OPERATORS} == set(prototypes(SYMBOLS))
+
+
+def test_the_two_statements_have_the_same_rules_in_the_same_order(spec: Contract) -> None:
+    """The rule ids in core/ops/<op>.cpp are those of the TOML file, in its order."""
+    source = (ROOT / "core" / "ops" / f"{spec.op}.cpp").read_text(encoding="utf-8")
+    assert rule_ids_in(source) == [rule["id"] for rule in table(spec)["rule"]]
+
+
+def test_the_common_rules_are_enforced_in_one_place() -> None:
+    """Every common rule that has an id of its own in C++ has it in core/executor."""
+    sources = sorted((ROOT / "core" / "executor").glob("*.*"))
+    enforced = {i for path in sources for i in rule_ids_in(path.read_text(encoding="utf-8"))}
+    stated = {rule["id"] for rule in load(FOLDER / "common.toml")["rule"]} - {"handle"}
+    assert stated <= enforced, stated - enforced
+
+
+def test_rule_ids_are_unique_and_spelt_alike(spec: Contract) -> None:
+    """An id is lower case with hyphens and names one rule."""
+    ids = [rule.id for rule in spec.rules]
+    assert len(set(ids)) == len(ids)
+    assert [i for i in ids if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", i)] == []
+
+
+def test_null_checks_come_first(spec: Contract) -> None:
+    """An operator's rules are its null checks, then everything else."""
+    statuses = [rule["status"] for rule in table(spec)["rule"]]
+    assert statuses == sorted(statuses)
+    assert set(statuses) == {161001, 161002}
+
+
+def test_every_pointer_has_a_null_check(spec: Contract) -> None:
+    """The null checks name each pointer argument once, in the order of the signature."""
+    pointers = [a.name for a in spec.arguments if a.kind in ("tensor", "scalar", "int_array")]
+    checked = [r["argument"][0] for r in table(spec)["rule"] if r["status"] == 161001]
+    assert checked == pointers
+
+
+def test_every_rule_can_be_broken(spec: Contract) -> None:
+    """A rule that is not marked unreachable has at least one way to break it."""
+    assert [r.id for r in spec.rules if r.unreachable is None and not r.breaks] == []
+
+
+def test_breakages_name_known_arguments_and_say_why_python_is_left_out(spec: Contract) -> None:
+    """Changes, messages and reasons in the files refer to things that exist."""
+    names = {a.name for a in spec.arguments} | {"workspaceSize", "executor"}
+    for rule in spec.rules:
+        for way in rule.breaks:
+            assert set(way.changes) | set(way.argument) <= names, rule.id
+    entries = [w for r in table(spec)["rule"] for w in r["break"]]
+    entries += load(FOLDER / "cases" / f"{spec.op}.toml")["accept"]
+    entries += load(FOLDER / "common.toml")["rule"]
+    assert [e for e in entries if ("why" in e) != ("python" in e)] == []
+
+
+def test_types_and_formats_exist(spec: Contract) -> None:
+    """Every data type and format that a file names is a documented one."""
+    for argument in table(spec)["argument"]:
+        assert set(argument.get("dtypes", [])) <= set(NUMPY)
+        assert set(argument.get("formats", [])) <= set(FORMATS)
+
+
+def test_the_arguments_are_those_of_the_prototype(spec: Contract) -> None:
+    """The argument list has the types of the C function, and the base call gives each a value."""
+    letters = prototypes(SYMBOLS)[spec.operator][1]
+    assert len(spec.arguments) == len(letters)
+    for argument, letter in zip(spec.arguments, letters, strict=True):
+        assert LETTER.get(argument.kind) == letter or (argument.kind, letter) in (
+            ("float", "f"),
+            ("float", "d"),
+        )
+    assert list(spec.base) == [a.name for a in spec.arguments]
+
+
+def test_every_product_has_a_row(spec: Contract) -> None:
+    """The product table is complete, and BF16 is decided where the operator exists."""
+    assert set(spec.products) == set(PRODUCTS)
+    assert set(table(spec)["bf16"]) == {name for name, has in spec.products.items() if has}
+
+
+def test_pairs_that_are_written_out_name_two_rules_in_order(spec: Contract) -> None:
+    """A pair in the file is one of two rules that can be broken, the earlier first."""
+    assert set(spec.pairs) <= {(a.id, b.id) for a, b in rule_pairs(spec)}

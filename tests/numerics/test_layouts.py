@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No memory layout of an input or an output changes a bit, and nothing else is touched."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import softnpu
+from tests.support import laws
+from tests.support import specials as sp
+from tests.support.cases import Case, cases
+from tests.support.layouts import Layout, any_layout, any_shape, place, place_output
+from tests.support.ulp import same_bits
+
+SMALL, LARGE = cases("small"), cases("large")
+
+
+@pytest.mark.parametrize("case", SMALL, ids=lambda c: c.name)
+def test_every_operator_keeps_the_laws(case: Case) -> None:
+    """Law: layouts, broadcasts, threads, what out held change nothing; inputs keep their bits."""
+    laws.check_laws(case.call, case.inputs, strided_output=case.strided_output)
+
+
+@pytest.mark.parametrize("case", LARGE, ids=lambda c: c.name)
+def test_large_arrays_keep_the_laws_too(case: Case) -> None:
+    """Law: the same for sizes that take other paths: tiles, transposes, several threads."""
+    chosen = [
+        Layout("transposed", order="F"),
+        Layout("channels-last", order="last", offset=1),
+        Layout("every second, reversed", steps=(1, 1, -2)),
+    ]
+    laws.input_layouts_do_not_matter(case.call, case.inputs, chosen)
+    if case.strided_output:
+        laws.output_is_written_fully_and_nothing_else(case.call, case.inputs, chosen)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    shape=any_shape(),
+    layouts=st.tuples(any_layout(), any_layout(), any_layout()),
+    kind=st.sampled_from(sp.FLOATING),
+    seed=st.integers(0, 2**32),
+)
+def test_any_shape_in_any_layout(
+    shape: tuple[int, ...], layouts: tuple[Layout, Layout, Layout], kind: np.dtype, seed: int
+) -> None:
+    """Law: rank 0 to 8, empty or not, any order of axes, steps, offsets: the same bits."""
+    rng = np.random.default_rng(seed)
+    values = [sp.random_bits(rng, shape, kind) for _ in range(2)]
+    expected = softnpu.elu_backward(values[0], 1.5, 0.5, 2.0, True, values[1])
+    assert expected.shape == shape
+    placed = [place(v, layout) for v, layout in zip(values, layouts, strict=False)]
+    out = place_output(shape, kind, layouts[2])
+    g, x = (p.view for p in placed)
+    assert softnpu.elu_backward(g, 1.5, 0.5, 2.0, True, x, out=out.view) is out.view
+    assert same_bits(out.view, expected)
+    assert out.surroundings_unchanged()
+    assert all(p.buffer_unchanged() for p in placed)
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.data(), shape=any_shape(6, 2000), seed=st.integers(0, 2**32))
+def test_any_shapes_that_broadcast(data: st.DataObject, shape: tuple[int, ...], seed: int) -> None:
+    """Law: inputs of fewer or shorter axes give the bits of their full-size copies."""
+    rng = np.random.default_rng(seed)
+    arrays = []
+    for _ in range(3):
+        short = [1 if data.draw(st.booleans()) else size for size in shape]
+        short = short[data.draw(st.integers(0, len(shape))) :]
+        values = sp.random_values(rng, tuple(short), sp.FLOAT32)
+        arrays.append(place(values, data.draw(any_layout())).view)
+    whole = np.broadcast_shapes(*(array.shape for array in arrays))
+    g, a, b = arrays
+    copies = [np.broadcast_to(array, whole).copy() for array in arrays]
+    for reduction in ("none", "sum"):
+        got = softnpu.smooth_l1_loss_backward(g, a, b, reduction, 0.5)
+        expected = softnpu.smooth_l1_loss_backward(copies[0], copies[1], copies[2], reduction, 0.5)
+        assert same_bits(got, expected)
+
+
+@pytest.mark.parametrize("case", SMALL, ids=lambda c: c.name)
+def test_computing_into_a_fresh_array_and_into_out_agree(case: Case) -> None:
+    """Law: without out, a new contiguous array of the right type comes back, with the same bits."""
+    fresh = case.call(*case.inputs)
+    assert fresh.flags.c_contiguous
+    assert fresh.flags.writeable
+    assert not any(np.shares_memory(fresh, given) for given in case.inputs)
+    out = np.empty_like(fresh)
+    assert case.call(*case.inputs, out=out) is out
+    assert same_bits(out, fresh)

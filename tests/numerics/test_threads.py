@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The number of threads changes no bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import softnpu
+from softnpu import _core
+from tests.support import laws
+from tests.support.cases import Case, cases
+from tests.support.layouts import Layout, place
+from tests.support.ulp import same_bits
+
+
+@pytest.mark.parametrize("case", cases("large"), ids=lambda c: c.name)
+def test_threads_do_not_matter(case: Case) -> None:
+    """Law: 1, 2, 3 and 8 threads give the same bits, for contiguous and for transposed inputs."""
+    laws.threads_do_not_matter(case.call, case.inputs)
+    transposed = [place(v, Layout("transposed", order="F")).view for v in case.inputs]
+    laws.threads_do_not_matter(case.call, transposed)
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("name", ["float32", "float64"])
+def test_one_long_sum_does_not_depend_on_threads(name: str, axis: int) -> None:
+    """Law: a single sum of 10**6 terms is the same however many threads could share it."""
+    outer = [1, 1, 1]
+    outer[axis] = 10**6
+    grad = np.random.default_rng(70).standard_normal((1, 1, *outer)).astype(name)
+
+    def run() -> np.ndarray:
+        return softnpu.upsample_nearest3d_backward(grad, outer, [1, 1, 1, 1, 1])
+
+    with laws.threads(1):
+        expected = run()
+    for count in laws.THREADS:
+        with laws.threads(count):
+            assert same_bits(run(), expected), f"{count} threads"
+
+
+def test_the_setting_is_taken() -> None:
+    """Law: set_threads changes what info reports, so that the tests above compare what they say."""
+    for count in laws.THREADS:
+        with laws.threads(count):
+            assert _core.info()["threads"] == count

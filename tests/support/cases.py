@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of every operator with every data type on fixed inputs, for tests that compare runs."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import softnpu
+from tests.support import specials as sp
+from tests.support.laws import Operator
+
+Array = npt.NDArray[Any]
+
+FLAT = {"small": (3, 5, 7), "large": (37, 41, 83)}
+# N, C and then D, H, W of the gradient and of the upsampled side
+VOLUME = {"small": (2, 3, (2, 3, 5), (5, 6, 9)), "large": (2, 5, (13, 17, 19), (21, 40, 57))}
+MOVED = ("float32", "float16", "float64", "int8", "uint8", "int16", "int32", "int64")
+BETA = 1.5
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call: its inputs, the type of its result, and whether its formula has an exp."""
+
+    name: str
+    call: Operator
+    inputs: list[Array]
+    result: np.dtype[Any]
+    has_exp: bool = False
+    strided_output: bool = True
+
+
+def cases(size: str) -> list[Case]:
+    """Return all calls, "small" ones or "large" ones that are worth several threads."""
+    return [
+        *_elu(FLAT[size]),
+        *_selu(FLAT[size]),
+        *_smooth_l1(FLAT[size]),
+        *_upsample(*VOLUME[size]),
+        *_unpool(*VOLUME[size]),
+    ]
+
+
+def _generator(name: str) -> np.random.Generator:
+    return np.random.default_rng(zlib.crc32(name.encode()))
+
+
+def _mixed(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Draw ordinary values, with any bit pattern in every fourth place."""
+    values = sp.random_values(rng, shape, dtype)
+    if dtype.kind in "iu":
+        return values
+    return np.where(rng.random(shape) < 0.25, sp.random_bits(rng, shape, dtype), values)
+
+
+def _elu(shape: tuple[int, ...]) -> Iterator[Case]:
+    for dtype in sp.FLOATING:
+        for is_result in (True, False):
+            name = f"elu_backward {dtype.name} {'result' if is_result else 'input'}"
+            rng = _generator(name)
+
+            def call(*arrays: Array, out: Array | None = None, r: bool = is_result) -> Array:
+                g, x = arrays
+                return softnpu.elu_backward(g, 1.3, 0.7, 1.1, r, x, out=out)
+
+            inputs = [_mixed(rng, shape, dtype) for _ in range(2)]
+            yield Case(name, call, inputs, dtype, has_exp=not is_result)
+
+
+def _selu(shape: tuple[int, ...]) -> Iterator[Case]:
+    for dtype in (*sp.FLOATING, np.dtype(np.int32), np.dtype(np.int8)):
+        name = f"selu_backward {dtype.name}"
+        rng = _generator(name)
+
+        def call(*arrays: Array, out: Array | None = None) -> Array:
+            return softnpu.selu_backward(*arrays, out=out)
+
+        yield Case(name, call, [_mixed(rng, shape, dtype) for _ in range(2)], dtype)
+
+
+def _smooth_l1(shape: tuple[int, ...]) -> Iterator[Case]:
+    mixed = (sp.FLOAT16, sp.BFLOAT16, sp.FLOAT32)
+    for kinds in [(dtype,) * 3 for dtype in sp.FLOATING] + [mixed]:
+        for reduction in ("none", "mean"):
+            name = f"smooth_l1_loss_backward {','.join(k.name for k in kinds)} {reduction}"
+            rng = _generator(name)
+
+            def call(*arrays: Array, out: Array | None = None, r: str = reduction) -> Array:
+                g, a, b = arrays
+                return softnpu.smooth_l1_loss_backward(g, a, b, r, BETA, out=out)
+
+            result = kinds[0] if len(set(kinds)) == 1 else sp.FLOAT32
+            yield Case(name, call, [_mixed(rng, shape, kind) for kind in kinds], result)
+
+
+def _upsample(n: int, c: int, inner: tuple[int, ...], outer: tuple[int, ...]) -> Iterator[Case]:
+    for dtype in (*sp.FLOATING, sp.FLOAT64):
+        for layout in ("NCDHW", "NDHWC"):
+            name = f"upsample_nearest3d_backward {dtype.name} {layout}"
+            last = layout == "NDHWC"
+            shape = (n, *outer, c) if last else (n, c, *outer)
+            size = (n, *inner, c) if last else (n, c, *inner)
+
+            def call(
+                *arrays: Array,
+                out: Array | None = None,
+                size: tuple[int, ...] = size,
+                layout: str = layout,
+            ) -> Array:
+                (g,) = arrays
+                return softnpu.upsample_nearest3d_backward(g, outer, size, format=layout, out=out)
+
+            grad = sp.random_values(_generator(name), shape, dtype)
+            yield Case(name, call, [grad], dtype)
+
+
+def _unpool(n: int, c: int, inner: tuple[int, ...], outer: tuple[int, ...]) -> Iterator[Case]:
+    for dtype in map(np.dtype, MOVED):
+        name = f"max_unpool3d_backward {dtype.name}"
+        rng = _generator(name)
+        grad = _mixed(rng, (n, c, *outer), dtype)
+        values = _mixed(rng, (n, c, *inner), dtype)
+        indices = rng.integers(0, int(np.prod(outer)), values.shape)
+
+        def call(*arrays: Array, out: Array | None = None) -> Array:
+            g, s, i = arrays
+            ones, zeros = [1, 1, 1], [0, 0, 0]
+            return softnpu.max_unpool3d_backward(g, s, i, outer, ones, zeros, out=out)
+
+        yield Case(name, call, [grad, values, indices], dtype, strided_output=False)

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract's TOML files as objects: rules in the order of checking, and calls."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FOLDER = Path(__file__).resolve().parent.parent / "contract"
+OPERATORS = tuple(sorted(p.stem for p in FOLDER.glob("*_backward.toml")))
+DEFAULT_SOC = "Ascend910B"
+Table = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A documented argument."""
+
+    name: str
+    python: str
+    role: str
+    kind: str
+    formats: tuple[str, ...] = ()
+    reads: bool = True
+
+
+@dataclass(frozen=True)
+class Break:
+    """One way to break one rule."""
+
+    changes: Table
+    argument: tuple[str, ...]
+    soc: str | None
+    python: bool
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule, with every way to break it."""
+
+    id: str
+    status: int
+    argument: tuple[str, ...]
+    breaks: tuple[Break, ...]
+    stage: str  # "own" for the operator's; else as in common.toml
+    unreachable: str | None = None
+
+
+@dataclass
+class Call:
+    """A call of an operator; plain data, so that another process can make it."""
+
+    op: str
+    arguments: Table
+    soc: str = DEFAULT_SOC
+    via: str = "c"
+    run: bool = False
+
+    def as_json(self) -> Table:
+        """A form that survives JSON; `Call(**form)` is the way back."""
+        return asdict(self)
+
+
+@dataclass
+class Case:
+    """A call that must succeed, and what it must compute."""
+
+    name: str
+    call: Call
+    expect: list[Any] | None
+    ulp: int
+    python: bool
+
+
+@dataclass
+class Contract:
+    """One operator's statement, the common rules in their places."""
+
+    op: str
+    operator: str
+    python: str
+    arguments: tuple[Argument, ...]
+    base: Table
+    products: dict[str, bool]
+    elementwise: bool
+    rules: tuple[Rule, ...] = ()
+    pairs: dict[tuple[str, str], Table] = field(default_factory=dict)
+    cases: list[Case] = field(default_factory=list)
+
+    @property
+    def output(self) -> str:
+        """The output's name."""
+        return next(a.name for a in self.arguments if a.role == "out")
+
+    def call(self, *changes: Table, soc: str | None = None, **more: Any) -> Call:
+        """The base call with changes."""
+        return Call(self.op, merge(self.base, *changes), soc or DEFAULT_SOC, **more)
+
+
+def load(path: Path) -> Table:
+    """A TOML file of this folder."""
+    table: Table = tomllib.loads(path.read_text(encoding="utf-8"))
+    return table
+
+
+# --- merging changes into a call ----------------------------------------
+
+
+def merge(base: Table, *changes: Table) -> Table:
+    """The base with each change on top; a table changes the fields that it names."""
+    merged = copy.deepcopy(base)
+    for change in changes:
+        for name, value in change.items():
+            old = merged.get(name)
+            if isinstance(value, dict) and isinstance(old, dict):
+                merged[name] = {**old, **value}
+            elif isinstance(value, dict) and isinstance(old, list):
+                merged[name] = {"values": old, **value}
+            else:
+                merged[name] = copy.deepcopy(value)
+    return merged
+
+
+def _fields_clash(a: Table, b: Table) -> bool:
+    if "handle" in a or "handle" in b:
+        return True
+    if a.keys() & b.keys():  # equal values too: together they may mend what each breaks
+        return True
+    for one, other in ((a, b), (b, a)):
+        if "shape" in one and any(isinstance(other.get(k), list) for k in ("strides", "storage")):
+            return True
+        if "alias" in one and ("data" in other or "storage" in other):
+            return True
+    return False
+
+
+def _alias_clashes(a: Table, b: Table) -> bool:
+    """An alias needs a live tensor, with data and room, in the place it points to."""
+    for value in a.values():
+        target = b.get(value["alias"]) if isinstance(value, dict) and "alias" in value else None
+        if target == "null" or (
+            isinstance(target, dict) and target.keys() & {"handle", "data", "storage"}
+        ):
+            return True
+    return False
+
+
+def _formats(a: Table) -> bool:
+    """Formats are compared with each other, so that two changes of them may mend one another."""
+    return any(isinstance(value, dict) and "format" in value for value in a.values())
+
+
+def clash(a: Table, b: Table) -> bool:
+    """Whether two changes cannot be made together."""
+    for name in a.keys() & b.keys():
+        if not (isinstance(a[name], dict) and isinstance(b[name], dict)):
+            return True
+        if _fields_clash(a[name], b[name]):
+            return True
+    return (_formats(a) and _formats(b)) or _alias_clashes(a, b) or _alias_clashes(b, a)
+
+
+def together(first: Rule, second: Rule) -> Iterator[tuple[Break, Break]]:
+    """The ways to break both rules in one call."""
+    for one, other in itertools.product(first.breaks, second.breaks):
+        same_soc = one.soc is None or other.soc is None or one.soc == other.soc
+        if same_soc and not clash(one.changes, other.changes):
+            yield one, other
+
+
+# --- reading the files ----------------------------------------
+
+
+def _selected(spec: Contract, selector: str) -> list[str]:
+    """The arguments that a name starting with "@" stands for."""
+    wanted: dict[str, Callable[[Argument], bool]] = {
+        "@tensor": lambda a: a.kind == "tensor",
+        "@data": lambda a: a.kind == "tensor" and a.reads,
+        "@in": lambda a: a.kind == "tensor" and a.role == "in",
+        "@out": lambda a: a.role == "out",
+        "@scalar": lambda a: a.kind == "scalar",
+        "@int_array": lambda a: a.kind == "int_array",
+    }
+    return [a.name for a in spec.arguments if wanted[selector](a)]
+
+
+def expanded(spec: Contract, changes: Table) -> Iterator[tuple[str, Table]]:
+    """The changes for every argument that their selectors stand for, with that argument's name."""
+    if not any(name.startswith("@") for name in changes):
+        yield "", changes
+        return
+    ((selector, change),) = changes.items()
+    for name in _selected(spec, selector):
+        if change.get("alias") == "@in":
+            for other in _selected(spec, "@in"):
+                yield name, {name: {**change, "alias": other}}
+        else:
+            yield name, {name: change}
+
+
+def _breaks(spec: Contract, rule: Table) -> Iterator[Break]:
+    for entry in rule.get("break", []):
+        if entry.get("elementwise", spec.elementwise) != spec.elementwise:
+            continue
+        soc = entry.get("soc")
+        if soc == "@without":
+            soc = next(name for name, has in spec.products.items() if not has)
+        python = bool(entry.get("python", rule.get("python", True)))
+        for name, changes in expanded(spec, entry["set"]):
+            argument = entry.get("argument", rule["argument"])
+            yield Break(changes, tuple(a.replace("@", name) for a in argument), soc, python)
+
+
+def _rule(spec: Contract, table: Table) -> Rule:
+    return Rule(
+        table["id"],
+        table["status"],
+        tuple(table["argument"]),
+        tuple(_breaks(spec, table)),
+        table.get("stage", "own"),
+        table.get("unreachable", {}).get(spec.operator),
+    )
+
+
+def _ordered(spec: Contract, own: list[Table], common: list[Table]) -> tuple[Rule, ...]:
+    shared = [_rule(spec, table) for table in common]
+    mine = [_rule(spec, table) for table in own]
+    order = [r for r in mine if r.status == 161001]
+    order += [r for r in shared if r.stage == "null"]
+    order += [r for r in shared if r.stage == "handle"]
+    order += [r for r in mine if r.status != 161001]
+    order += [r for r in shared if r.stage == "tail"]
+    return tuple(order)
+
+
+def _cases(spec: Contract, tables: list[Table], unchanged: Table, *, own: bool) -> Iterator[Case]:
+    """The calls that must succeed; shared ones compute what the unchanged call computes."""
+    for table in tables:
+        if table.get("elementwise", spec.elementwise) != spec.elementwise:
+            continue
+        for name, changes in expanded(spec, table.get("set", {})):
+            run = not table.get("phase_one_only", False)
+            call = spec.call(changes, soc=table.get("soc"), run=run)
+            source = table if own else unchanged
+            label = f"{table['name']} ({name})" if name else table["name"]
+            python = table.get("python", True)
+            yield Case(label, call, source.get("expect"), source.get("ulp", 0), python)
+
+
+@cache
+def contract(op: str) -> Contract:
+    """An operator's contract."""
+    table = load(FOLDER / f"{op}.toml")
+    cases = load(FOLDER / "cases" / f"{op}.toml")
+    common = load(FOLDER / "common.toml")
+    arguments = tuple(
+        Argument(
+            a["name"],
+            a["python"],
+            a["role"],
+            a["kind"],
+            tuple(a.get("formats", ())),
+            a.get("reads", True),
+        )
+        for a in table["argument"]
+    )
+    spec = Contract(
+        op,
+        table["operator"],
+        table["python"],
+        arguments,
+        table["base"],
+        table["products"],
+        table["elementwise"],
+    )
+    spec.rules = _ordered(spec, table["rule"], common["rule"])
+    spec.pairs = {(p["rules"][0], p["rules"][1]): p["set"] for p in cases.get("pair", [])}
+    accepted = table["sample"] + cases["accept"]
+    unchanged = next(c for c in accepted if not c.get("set") and "soc" not in c)
+    spec.cases = list(_cases(spec, accepted, unchanged, own=True))
+    spec.cases += list(_cases(spec, common["accept"], unchanged, own=False))
+    return spec
