@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// DLPack 1.x, as far as this module speaks it: the descriptions of a tensor, and the table of C
+// functions that tensor types publish as __dlpack_c_exchange_api__ (DLPack 1.2 and newer).
+#pragma once
+
+#include <cstdint>
+
+namespace softnpu::python::dlpack_abi {
+
+constexpr uint32_t kMajorVersion = 1;
+
+struct Version {
+  uint32_t major, minor;
+};
+
+enum DeviceType : int32_t { kCpu = 1, kCuda = 2, kCudaHost = 3, kRocmHost = 11 };
+struct Device {
+  int32_t type, id;
+};
+
+enum TypeCode : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kComplex = 5, kBool = 6 };
+struct DataType {
+  uint8_t code, bits;
+  uint16_t lanes;
+};
+
+struct Description {  // DLTensor
+  void* data;
+  Device device;
+  int32_t ndim;
+  DataType dtype;
+  int64_t* shape;
+  int64_t* strides;  // in elements; null before DLPack 1.2 where contiguous
+  uint64_t byte_offset;
+};
+
+struct Managed {  // DLManagedTensor
+  Description description;
+  void* context;
+  void (*deleter)(Managed*);
+};
+
+enum ManagedFlag : uint64_t { kReadOnly = 1 };
+struct ManagedVersioned {  // DLManagedTensorVersioned
+  Version version;
+  void* context;
+  void (*deleter)(ManagedVersioned*);
+  uint64_t flags;
+  Description description;
+};
+
+struct ExchangeHeader {
+  Version version;
+  ExchangeHeader* previous;  // an older table, or null
+};
+
+// Zero is success; where not said otherwise, a failure leaves a Python error.
+struct ExchangeTable {
+  ExchangeHeader header;
+  // Reports a failure through `set_error`.
+  int (*allocate)(Description* prototype, ManagedVersioned** out, void* context,
+                  void (*set_error)(void* context, const char* kind, const char* message));
+  int (*managed_from_object)(void* object, ManagedVersioned** out);
+  int (*object_from_managed)(ManagedVersioned* stolen, void** out);
+  // Fills in a description whose shape and strides the object keeps; may be null.
+  int (*describe)(void* object, Description* out);
+  int (*current_stream)(int32_t device_type, int32_t device_id, void** out);
+};
+
+constexpr const char* kExchangeCapsule = "dlpack_exchange_api";
+constexpr const char* kManagedCapsule = "dltensor";
+constexpr const char* kVersionedCapsule = "dltensor_versioned";
+
+}  // namespace softnpu::python::dlpack_abi

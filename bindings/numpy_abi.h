@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of NumPy's binary interface that this module relies on: the fields that NumPy 1.x and
+// 2.x share at the same offsets, and numbers of its C table that have not changed since 1.7.
+// Written down here so that building needs no NumPy, and one build serves both major versions.
+#pragma once
+
+#include <Python.h>
+
+#include <cstdint>
+
+namespace softnpu::python::numpy_abi {
+
+struct Descriptor {  // numpy.dtype; what follows type_num differs between 1.x and 2.x
+  PyObject_HEAD
+  PyTypeObject* typeobj;  // the scalar type
+  char kind;
+  char type;
+  char byteorder;  // '>' on a little-endian machine: swapped
+  char flags;
+  int type_num;
+};
+
+struct Array {  // numpy.ndarray
+  PyObject_HEAD
+  char* data;
+  int nd;
+  Py_ssize_t* dimensions;
+  Py_ssize_t* strides;  // in bytes
+  PyObject* base;
+  Descriptor* descr;
+  int flags;
+};
+
+enum ArrayFlag { kAligned = 0x0100, kWriteable = 0x0400 };
+
+enum TypeNum {
+  kBool = 0,
+  kByte = 1,
+  kUByte = 2,
+  kShort = 3,
+  kUShort = 4,
+  kInt = 5,
+  kUInt = 6,
+  kLong = 7,
+  kULong = 8,
+  kLongLong = 9,
+  kULongLong = 10,
+  kFloat = 11,
+  kDouble = 12,
+  kCFloat = 14,
+  kCDouble = 15,
+  kHalf = 23,
+  kFirstUserType = 256,
+};
+
+// Slots of the table in the capsule _ARRAY_API.
+enum Slot { kSlotArrayType = 2, kSlotGenericType = 10, kSlotDescrFromType = 45, kSlotNewFromDescr = 94 };
+
+using DescrFromType = Descriptor* (*)(int);
+// Steals the reference to the descriptor.
+using NewFromDescr = PyObject* (*)(PyTypeObject*, Descriptor*, int, const Py_ssize_t*,
+                                   const Py_ssize_t*, void*, int, PyObject*);
+
+}  // namespace softnpu::python::numpy_abi

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "numpy_arrays.h"
+
+#include "numpy_abi.h"
+
+namespace softnpu::python {
+namespace {
+
+using namespace numpy_abi;
+
+// What this module knows of the NumPy in this process. Never released: there is one NumPy.
+struct NumPy {
+  PyTypeObject* array_type;
+  PyTypeObject* scalar_type;
+  DescrFromType descr_from_type;
+  NewFromDescr new_from_descr;
+  Descriptor* bfloat16 = nullptr;  // looked up when it is first needed
+};
+
+nb::object import_multiarray() {
+  try {
+    return nb::module_::import_("numpy._core._multiarray_umath");
+  } catch (nb::python_error& error) {  // NumPy 1.x
+    if (!error.matches(PyExc_ModuleNotFoundError)) throw;
+    return nb::module_::import_("numpy.core._multiarray_umath");
+  }
+}
+
+NumPy& numpy() {
+  static NumPy& found = *[] {
+    const nb::object capsule = import_multiarray().attr("_ARRAY_API");
+    auto** table = static_cast<void**>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
+    if (table == nullptr) nb::raise_python_error();
+    return new NumPy{static_cast<PyTypeObject*>(table[kSlotArrayType]),
+                     static_cast<PyTypeObject*>(table[kSlotGenericType]),
+                     reinterpret_cast<DescrFromType>(table[kSlotDescrFromType]),
+                     reinterpret_cast<NewFromDescr>(table[kSlotNewFromDescr])};
+  }();
+  return found;
+}
+
+// numpy.dtype(ml_dtypes.bfloat16); null where ml_dtypes is missing. ml_dtypes costs as much to
+// import as the rest of softnpu, so it waits until a type that NumPy itself lacks shows up.
+Descriptor* bfloat16_descriptor() {
+  NumPy& np = numpy();
+  if (np.bfloat16 != nullptr) return np.bfloat16;
+  try {
+    const nb::object scalar = nb::module_::import_("ml_dtypes").attr("bfloat16");
+    nb::object descr = nb::module_::import_("numpy").attr("dtype")(scalar);
+    np.bfloat16 = reinterpret_cast<Descriptor*>(descr.release().ptr());
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_ImportError)) throw;
+  }
+  return np.bfloat16;
+}
+
+DType dtype_of(const Descriptor* descr) {
+  switch (descr->type_num) {
+    case kFloat: return DType::f32;
+    case kHalf: return DType::f16;
+    case kDouble: return DType::f64;
+    case kBool: return DType::boolean;
+    case kByte: return DType::i8;
+    case kUByte: return DType::u8;
+    case kShort: return DType::i16;
+    case kUShort: return DType::u16;
+    case kInt: return DType::i32;
+    case kUInt: return DType::u32;
+    case kLong:
+    case kLongLong: return DType::i64;
+    case kULong:
+    case kULongLong: return DType::u64;
+    case kCFloat: return DType::c64;
+    case kCDouble: return DType::c128;
+    default: break;
+  }
+  if (descr->type_num < kFirstUserType) return DType::undefined;
+  const Descriptor* bfloat16 = bfloat16_descriptor();
+  return bfloat16 != nullptr && descr->typeobj == bfloat16->typeobj ? DType::bf16
+                                                                    : DType::undefined;
+}
+
+int type_num_of(DType type) {
+  switch (type) {
+    case DType::f32: return kFloat;
+    case DType::f16: return kHalf;
+    case DType::f64: return kDouble;
+    case DType::boolean: return kBool;
+    case DType::i8: return kByte;
+    case DType::u8: return kUByte;
+    case DType::i16: return kShort;
+    case DType::u16: return kUShort;
+    case DType::i32: return kInt;
+    case DType::u32: return kUInt;
+    case DType::i64: return kLong;
+    case DType::u64: return kULong;
+    case DType::c64: return kCFloat;
+    case DType::c128: return kCDouble;
+    default: return -1;
+  }
+}
+
+std::string dtype_text(const Descriptor* descr) {
+  const nb::handle handle(reinterpret_cast<PyObject*>(const_cast<Descriptor*>(descr)));
+  return nb::str(handle).c_str();
+}
+
+[[gnu::cold]] Status unusable_type(const char* name, const Descriptor* descr) {
+  return fail(kParamInvalid, name, " has data type ", dtype_text(descr),
+              ", which the device does not have");
+}
+
+[[gnu::cold]] Status swapped(const char* name, const Descriptor* descr) {
+  return fail(kParamInvalid, name, " has data type ", dtype_text(descr),
+              ", whose bytes are swapped; expected the byte order of this machine");
+}
+
+// An input gets a private copy; an output cannot, because its memory is what the caller wants.
+[[gnu::cold]] Status not_aligned(const char* name, const numpy_abi::Array& array, Access access,
+                                 Array& out) {
+  if (access == Access::write)
+    return fail(kParamInvalid, name, " has data or strides that are not aligned to its data type ",
+                dtype_text(array.descr), "; an output must be aligned");
+  const auto rank = static_cast<size_t>(array.nd);
+  copy_to_aligned(reinterpret_cast<const std::byte*>(array.data),
+                  Dims(std::span<const int64_t>(array.strides, rank)), out);
+  return {};
+}
+
+}  // namespace
+
+bool is_numpy_array(PyObject* object) {
+  PyTypeObject* type = numpy().array_type;
+  return Py_TYPE(object) == type || PyType_IsSubtype(Py_TYPE(object), type);
+}
+
+bool is_numpy_scalar(PyObject* object) {
+  return PyType_IsSubtype(Py_TYPE(object), numpy().scalar_type);
+}
+
+Status read_numpy_array(const char* name, PyObject* object, Access access, Array& out) {
+  const auto& array = *reinterpret_cast<const numpy_abi::Array*>(object);
+  Tensor& t = out.tensor;
+  t.dtype = dtype_of(array.descr);
+  if (t.dtype == DType::undefined) return unusable_type(name, array.descr);
+  if (array.descr->byteorder == '>') return swapped(name, array.descr);
+  if (access == Access::write && !(array.flags & kWriteable))
+    return fail(kParamInvalid, name, " is read-only; an output must be writeable");
+  const auto rank = static_cast<size_t>(array.nd);
+  const int64_t item = item_size(t.dtype);
+  bool aligned = (array.flags & kAligned) != 0;
+  t.data = reinterpret_cast<std::byte*>(array.data);
+  t.sizes = Dims(rank);
+  t.strides = Dims(rank);
+  for (size_t i = 0; i < rank; ++i) {
+    t.sizes[i] = array.dimensions[i];
+    // Dimensions of one element may have any stride; it is never used.
+    if (t.sizes[i] <= 1 && array.strides[i] % item != 0) continue;
+    t.strides[i] = array.strides[i] / item;
+    aligned &= array.strides[i] % item == 0;
+  }
+  if (!aligned && t.numel() != 0) [[unlikely]]
+    return not_aligned(name, array, access, out);
+  return {};
+}
+
+Status read_numpy_scalar(const char* name, PyObject* object, Access access, Array& out) {
+  if (access == Access::write)
+    return fail(kParamInvalid, name, " is a NumPy scalar, which cannot be written to");
+  out.keeper = nb::module_::import_("numpy").attr("asarray")(nb::handle(object));
+  return read_numpy_array(name, out.keeper.ptr(), access, out);
+}
+
+nb::object new_numpy_array(Tensor& tensor) {
+  NumPy& np = numpy();
+  Descriptor* descr;
+  if (tensor.dtype == DType::bf16) {
+    descr = bfloat16_descriptor();
+    if (descr == nullptr) throw nb::import_error("bfloat16 arrays need the package ml_dtypes");
+    Py_INCREF(descr);
+  } else {
+    descr = np.descr_from_type(type_num_of(tensor.dtype));
+  }
+  static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
+  const auto* sizes = reinterpret_cast<const Py_ssize_t*>(tensor.sizes.data());
+  PyObject* made = np.new_from_descr(np.array_type, descr, static_cast<int>(tensor.rank()), sizes,
+                                     nullptr, nullptr, 0, nullptr);
+  if (made == nullptr) nb::raise_python_error();
+  tensor.data = reinterpret_cast<std::byte*>(reinterpret_cast<numpy_abi::Array*>(made)->data);
+  return nb::steal(made);
+}
+
+}  // namespace softnpu::python

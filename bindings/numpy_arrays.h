@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// NumPy arrays, read from their own structures.
+#pragma once
+
+#include "array.h"
+
+namespace softnpu::python {
+
+// numpy.ndarray and its subclasses.
+bool is_numpy_array(PyObject* object);
+// Any NumPy scalar; they count as arrays of rank 0.
+bool is_numpy_scalar(PyObject* object);
+
+Status read_numpy_array(const char* name, PyObject* object, Access access, Array& out);
+Status read_numpy_scalar(const char* name, PyObject* object, Access access, Array& out);
+
+nb::object new_numpy_array(Tensor& tensor);
+
+}  // namespace softnpu::python
