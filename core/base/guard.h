@@ -22,7 +22,8 @@ template <class Body>
 int32_t guard(std::string_view function, GuardCodes codes, Body&& body) noexcept {
   try {
     const Status status = body();
-    if (status.ok()) [[likely]] return kSuccess;
+    if (status.ok()) [[likely]]
+      return kSuccess;
     remember_message(status.in(function));
     return status.code();
   } catch (const std::bad_alloc&) {

@@ -85,16 +85,16 @@ template <class... Parts>
 
 // One line of a contract sheet: the condition that must hold, the code that its breach gives, the
 // rule's id, and the message. A macro only because it returns from the function that it stands in.
-#define REQUIRE(condition, code, rule, ...)          \
-  do {                                               \
+#define REQUIRE(condition, code, rule, ...)                 \
+  do {                                                      \
     [[maybe_unused]] constexpr ::softnpu::RuleId id = rule; \
-    if (!(condition)) [[unlikely]]                   \
-      return ::softnpu::fail(code, __VA_ARGS__);     \
+    if (!(condition)) [[unlikely]]                          \
+      return ::softnpu::fail(code, __VA_ARGS__);            \
   } while (false)
 
 // Passes a failure on to the caller.
-#define RETURN_IF_FAILED(expression)                                     \
-  do {                                                                   \
+#define RETURN_IF_FAILED(expression)                                          \
+  do {                                                                        \
     if (::softnpu::Status status_ = (expression); !status_.ok()) [[unlikely]] \
-      return status_;                                                    \
+      return status_;                                                         \
   } while (false)

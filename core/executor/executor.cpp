@@ -67,10 +67,10 @@ Status check_workspace(const Executor& executor, const void* workspace, uint64_t
   const auto block = runtime::find_block(workspace);
   REQUIRE(block.has_value(), kParamInvalid, "workspace-not-device-memory"_rule,
           "workspace is not device memory; allocate it with aclrtMalloc");
-  const auto room = static_cast<uint64_t>(block->base + block->size -
-                                          static_cast<const std::byte*>(workspace));
-  REQUIRE(room >= planned, kParamInvalid, "workspace-past-allocation"_rule,
-          "workspace is to hold ", planned, " bytes, but its device allocation ends after ", room);
+  const auto room =
+      static_cast<uint64_t>(block->base + block->size - static_cast<const std::byte*>(workspace));
+  REQUIRE(room >= planned, kParamInvalid, "workspace-past-allocation"_rule, "workspace is to hold ",
+          planned, " bytes, but its device allocation ends after ", room);
   return {};
 }
 
@@ -103,9 +103,8 @@ Status launch_checked(const OperatorTraits& traits, void* workspace, uint64_t wo
 
 int32_t launch_executor(std::string_view function, const OperatorTraits& traits, void* workspace,
                         uint64_t workspace_size, void* executor, void* stream) noexcept {
-  return guard(function, {kInnerNullptr, kRuntimeError}, [&] {
-    return launch_checked(traits, workspace, workspace_size, executor, stream);
-  });
+  return guard(function, {kInnerNullptr, kRuntimeError},
+               [&] { return launch_checked(traits, workspace, workspace_size, executor, stream); });
 }
 
 }  // namespace softnpu

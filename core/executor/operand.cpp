@@ -24,20 +24,32 @@ Status check_storage(const Operand& operand) {
   return {};
 }
 
-Status check_data(const Operand& operand, Memory memory) {
+bool needs_data(const Operand& operand) {
+  return operand.use != Use::shape_only && operand.arg->numel() > 0;
+}
+
+Status check_present(const Operand& operand) {
   const Tensor& t = *operand.arg;
-  if (t.numel() == 0 || operand.use == Use::shape_only) return {};
   REQUIRE(t.data != nullptr, kParamNullptr, "data-null"_rule, operand.name,
           " has no data (its address is null), but it has ", t.numel(), " elements");
-  if (memory == Memory::host) return {};
-  const auto block = runtime::find_block(t.data);
-  REQUIRE(block.has_value(), kParamInvalid, "not-device-memory"_rule, operand.name,
+  return {};
+}
+
+Status check_on_device(const Operand& operand) {
+  REQUIRE(runtime::find_block(operand.arg->data).has_value(), kParamInvalid,
+          "not-device-memory"_rule, operand.name,
           " has its data at an address that is not device memory; allocate it with aclrtMalloc");
+  return {};
+}
+
+Status check_allocation(const Operand& operand) {
+  const Tensor& t = *operand.arg;
+  const auto block = runtime::find_block(t.data);
   const int64_t bytes = *checked_numel(t.storage) * item_size(t.dtype);
-  const auto room = static_cast<int64_t>(block->base + block->size - t.data);
+  const auto room = block ? static_cast<int64_t>(block->base + block->size - t.data) : 0;
   REQUIRE(bytes <= room, kParamInvalid, "storage-past-allocation"_rule, operand.name,
-          " has storage ", t.storage, " of ", bytes, " bytes, but its device allocation ends after ",
-          room, " bytes");
+          " has storage ", t.storage, " of ", bytes,
+          " bytes, but its device allocation ends after ", room, " bytes");
   return {};
 }
 
@@ -45,7 +57,7 @@ Status check_overlap(const OperatorTraits& traits, std::span<const Operand> oper
   for (const Operand& out : operands) {
     if (out.use != Use::write) continue;
     for (const Operand& in : operands) {
-      if (in.use != Use::read) continue;
+      if (in.use == Use::write) continue;
       if (traits.in_place && is_same_view(*out.arg, *in.arg)) continue;
       REQUIRE(!overlaps(*out.arg, *in.arg), kParamInvalid, "output-overlaps-input"_rule, out.name,
               " overlaps ", in.name, " in memory",
@@ -59,7 +71,16 @@ Status check_overlap(const OperatorTraits& traits, std::span<const Operand> oper
 
 Status check_addresses(const OperatorTraits& traits, std::span<const Operand> operands,
                        Memory memory) {
-  for (const Operand& operand : operands) RETURN_IF_FAILED(check_data(operand, memory));
+  const auto every = [&](Status (*check)(const Operand&)) -> Status {
+    for (const Operand& operand : operands)
+      if (needs_data(operand)) RETURN_IF_FAILED(check(operand));
+    return {};
+  };
+  RETURN_IF_FAILED(every(check_present));
+  if (memory == Memory::device) {
+    RETURN_IF_FAILED(every(check_on_device));
+    RETURN_IF_FAILED(every(check_allocation));
+  }
   return check_overlap(traits, operands);
 }
 

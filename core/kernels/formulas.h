@@ -13,9 +13,9 @@ namespace softnpu::kernels {
 
 struct EluBackwardNumbers {
   double scale;
-  double alpha_scale;         // alpha · scale, exact
+  double alpha_scale;  // alpha · scale, exact
   double input_scale;
-  double input_alpha_scale;   // inputScale · alpha · scale
+  double input_alpha_scale;  // inputScale · alpha · scale
 };
 
 struct SeluBackwardNumbers {
@@ -25,7 +25,7 @@ struct SeluBackwardNumbers {
 
 struct SmoothL1LossBackwardNumbers {
   double beta;
-  double norm;            // 1, or 1/N for the mean
+  double norm;  // 1, or 1/N for the mean
   double norm_over_beta;
 };
 
@@ -54,12 +54,12 @@ struct UpsampleNearest3dBackwardTask {
 struct MaxUnpool3dBackwardTask {
   int64_t item = 0;  // bytes of an element
   int64_t batch = 1, channels = 1;
-  int64_t d = 1, h = 1, w = 1;                        // of self
-  int64_t index_strides[5] = {};                      // n, c, d, h, w
-  int64_t grad_strides[5] = {};                       // n, c, D, H, W of gradOutput
-  int64_t grad_h = 1, grad_w = 1;                     // sizes of gradOutput
-  int64_t limit = 0;                                  // D·H·W of gradOutput
-  bool grad_flat = true;                              // D, H, W of gradOutput have one stride
+  int64_t d = 1, h = 1, w = 1;     // of self
+  int64_t index_strides[5] = {};   // n, c, d, h, w
+  int64_t grad_strides[5] = {};    // n, c, D, H, W of gradOutput
+  int64_t grad_h = 1, grad_w = 1;  // sizes of gradOutput
+  int64_t limit = 0;               // D·H·W of gradOutput
+  bool grad_flat = true;           // D, H, W of gradOutput have one stride
 
   int64_t positions() const { return batch * channels * d * h * w; }
 };

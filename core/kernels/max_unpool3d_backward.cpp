@@ -58,10 +58,14 @@ BadIndex gather(const Task& task, const std::byte* grad_bytes, const int64_t* in
 BadIndex max_unpool3d_backward(const Task& task, const std::byte* grad, const int64_t* indices,
                                std::byte* out, int64_t begin, int64_t end) {
   switch (task.item) {
-    case 1: return gather<uint8_t>(task, grad, indices, out, begin, end);
-    case 2: return gather<uint16_t>(task, grad, indices, out, begin, end);
-    case 4: return gather<uint32_t>(task, grad, indices, out, begin, end);
-    default: return gather<uint64_t>(task, grad, indices, out, begin, end);
+    case 1:
+      return gather<uint8_t>(task, grad, indices, out, begin, end);
+    case 2:
+      return gather<uint16_t>(task, grad, indices, out, begin, end);
+    case 4:
+      return gather<uint32_t>(task, grad, indices, out, begin, end);
+    default:
+      return gather<uint64_t>(task, grad, indices, out, begin, end);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled once for each instruction set: the table of that set's kernels.
-#include "kernels/kernels.h"
 #include "kernels/table.h"
+#include "kernels/kernels.h"
 #include "loops/level.h"
 
 SOFTNPU_LEVEL_BEGIN

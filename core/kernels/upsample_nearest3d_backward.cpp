@@ -106,8 +106,8 @@ class RowMaker {
     const int64_t channels = t.channels_inner ? 1 : t.channels;
     const int64_t c = slice % channels, n = slice / channels;
     const T* from = grad_out_ + n * t.out_batch_stride + c * t.out_channel_stride;
-    T* to = grad_input_ + n * t.in_batch_stride + c * t.in_channel_stride +
-            d * t.d.in_stride + h * t.h.in_stride;
+    T* to = grad_input_ + n * t.in_batch_stride + c * t.in_channel_stride + d * t.d.in_stride +
+            h * t.h.in_stride;
     const int64_t all = t.channels_inner ? t.channels : 1;
     for (int64_t v = 0; v < all; v += kHalf) {
       const int64_t nv = all - v < kHalf ? all - v : kHalf;
@@ -204,10 +204,14 @@ void make_rows(const Task& task, const std::byte* grad_out, std::byte* grad_inpu
 void upsample_nearest3d_backward(const Task& task, const std::byte* grad_out, std::byte* grad_input,
                                  std::byte* scratch, int64_t begin, int64_t end) {
   switch (task.dtype) {
-    case DType::f16: return make_rows<f16>(task, grad_out, grad_input, scratch, begin, end);
-    case DType::bf16: return make_rows<bf16>(task, grad_out, grad_input, scratch, begin, end);
-    case DType::f64: return make_rows<double>(task, grad_out, grad_input, scratch, begin, end);
-    default: return make_rows<float>(task, grad_out, grad_input, scratch, begin, end);
+    case DType::f16:
+      return make_rows<f16>(task, grad_out, grad_input, scratch, begin, end);
+    case DType::bf16:
+      return make_rows<bf16>(task, grad_out, grad_input, scratch, begin, end);
+    case DType::f64:
+      return make_rows<double>(task, grad_out, grad_input, scratch, begin, end);
+    default:
+      return make_rows<float>(task, grad_out, grad_input, scratch, begin, end);
   }
 }
 

@@ -70,15 +70,15 @@ void store_dense(const Stage* in, int64_t n, T* out) {
 inline void load_dense(const f16* in, int64_t n, float* out) {
   int64_t i = 0;
   for (; i + 16 <= n; i += 16)
-    _mm512_storeu_ps(out + i, _mm512_maskz_cvtph_ps(0xFFFF, _mm256_loadu_si256((const __m256i*)(in + i))));
+    _mm512_storeu_ps(out + i,
+                     _mm512_maskz_cvtph_ps(0xFFFF, _mm256_loadu_si256((const __m256i*)(in + i))));
   for (; i < n; ++i) out[i] = widen(in[i]);
 }
 inline void store_dense(const float* in, int64_t n, f16* out) {
   int64_t i = 0;
   for (; i + 16 <= n; i += 16)
-    _mm256_storeu_si256((__m256i*)(out + i),
-                        _mm512_maskz_cvtps_ph(0xFFFF, _mm512_loadu_ps(in + i),
-                                              _MM_FROUND_TO_NEAREST_INT));
+    _mm256_storeu_si256((__m256i*)(out + i), _mm512_maskz_cvtps_ph(0xFFFF, _mm512_loadu_ps(in + i),
+                                                                   _MM_FROUND_TO_NEAREST_INT));
   for (; i < n; ++i) narrow(in[i], out[i]);
 }
 #elif defined(__F16C__)
@@ -142,23 +142,34 @@ using Writer = void (*)(const Stage*, int64_t, int64_t, std::byte*);
 
 inline Reader<float> reader(DType type, float) {
   switch (type) {
-    case DType::f16: return kReader<f16, float>;
-    case DType::bf16: return kReader<bf16, float>;
-    case DType::i8: return kReader<int8_t, float>;
-    default: return kReader<float, float>;
+    case DType::f16:
+      return kReader<f16, float>;
+    case DType::bf16:
+      return kReader<bf16, float>;
+    case DType::i8:
+      return kReader<int8_t, float>;
+    default:
+      return kReader<float, float>;
   }
 }
 inline Reader<double> reader(DType, double) { return kReader<int32_t, double>; }
 
 inline Writer<float> writer(DType type, float) {
   switch (type) {
-    case DType::f16: return store_row<f16, float>;
-    case DType::bf16: return store_row<bf16, float>;
-    case DType::f64: return store_row<double, float>;
-    case DType::c64: return store_row<Complex<float>, float>;
-    case DType::c128: return store_row<Complex<double>, float>;
-    case DType::i8: return store_row<int8_t, float>;
-    default: return store_row<float, float>;
+    case DType::f16:
+      return store_row<f16, float>;
+    case DType::bf16:
+      return store_row<bf16, float>;
+    case DType::f64:
+      return store_row<double, float>;
+    case DType::c64:
+      return store_row<Complex<float>, float>;
+    case DType::c128:
+      return store_row<Complex<double>, float>;
+    case DType::i8:
+      return store_row<int8_t, float>;
+    default:
+      return store_row<float, float>;
   }
 }
 inline Writer<double> writer(DType, double) { return store_row<int32_t, double>; }

@@ -16,7 +16,7 @@
 
 namespace softnpu::loops {
 
-constexpr int kMaxOperands = 4;  // inputs first, then the one output
+constexpr int kMaxOperands = 4;          // inputs first, then the one output
 constexpr int64_t kTileElements = 1024;  // a float tile of each operand stays in the L1 cache
 
 struct ElementwiseLayout {

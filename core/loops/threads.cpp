@@ -135,9 +135,8 @@ Pool& pool() {
   Pool* current = the_pool.load(std::memory_order_acquire);
   if (current != nullptr) return *current;
   static std::once_flag fork_handler;
-  std::call_once(fork_handler, [] {
-    pthread_atfork(nullptr, nullptr, [] { the_pool.store(nullptr); });
-  });
+  std::call_once(fork_handler,
+                 [] { pthread_atfork(nullptr, nullptr, [] { the_pool.store(nullptr); }); });
   auto fresh = std::make_unique<Pool>();
   if (the_pool.compare_exchange_strong(current, fresh.get())) return *fresh.release();
   return *current;

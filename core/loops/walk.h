@@ -85,8 +85,10 @@ void walk(const ElementwiseLayout& l, std::byte* const* origins, const void* for
         l.dtype[Inputs] == kStageType<Stage> && l.sx[Inputs] == 1 && tile.height == 1;
     Stage* const out = in_place ? reinterpret_cast<Stage*>(to) : buffers[Inputs];
     const int64_t n = tile.width * tile.height;
-    if constexpr (Inputs == 2) apply(formula, n, out, in[0], in[1]);
-    else apply(formula, n, out, in[0], in[1], in[2]);
+    if constexpr (Inputs == 2)
+      apply(formula, n, out, in[0], in[1]);
+    else
+      apply(formula, n, out, in[0], in[1], in[2]);
     if (in_place) continue;
     for (int64_t y = 0; y < tile.height; ++y)
       write(out + y * tile.width, l.sx[Inputs], tile.width, to + y * l.sy[Inputs] * out_item);

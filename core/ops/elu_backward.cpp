@@ -40,8 +40,8 @@ Status EluBackward::check(const Args& a) {
   for (const Operand& operand : operands(a))
     RETURN_IF_FAILED(check_format(operand.name, *operand.arg));
   for (const auto& [name, scalar] : scalars)
-    REQUIRE(scalar->converts_to_float(), kParamInvalid, "scalar-type"_rule, name,
-            " has data type ", scalar->dtype, ", which does not convert to FLOAT");
+    REQUIRE(scalar->converts_to_float(), kParamInvalid, "scalar-type"_rule, name, " has data type ",
+            scalar->dtype, ", which does not convert to FLOAT");
   REQUIRE(can_cast(grad_output.dtype, grad_input.dtype), kParamInvalid, "cast"_rule,
           "gradInput has data type ", grad_input.dtype, ", which gradOutput's ", grad_output.dtype,
           " cannot be cast to");
@@ -64,8 +64,7 @@ EluBackward::Plan EluBackward::plan(const Args& a) {
   const Tensor* const tensors[] = {a.grad_output.tensor, a.self_or_result.tensor,
                                    a.grad_input.tensor};
   const kernels::KernelTable& table = kernels::active_table();
-  return Plan(tensors,
-              a.is_result ? table.elu_backward_from_result : table.elu_backward_from_input,
+  return Plan(tensors, a.is_result ? table.elu_backward_from_result : table.elu_backward_from_input,
               kernels::EluBackwardNumbers{.scale = scale,
                                           .alpha_scale = alpha * scale,
                                           .input_scale = input_scale,

@@ -48,8 +48,9 @@ Status MaxUnpool3dBackward::check(const Args& a) {
   const Tensor &grad_output = *a.grad_output, &self = *a.self, &indices = *a.indices, &out = *a.out;
   const auto tensors = operands(a);
   const std::pair<const char*, const Tensor*> like_self[] = {{"indices", &indices}, {"out", &out}};
-  const std::pair<const char*, Dims> sizes[] = {
-      {"outputSize", Dims(*a.output_size)}, {"stride", Dims(*a.stride)}, {"padding", Dims(*a.padding)}};
+  const std::pair<const char*, Dims> sizes[] = {{"outputSize", Dims(*a.output_size)},
+                                                {"stride", Dims(*a.stride)},
+                                                {"padding", Dims(*a.padding)}};
 
   REQUIRE(is_contiguous(out), kParamInvalid, "out-not-contiguous"_rule, "out has shape ", out.sizes,
           " and strides ", out.strides, "; it must be contiguous");
@@ -153,14 +154,15 @@ Status MaxUnpool3dBackwardPlan::run(std::byte* const* origins, std::byte* /*work
   const kernels::KernelTable& table = kernels::active_table();
   std::mutex mutex;
   kernels::BadIndex first;
-  loops::parallel_for(
-      task_.positions(), 8192, loops::thread_count(), [&](int64_t begin, int64_t end, int) {
-        const kernels::BadIndex bad = table.max_unpool3d_backward(
-            task_, origins[0], reinterpret_cast<const int64_t*>(origins[2]), origins[3], begin, end);
-        if (bad.position < 0) return;
-        std::lock_guard lock(mutex);
-        if (first.position < 0 || bad.position < first.position) first = bad;
-      });
+  loops::parallel_for(task_.positions(), 8192, loops::thread_count(),
+                      [&](int64_t begin, int64_t end, int) {
+                        const kernels::BadIndex bad = table.max_unpool3d_backward(
+                            task_, origins[0], reinterpret_cast<const int64_t*>(origins[2]),
+                            origins[3], begin, end);
+                        if (bad.position < 0) return;
+                        std::lock_guard lock(mutex);
+                        if (first.position < 0 || bad.position < first.position) first = bad;
+                      });
   if (first.position < 0) return {};
   Dims where(shape_.size());
   int64_t rest = first.position;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// aclnnSmoothL1LossBackward: gradInput = gradOut · clamp(d / beta, -1, 1) · norm, d = self − target.
+// aclnnSmoothL1LossBackward: gradInput = gradOut · clamp(d / beta, -1, 1) · norm, d = self −
+// target.
 #include "ops/smooth_l1_loss_backward.h"
 
 #include "aclnnop/aclnn_smooth_l1_loss_backward.h"
@@ -44,12 +45,12 @@ Status SmoothL1LossBackward::check(const Args& a) {
           "; it must be a number that is not negative");
   const auto pair = broadcast_sizes(a.self->sizes, a.target->sizes);
   const auto all = pair ? broadcast_sizes(*pair, a.grad_out->sizes) : std::nullopt;
-  REQUIRE(all.has_value(), kParamInvalid, "broadcast"_rule, "gradOut has shape ",
-          a.grad_out->sizes, ", self ", a.self->sizes, " and target ", a.target->sizes,
+  REQUIRE(all.has_value(), kParamInvalid, "broadcast"_rule, "gradOut has shape ", a.grad_out->sizes,
+          ", self ", a.self->sizes, " and target ", a.target->sizes,
           "; they do not broadcast together");
   REQUIRE(a.grad_input->sizes == *all, kParamInvalid, "grad-input-shape"_rule,
-          "gradInput has shape ", a.grad_input->sizes, ", but gradOut, self and target broadcast to ",
-          *all);
+          "gradInput has shape ", a.grad_input->sizes,
+          ", but gradOut, self and target broadcast to ", *all);
   return {};
 }
 
@@ -87,6 +88,6 @@ extern "C" aclnnStatus aclnnSmoothL1LossBackwardGetWorkspaceSize(
 
 extern "C" aclnnStatus aclnnSmoothL1LossBackward(void* workspace, uint64_t workspaceSize,
                                                  aclOpExecutor* executor, aclrtStream stream) {
-  return softnpu::launch_executor(__func__, SmoothL1LossBackward::kTraits, workspace,
-                                  workspaceSize, executor, stream);
+  return softnpu::launch_executor(__func__, SmoothL1LossBackward::kTraits, workspace, workspaceSize,
+                                  executor, stream);
 }

@@ -37,7 +37,8 @@ Dims in_order(const Dims& sizes, const Axes& at) {  // as N, C, D, H, W
 // inputSize names gradInput's shape, in gradInput's own order of axes or as (N, C, D, H, W).
 bool names_shape(const Dims& input_size, const Tensor& grad_input) {
   if (grad_input.rank() != 5) return false;
-  return input_size == grad_input.sizes || input_size == in_order(grad_input.sizes, axes_of(grad_input));
+  return input_size == grad_input.sizes ||
+         input_size == in_order(grad_input.sizes, axes_of(grad_input));
 }
 
 // The rule is named where this is called, so that the list of checks shows it.
@@ -51,21 +52,24 @@ Status check_sizes(const char* name, const IntArray& sizes, size_t length, RuleI
 }
 
 // What the device has room and index width for. Both shapes are in the order N, C, D, H, W.
-Status check_limits(const Dims& out, const Dims& in) {
-  constexpr auto rule = "size-limit"_rule;
+Status check_limits(const Dims& out, const Dims& in, RuleId /*rule*/) {
   for (const auto& [name, sizes] : {std::pair{"gradOut", &out}, {"gradInput", &in}})
     for (int64_t size : *sizes)
-      REQUIRE(size <= int64_t{1} << 20, kParamInvalid, rule, name, " has a dimension of ", size,
-              "; at most 1048576 (2^20) is supported");
+      if (!(size <= int64_t{1} << 20))
+        return fail(kParamInvalid, name, " has a dimension of ", size,
+                    "; at most 1048576 (2^20) is supported");
   const Wide batch = Wide(out[0]) * out[1];
-  REQUIRE(batch * out[2] * out[3] < Wide(1) << 31, kParamInvalid, rule, "gradOut has N, C, D, H ",
-          Dims{out[0], out[1], out[2], out[3]}, "; their product must be below 2^31");
-  REQUIRE(Wide(in[3]) * in[4] < Wide(1) << 31, kParamInvalid, rule, "gradInput has H, W ",
-          Dims{in[3], in[4]}, "; their product must be below 2^31");
+  if (!(batch * out[2] * out[3] < Wide(1) << 31))
+    return fail(kParamInvalid, "gradOut has N, C, D, H ", Dims{out[0], out[1], out[2], out[3]},
+                "; their product must be below 2^31");
+  if (!(Wide(in[3]) * in[4] < Wide(1) << 31))
+    return fail(kParamInvalid, "gradInput has H, W ", Dims{in[3], in[4]},
+                "; their product must be below 2^31");
   const Wide elements = Wide(out[2]) * out[3] * out[4] + Wide(in[2]) * in[3] * in[4] +
                         Wide(out[2]) * out[3] * in[4] + Wide(out[2]) * in[3] * in[4];
-  REQUIRE(batch * elements * 4 < Wide(60) << 30, kParamInvalid, rule, "gradOut of N, C, D, H, W ",
-          out, " and gradInput of ", in, " need 60 GiB or more of device memory");
+  if (!(batch * elements * 4 < Wide(60) << 30))
+    return fail(kParamInvalid, "gradOut of N, C, D, H, W ", out, " and gradInput of ", in,
+                " need 60 GiB or more of device memory");
   return {};
 }
 
@@ -91,11 +95,11 @@ Status UpsampleNearest3dBackward::check(const Args& a) {
   for (const Operand& operand : operands(a))
     RETURN_IF_FAILED(check_format(operand.name, *operand.arg));
   const bool channels_last = grad_out.format == Format::ndhwc;
-  REQUIRE(grad_input.dtype == grad_out.dtype &&
-              (grad_input.format == Format::ndhwc) == channels_last,
-          kParamInvalid, "dtype-or-format-differs"_rule, "gradInput has data type ",
-          grad_input.dtype, " and format ", grad_input.format, ", but gradOut has ", grad_out.dtype,
-          " and ", grad_out.format, "; they must agree");
+  REQUIRE(
+      grad_input.dtype == grad_out.dtype && (grad_input.format == Format::ndhwc) == channels_last,
+      kParamInvalid, "dtype-or-format-differs"_rule, "gradInput has data type ", grad_input.dtype,
+      " and format ", grad_input.format, ", but gradOut has ", grad_out.dtype, " and ",
+      grad_out.format, "; they must agree");
   REQUIRE(grad_out.rank() == 5, kParamInvalid, "rank"_rule, "gradOut has rank ", grad_out.rank(),
           " (shape ", grad_out.sizes, "); expected 5");
   RETURN_IF_FAILED(check_sizes("outputSize", *a.output_size, 3, "output-size"_rule));
@@ -109,7 +113,7 @@ Status UpsampleNearest3dBackward::check(const Args& a) {
   const Dims in = in_order(grad_input.sizes, axes_of(grad_input));
   REQUIRE(out[0] == in[0] && out[1] == in[1], kParamInvalid, "batch-or-channels-differ"_rule,
           "gradInput has N, C ", Dims{in[0], in[1]}, ", but gradOut has ", Dims{out[0], out[1]});
-  RETURN_IF_FAILED(check_limits(out, in));
+  RETURN_IF_FAILED(check_limits(out, in, "size-limit"_rule));
   const std::pair<const char*, double> scales[] = {
       {"scalesD", a.scales_d}, {"scalesH", a.scales_h}, {"scalesW", a.scales_w}};
   for (size_t i = 0; i < 3; ++i)
@@ -117,8 +121,8 @@ Status UpsampleNearest3dBackward::check(const Args& a) {
                 std::floor(static_cast<double>(in[2 + i]) * scales[i].second) == wanted[i],
             kParamInvalid, "scales"_rule, scales[i].first, " is ", scales[i].second,
             ", which takes a size of ", in[2 + i], " to ",
-            std::floor(static_cast<double>(in[2 + i]) * scales[i].second),
-            ", but outputSize says ", wanted[i]);
+            std::floor(static_cast<double>(in[2 + i]) * scales[i].second), ", but outputSize says ",
+            wanted[i]);
   return {};
 }
 

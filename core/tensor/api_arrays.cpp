@@ -52,8 +52,7 @@ aclnnStatus get_size(const char* function, const char* name, HandleKind kind, Ta
 }
 
 Status check_values(const void* value, uint64_t size) {
-  if (value == nullptr && size > 0)
-    return fail(kParamNullptr, "value is null, but size is ", size);
+  if (value == nullptr && size > 0) return fail(kParamNullptr, "value is null, but size is ", size);
   if (size > kLongestArray)
     return fail(kParamInvalid, "size is ", size, "; at most ", kLongestArray, " is supported");
   return {};
@@ -70,8 +69,7 @@ Status copy_scalar(const void* value, DType type, std::shared_ptr<const Scalar>&
   if (value == nullptr) return fail(kParamNullptr, "value is null");
   auto scalar = std::make_shared<Scalar>();
   scalar->dtype = type;
-  if (item_size(type) == 0)
-    return fail(kParamInvalid, "dataType ", type, " has no scalar values");
+  if (item_size(type) == 0) return fail(kParamInvalid, "dataType ", type, " has no scalar values");
   std::memcpy(scalar->bytes.data(), value, static_cast<size_t>(item_size(type)));
   out = std::move(scalar);
   return {};

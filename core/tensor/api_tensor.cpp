@@ -41,11 +41,9 @@ Status copy_out(const Dims& dims, int64_t** values, uint64_t* count) {
 TensorArguments arguments(const int64_t* sizes, uint64_t rank, aclDataType type,
                           const int64_t* strides, int64_t offset, aclFormat format,
                           const int64_t* storage, uint64_t storage_rank, void* data) {
-  return {sizes,  rank,
-          static_cast<DType>(type), strides,
-          offset, static_cast<Format>(format),
-          storage, storage_rank,
-          data};
+  return {sizes,   rank,         static_cast<DType>(type),
+          strides, offset,       static_cast<Format>(format),
+          storage, storage_rank, data};
 }
 
 }  // namespace
@@ -91,9 +89,8 @@ aclnnStatus aclDestroyTensor(const aclTensor* tensor) {
 }
 
 aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_t* viewDimsNum) {
-  return with_tensor("aclGetViewShape", tensor, {viewDims, viewDimsNum}, [&](const Tensor& t) {
-    return copy_out(t.sizes, viewDims, viewDimsNum);
-  });
+  return with_tensor("aclGetViewShape", tensor, {viewDims, viewDimsNum},
+                     [&](const Tensor& t) { return copy_out(t.sizes, viewDims, viewDimsNum); });
 }
 
 aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims,

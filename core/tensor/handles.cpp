@@ -14,7 +14,8 @@ Table& immortal() {
 Status read_sizes(const char* name, const int64_t* values, uint64_t count, Dims& out) {
   if (count > 0 && values == nullptr)
     return fail(kParamNullptr, name, " is null, but its length is ", count);
-  if (count > 1024) return fail(kParamInvalid, name, " has length ", count, "; at most 1024 is supported");
+  if (count > 1024)
+    return fail(kParamInvalid, name, " has length ", count, "; at most 1024 is supported");
   out = Dims(std::span(values, count));
   for (size_t i = 0; i < count; ++i)
     if (out[i] < 0) return fail(kParamInvalid, name, " is ", out, "; no element may be negative");
@@ -37,9 +38,12 @@ Status make_tensor(const TensorArguments& a, Tensor& out) {
   if (!checked_numel(out.sizes))
     return fail(kParamInvalid, "viewDims ", out.sizes, " has more elements than 64 bits can count");
   if (!checked_numel(out.storage))
-    return fail(kParamInvalid, "storageDims ", out.storage, " has more elements than 64 bits can count");
-  if (a.strides == nullptr) out.strides = contiguous_strides(out.sizes);
-  else RETURN_IF_FAILED(read_sizes("stride", a.strides, a.rank, out.strides));
+    return fail(kParamInvalid, "storageDims ", out.storage,
+                " has more elements than 64 bits can count");
+  if (a.strides == nullptr)
+    out.strides = contiguous_strides(out.sizes);
+  else
+    RETURN_IF_FAILED(read_sizes("stride", a.strides, a.rank, out.strides));
   if (a.offset < 0) return fail(kParamInvalid, "offset is ", a.offset, "; it must not be negative");
   out.data = static_cast<std::byte*>(a.data);
   out.offset = a.offset;

@@ -51,8 +51,8 @@ class Equation {
   }
 
   std::vector<Term> terms_;
-  std::vector<Wide> reach_;        // the largest sum that terms i, i+1, … can give
-  std::vector<int64_t> divisor_;   // and the divisor that all their sums share
+  std::vector<Wide> reach_;       // the largest sum that terms i, i+1, … can give
+  std::vector<int64_t> divisor_;  // and the divisor that all their sums share
   int64_t budget_ = 200000;
 };
 
@@ -115,7 +115,8 @@ bool overlaps(const Tensor& a, const Tensor& b) {
   for (size_t i = of_a; i < terms.size(); ++i) reach_b += Wide(terms[i].step) * terms[i].limit;
   if (low_a + reach_a + item_a <= low_b || low_b + reach_b + item_b <= low_a) return false;
   // byte p of an element of a = byte q of an element of b:
-  // a's terms + p + (b's reach - b's terms) + (item_b - 1 - q) = low_b - low_a + reach_b + item_b - 1
+  // a's terms + p + (b's reach - b's terms) + (item_b - 1 - q) = low_b - low_a + reach_b + item_b -
+  // 1
   if (item_a > 1) terms.push_back({1, item_a - 1});
   if (item_b > 1) terms.push_back({1, item_b - 1});
   return Equation(std::move(terms)).has_solution(Wide(low_b) - low_a + reach_b + item_b - 1);

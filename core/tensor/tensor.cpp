@@ -35,8 +35,9 @@ Status view_extent(const Tensor& tensor, Extent& out) {
     const auto reach = checked_mul(tensor.sizes[i] - 1, tensor.strides[i]);
     int64_t& end = tensor.strides[i] < 0 ? extent.low : extent.high;
     const auto moved = reach ? checked_add(end, *reach) : std::nullopt;
-    if (!moved) return fail(kParamInvalid, "shape ", tensor.sizes, " with strides ", tensor.strides,
-                            " reaches past what 64 bits can address");
+    if (!moved)
+      return fail(kParamInvalid, "shape ", tensor.sizes, " with strides ", tensor.strides,
+                  " reaches past what 64 bits can address");
     end = *moved;
   }
   out = extent;
@@ -56,19 +57,32 @@ T value_of(const Scalar& scalar) {
 
 float to_float(const Scalar& scalar) {
   switch (scalar.dtype) {
-    case DType::f32: return value_of<float>(scalar);
-    case DType::f64: return static_cast<float>(value_of<double>(scalar));
-    case DType::f16: return half_to_float(value_of<uint16_t>(scalar));
-    case DType::bf16: return bfloat_to_float(value_of<uint16_t>(scalar));
-    case DType::i8: return value_of<int8_t>(scalar);
-    case DType::u8: return value_of<uint8_t>(scalar);
-    case DType::i16: return value_of<int16_t>(scalar);
-    case DType::u16: return value_of<uint16_t>(scalar);
-    case DType::i32: return static_cast<float>(value_of<int32_t>(scalar));
-    case DType::u32: return static_cast<float>(value_of<uint32_t>(scalar));
-    case DType::i64: return static_cast<float>(value_of<int64_t>(scalar));
-    case DType::u64: return static_cast<float>(value_of<uint64_t>(scalar));
-    default: return value_of<uint8_t>(scalar) != 0 ? 1.0f : 0.0f;  // BOOL
+    case DType::f32:
+      return value_of<float>(scalar);
+    case DType::f64:
+      return static_cast<float>(value_of<double>(scalar));
+    case DType::f16:
+      return half_to_float(value_of<uint16_t>(scalar));
+    case DType::bf16:
+      return bfloat_to_float(value_of<uint16_t>(scalar));
+    case DType::i8:
+      return value_of<int8_t>(scalar);
+    case DType::u8:
+      return value_of<uint8_t>(scalar);
+    case DType::i16:
+      return value_of<int16_t>(scalar);
+    case DType::u16:
+      return value_of<uint16_t>(scalar);
+    case DType::i32:
+      return static_cast<float>(value_of<int32_t>(scalar));
+    case DType::u32:
+      return static_cast<float>(value_of<uint32_t>(scalar));
+    case DType::i64:
+      return static_cast<float>(value_of<int64_t>(scalar));
+    case DType::u64:
+      return static_cast<float>(value_of<uint64_t>(scalar));
+    default:
+      return value_of<uint8_t>(scalar) != 0 ? 1.0f : 0.0f;  // BOOL
   }
 }
 
@@ -79,8 +93,10 @@ std::optional<Dims> broadcast_sizes(const Dims& a, const Dims& b) {
   for (size_t i = 0; i < shorter.size(); ++i) {
     int64_t& size = out[longer.size() - 1 - i];
     const int64_t other = shorter[shorter.size() - 1 - i];
-    if (size == 1) size = other;
-    else if (other != 1 && other != size) return std::nullopt;
+    if (size == 1)
+      size = other;
+    else if (other != 1 && other != size)
+      return std::nullopt;
   }
   return out;
 }

@@ -21,8 +21,8 @@ struct Tensor {
   Dims strides;  // in elements; from Python they may be negative
   DType dtype = DType::undefined;
   Format format = Format::nd;
-  Dims storage;             // the storage's sizes; only their product matters
-  bool has_storage = false; // arrays that come from Python declare none
+  Dims storage;              // the storage's sizes; only their product matters
+  bool has_storage = false;  // arrays that come from Python declare none
 
   size_t rank() const { return sizes.size(); }
   // Creation makes sure that the product fits.

@@ -19,7 +19,7 @@
 namespace {
 
 constexpr int kThreads = 8;
-constexpr int kRounds = 20;
+constexpr int kRounds = 100;
 constexpr size_t kCount = 3000;
 constexpr size_t kBytes = kCount * sizeof(float);
 
