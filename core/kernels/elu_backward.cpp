@@ -16,6 +16,14 @@ struct FromResult {
   }
 };
 
+// The same in float32, where EluBackwardNumbers::result_fits_float() holds.
+struct FromResultInFloat {
+  float scale, alpha_scale;
+  SOFTNPU_INLINE float operator()(float grad, float x) const {
+    return grad * (x > 0 ? scale : x + alpha_scale);
+  }
+};
+
 struct FromInput {
   EluBackwardNumbers c;
   SOFTNPU_INLINE float operator()(float grad, float x) const {
@@ -28,7 +36,11 @@ struct FromInput {
 
 void elu_backward_from_result(const ElementwiseLayout& layout, std::byte* const* origins,
                               const void* numbers, int64_t begin, int64_t end) {
-  walk<2, float, FromResult>(layout, origins, numbers, begin, end);
+  const auto& c = *static_cast<const EluBackwardNumbers*>(numbers);
+  if (!c.result_fits_float())
+    return walk<2, float, FromResult>(layout, origins, numbers, begin, end);
+  const FromResultInFloat formula{static_cast<float>(c.scale), static_cast<float>(c.alpha_scale)};
+  walk<2, float, FromResultInFloat>(layout, origins, &formula, begin, end);
 }
 
 void elu_backward_from_input(const ElementwiseLayout& layout, std::byte* const* origins,

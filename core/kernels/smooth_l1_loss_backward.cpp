@@ -17,10 +17,21 @@ struct SmoothL1 {
   }
 };
 
+// The same in float32, where SmoothL1LossBackwardNumbers::fits_float() holds: beta = norm = 1.
+struct SmoothL1InFloat {
+  SOFTNPU_INLINE float operator()(float grad, float self, float target) const {
+    const float d = self - target;
+    const float below = d < -1 ? -1 : d;
+    return grad * (d > 1 ? 1 : below);
+  }
+};
+
 }  // namespace
 
 void smooth_l1_loss_backward(const ElementwiseLayout& layout, std::byte* const* origins,
                              const void* numbers, int64_t begin, int64_t end) {
+  if (static_cast<const SmoothL1LossBackwardNumbers*>(numbers)->fits_float())
+    return walk<3, float, SmoothL1InFloat>(layout, origins, numbers, begin, end);
   walk<3, float, SmoothL1>(layout, origins, numbers, begin, end);
 }
 

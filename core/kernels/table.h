@@ -29,9 +29,10 @@ struct KernelTable {
                                     int64_t end);
 };
 
-// Accumulators of one tile: elements of float64, and as many again for what rounding lost.
-constexpr int64_t kUpsampleTile = 2048;
-constexpr uint64_t kUpsampleScratchBytes = 2 * kUpsampleTile * sizeof(double);
+// Elements of a tile, and what a thread needs for it: sums with what rounding lost, results, four
+// rows that had to be converted, and the sums of a range longer than a tile; all up to float64.
+constexpr int64_t kUpsampleTile = 1024;
+constexpr uint64_t kUpsampleScratchBytes = 9 * kUpsampleTile * sizeof(double);
 
 // The best table, or the one that SOFTNPU_ISA names if this machine has it.
 SOFTNPU_EXPORT const KernelTable& active_table();

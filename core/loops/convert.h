@@ -31,6 +31,7 @@ struct Complex {
 };
 
 SOFTNPU_INLINE float widen(float v) { return v; }
+SOFTNPU_INLINE double widen(double v) { return v; }
 SOFTNPU_INLINE float widen(f16 v) { return half_to_float(v.bits); }
 SOFTNPU_INLINE float widen(bf16 v) { return bfloat_to_float(v.bits); }
 SOFTNPU_INLINE float widen(int8_t v) { return v; }
@@ -47,6 +48,7 @@ SOFTNPU_INLINE void narrow(float v, float& out) { out = v; }
 SOFTNPU_INLINE void narrow(float v, f16& out) { out.bits = float_to_half(v); }
 SOFTNPU_INLINE void narrow(float v, bf16& out) { out.bits = float_to_bfloat(v); }
 SOFTNPU_INLINE void narrow(float v, double& out) { out = v; }
+SOFTNPU_INLINE void narrow(double v, double& out) { out = v; }
 SOFTNPU_INLINE void narrow(float v, Complex<float>& out) { out = {v, 0.0f}; }
 SOFTNPU_INLINE void narrow(float v, Complex<double>& out) { out = {v, 0.0}; }
 SOFTNPU_INLINE void narrow(float v, int8_t& out) { out = saturate<int8_t>(v, -128.0f, 127.0f); }

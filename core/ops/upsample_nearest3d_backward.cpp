@@ -135,7 +135,8 @@ kernels::UpsampleAxis make_axis(const Tensor& grad_out, const Tensor& grad_input
                                .out = grad_out.sizes[axis],
                                .in_stride = grad_input.strides[axis],
                                .out_stride = grad_out.strides[axis],
-                               .start = {}};
+                               .start = {},
+                               .factor = 0};
   const float scale = given ? static_cast<float>(scale_given)
                             : static_cast<float>(result.out) / static_cast<float>(result.in);
   result.start.reserve(static_cast<size_t>(result.in) + 1);
@@ -144,6 +145,11 @@ kernels::UpsampleAxis make_axis(const Tensor& grad_out, const Tensor& grad_input
     const bool beyond = start >= static_cast<float>(result.out);
     result.start.push_back(beyond ? result.out : static_cast<int64_t>(start));
   }
+  const int64_t factor = result.start[1];
+  bool uniform = true;
+  for (int64_t i = 0; i <= result.in; ++i)
+    uniform = uniform && result.start[static_cast<size_t>(i)] == i * factor;
+  if (uniform) result.factor = factor;
   return result;
 }
 
