@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <memory>
+#include <string>
 
 #include "base/status.h"
 #include "tensor/tensor.h"
@@ -23,21 +24,28 @@ struct Array {
   std::unique_ptr<std::byte[]> copy;  // of an input that was not aligned
 };
 
-// What a new array must look like for it to be of the same kind as `like`, an array that was read
-// before. Sets tensor.data; sizes, strides and data type are already set, and the sizes are valid.
-nb::object new_array(PyObject* like, Tensor& tensor);
+// A result that is being computed. Libraries that only take arrays over get theirs at the end.
+struct NewArray {
+  nb::object object;
+  nb::object take_over;  // the library's from_dlpack; null where `object` is the result already
 
-// A failure names the argument. Python errors of a foreign array's own code become failures too.
+  nb::object finish() const { return take_over.is_valid() ? take_over(object) : object; }
+};
+
+// Fills in `out`. A failure's message starts with `name`; errors that a foreign array's own code
+// raises become failures too.
 Status read_array(const char* name, PyObject* object, Access access, Array& out);
 
-// The class of an object, as messages name it: "list", "numpy.float32".
-std::string class_name(PyObject* object);
+// A contiguous array of the kind of `like`, with the sizes and the data type of `tensor`, whose
+// data and strides it sets.
+Status make_array(const char* name, PyObject* like, Tensor& tensor, NewArray& out);
 
-// The pending Python error as a failure, without the lines that some libraries append to a message.
-// Throws what is no ordinary error: running out of memory, an interrupt.
+// The pending Python error as a failure, cut to its first line. Throws what is no ordinary error:
+// running out of memory, an interrupt.
 Status failure_from_python(const char* name, const char* what);
 
-// Replaces a view whose addresses or byte strides are no multiples of its items' alignment.
+// Gives `out` a private contiguous copy of the elements at `origin`, which its sizes and data type
+// describe already.
 void copy_to_aligned(const std::byte* origin, const Dims& byte_strides, Array& out);
 
 }  // namespace softnpu::python

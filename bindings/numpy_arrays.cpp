@@ -171,7 +171,7 @@ Status read_numpy_scalar(const char* name, PyObject* object, Access access, Arra
   return read_numpy_array(name, out.keeper.ptr(), access, out);
 }
 
-nb::object new_numpy_array(Tensor& tensor) {
+nb::object make_numpy_array(Tensor& tensor) {
   NumPy& np = numpy();
   Descriptor* descr;
   if (tensor.dtype == DType::bf16) {

@@ -14,6 +14,6 @@ bool is_numpy_scalar(PyObject* object);
 Status read_numpy_array(const char* name, PyObject* object, Access access, Array& out);
 Status read_numpy_scalar(const char* name, PyObject* object, Access access, Array& out);
 
-nb::object new_numpy_array(Tensor& tensor);
+nb::object make_numpy_array(Tensor& tensor);
 
 }  // namespace softnpu::python

@@ -119,42 +119,8 @@ void store_row(const Stage* in, int64_t stride, int64_t n, std::byte* to) {
   for (int64_t i = 0; i < n; ++i) narrow(in[i], out[i * stride]);
 }
 
-// Reads a block of rows that is dense along y into rows that are dense along x.
-template <class T, class Stage>
-void load_transposed(const std::byte* from, int64_t sx, int64_t nx, int64_t ny, Stage* out) {
-  const T* in = reinterpret_cast<const T*>(from);
-  constexpr int64_t kBlock = 16;
-  for (int64_t x0 = 0; x0 < nx; x0 += kBlock) {
-    const int64_t width = nx - x0 < kBlock ? nx - x0 : kBlock;
-    for (int64_t y = 0; y < ny; ++y)
-      for (int64_t x = 0; x < width; ++x) out[y * nx + x0 + x] = widen(in[(x0 + x) * sx + y]);
-  }
-}
-
-template <class Stage>
-struct Reader {
-  void (*row)(const std::byte*, int64_t, int64_t, Stage*);
-  void (*transposed)(const std::byte*, int64_t, int64_t, int64_t, Stage*);
-};
-template <class T, class Stage>
-constexpr Reader<Stage> kReader{load_row<T, Stage>, load_transposed<T, Stage>};
-
 template <class Stage>
 using Writer = void (*)(const Stage*, int64_t, int64_t, std::byte*);
-
-inline Reader<float> reader(DType type, float) {
-  switch (type) {
-    case DType::f16:
-      return kReader<f16, float>;
-    case DType::bf16:
-      return kReader<bf16, float>;
-    case DType::i8:
-      return kReader<int8_t, float>;
-    default:
-      return kReader<float, float>;
-  }
-}
-inline Reader<double> reader(DType, double) { return kReader<int32_t, double>; }
 
 inline Writer<float> writer(DType type, float) {
   switch (type) {

@@ -64,8 +64,9 @@ size_t pick_y(const std::vector<Dimension>& dims, int operands, bool& transposed
 
 void choose_tiles(ElementwiseLayout& l, bool transposed) {
   if (transposed) {
+    // 32 elements along y are two cache lines of float32, each read from end to end.
     l.tile_y = std::min<int64_t>(l.ny, 32);
-    l.tile_x = std::min<int64_t>(l.nx, kTileElements / l.tile_y);
+    l.tile_x = std::min<int64_t>(l.nx, kBlockElements / 32);
   } else {
     l.tile_x = std::min<int64_t>(l.nx, kTileElements);
     l.tile_y = std::min<int64_t>(l.ny, std::max<int64_t>(1, kTileElements / 4 / l.tile_x));

@@ -16,8 +16,9 @@
 
 namespace softnpu::loops {
 
-constexpr int kMaxOperands = 4;          // inputs first, then the one output
-constexpr int64_t kTileElements = 1024;  // a float tile of each operand stays in the L1 cache
+constexpr int kMaxOperands = 4;           // inputs first, then the one output
+constexpr int64_t kTileElements = 1024;   // a float tile of each operand stays in the L1 cache
+constexpr int64_t kBlockElements = 8192;  // of a transposed input; stays in the L2 cache
 
 struct ElementwiseLayout {
   int operands = 0;

@@ -7,6 +7,7 @@
 #include "loops/convert.h"
 #include "loops/elementwise.h"
 #include "loops/level.h"
+#include "loops/transpose.h"
 
 SOFTNPU_LEVEL_BEGIN
 
@@ -41,21 +42,63 @@ inline Tile locate(const ElementwiseLayout& l, int64_t index) {
   return tile;
 }
 
-// The tile of one input as dense rows: where it lies, or copied into `buffer`.
+// How to read one input of type T.
 template <class Stage>
-const Stage* read_tile(const ElementwiseLayout& l, int k, const Tile& tile, const std::byte* first,
-                       Reader<Stage> reader, Stage* buffer) {
-  const int64_t item = item_size(l.dtype[k]);
-  if (l.dtype[k] == kStageType<Stage> && l.sx[k] == 1 && tile.height == 1)
-    return reinterpret_cast<const Stage*>(first);
-  if (l.sy[k] == 1 && l.sx[k] != 1 && l.sx[k] != 0 && tile.height > 1) {
-    reader.transposed(first, l.sx[k], tile.width, tile.height, buffer);
+struct Reader {
+  void (*row)(const std::byte*, int64_t, int64_t, Stage*);
+  void (*transposed)(const std::byte*, int64_t, int64_t, int64_t, Stage*);
+};
+template <class T, class Stage>
+constexpr Reader<Stage> kReader{load_row<T, Stage>, load_transposed<T, Stage>};
+
+inline Reader<float> reader(DType type, float) {
+  switch (type) {
+    case DType::f16:
+      return kReader<f16, float>;
+    case DType::bf16:
+      return kReader<bf16, float>;
+    case DType::i8:
+      return kReader<int8_t, float>;
+    default:
+      return kReader<float, float>;
+  }
+}
+inline Reader<double> reader(DType, double) { return kReader<int32_t, double>; }
+
+// One input of the current tile.
+template <class Stage>
+struct Input {
+  Reader<Stage> reader;
+  int64_t item, sx, sy;
+  bool dense;           // of the tile's own type and dense along x: used where it lies
+  bool transposed;      // dense along y: the whole tile is brought into the buffer at once
+  const std::byte* at;  // the tile's first element
+  Stage* buffer;
+
+  Input(const ElementwiseLayout& l, int k, Stage* space)
+      : reader(kernels::SOFTNPU_LEVEL::reader(l.dtype[k], Stage{})),
+        item(item_size(l.dtype[k])),
+        sx(l.sx[k]),
+        sy(l.sy[k]),
+        dense(l.dtype[k] == kStageType<Stage> && sx == 1),
+        transposed(sy == 1 && sx != 1 && sx != 0),
+        at(nullptr),
+        buffer(space) {}
+
+  void enter(const Tile& tile, const std::byte* first) {
+    at = first;
+    if (transposed) reader.transposed(first, sx, tile.width, tile.height, buffer);
+  }
+  // Rows [y, y + height) of the tile, one behind the other.
+  const Stage* rows(const Tile& tile, int64_t y, int64_t height) const {
+    if (transposed) return buffer + y * tile.width;
+    const std::byte* first = at + y * sy * item;
+    if (dense && height == 1) return reinterpret_cast<const Stage*>(first);
+    for (int64_t i = 0; i < height; ++i)
+      reader.row(first + i * sy * item, sx, tile.width, buffer + i * tile.width);
     return buffer;
   }
-  for (int64_t y = 0; y < tile.height; ++y)
-    reader.row(first + y * l.sy[k] * item, l.sx[k], tile.width, buffer + y * tile.width);
-  return buffer;
-}
+};
 
 template <class Formula, class Stage, class... In>
 void apply(const Formula& formula, int64_t n, Stage* out, const In*... in) {
@@ -63,35 +106,38 @@ void apply(const Formula& formula, int64_t n, Stage* out, const In*... in) {
   for (int64_t i = 0; i < n; ++i) out[i] = formula(in[i]...);
 }
 
-// `Formula` has a call operator on `Inputs` values of type Stage.
+// `Formula` has a call operator on `Inputs` values of type Stage. Long rows are worked on one by
+// one, where they lie if they can be; short ones are gathered, so that a tile's cost is shared.
 template <int Inputs, class Stage, class Formula>
 void walk(const ElementwiseLayout& l, std::byte* const* origins, const void* formula_bytes,
           int64_t begin, int64_t end) {
+  constexpr int64_t kLongRow = 64;
   const Formula formula = *static_cast<const Formula*>(formula_bytes);
-  alignas(64) Stage buffers[Inputs + 1][loops::kTileElements];
-  Reader<Stage> readers[Inputs];
-  for (int k = 0; k < Inputs; ++k) readers[k] = reader(l.dtype[k], Stage{});
+  alignas(64) Stage buffers[Inputs + 1][loops::kBlockElements];
+  Input<Stage> in[3] = {
+      {l, 0, buffers[0]}, {l, 1, buffers[1]}, {l, Inputs - 1, buffers[Inputs - 1]}};
   const Writer<Stage> write = writer(l.dtype[Inputs], Stage{});
   const int64_t out_item = item_size(l.dtype[Inputs]);
+  const bool out_dense = l.dtype[Inputs] == kStageType<Stage> && l.sx[Inputs] == 1;
 
   for (int64_t index = begin; index < end; ++index) {
     const Tile tile = locate(l, index);
-    const Stage* in[Inputs];
-    for (int k = 0; k < Inputs; ++k)
-      in[k] = read_tile(l, k, tile, origins[k] + tile.at[k] * item_size(l.dtype[k]), readers[k],
-                        buffers[k]);
-    std::byte* const to = origins[Inputs] + tile.at[Inputs] * out_item;
-    const bool in_place =
-        l.dtype[Inputs] == kStageType<Stage> && l.sx[Inputs] == 1 && tile.height == 1;
-    Stage* const out = in_place ? reinterpret_cast<Stage*>(to) : buffers[Inputs];
-    const int64_t n = tile.width * tile.height;
-    if constexpr (Inputs == 2)
-      apply(formula, n, out, in[0], in[1]);
-    else
-      apply(formula, n, out, in[0], in[1], in[2]);
-    if (in_place) continue;
-    for (int64_t y = 0; y < tile.height; ++y)
-      write(out + y * tile.width, l.sx[Inputs], tile.width, to + y * l.sy[Inputs] * out_item);
+    for (int k = 0; k < Inputs; ++k) in[k].enter(tile, origins[k] + tile.at[k] * in[k].item);
+    const int64_t step = tile.width >= kLongRow ? 1 : tile.height;
+    for (int64_t y = 0; y < tile.height; y += step) {
+      std::byte* const to = origins[Inputs] + (tile.at[Inputs] + y * l.sy[Inputs]) * out_item;
+      const bool in_place = out_dense && step == 1;
+      Stage* const out = in_place ? reinterpret_cast<Stage*>(to) : buffers[Inputs];
+      const int64_t n = tile.width * step;
+      if constexpr (Inputs == 2)
+        apply(formula, n, out, in[0].rows(tile, y, step), in[1].rows(tile, y, step));
+      else
+        apply(formula, n, out, in[0].rows(tile, y, step), in[1].rows(tile, y, step),
+              in[2].rows(tile, y, step));
+      if (in_place) continue;
+      for (int64_t i = 0; i < step; ++i)
+        write(out + i * tile.width, l.sx[Inputs], tile.width, to + i * l.sy[Inputs] * out_item);
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`softnpu info`, `softnpu ops`, `softnpu --version`: what is there, and why."""
 
+import importlib
 import platform
 import subprocess
 import sys
@@ -11,11 +12,7 @@ import pytest
 
 import softnpu as package
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
+TOML: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
 CONTRACTS = sorted(
     file
     for file in (Path(__file__).resolve().parents[1] / "contract").glob("*.toml")
@@ -86,7 +83,7 @@ def test_ops_lists_every_operator(softnpu: Any) -> None:
     rows = [line.split() for line in softnpu("ops").stdout.splitlines() if "aclnn" in line]
     assert len(rows) == len(CONTRACTS) >= 5
     for row, file in zip(rows, CONTRACTS, strict=True):
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
+        table = TOML.loads(file.read_text(encoding="utf-8"))
         products = [name for name, supported in table["products"].items() if supported]
         assert row == [
             table["operator"],
@@ -99,7 +96,7 @@ def test_ops_lists_every_operator(softnpu: Any) -> None:
 @pytest.mark.parametrize("file", CONTRACTS, ids=[file.stem for file in CONTRACTS])
 def test_ops_shows_a_contract(softnpu: Any, file: Path) -> None:
     """`ops NAME` shows formula, arguments and every rule in order, under any spelling of NAME."""
-    table = tomllib.loads(file.read_text(encoding="utf-8"))
+    table = TOML.loads(file.read_text(encoding="utf-8"))
     text = softnpu("ops", table["operator"]).stdout
     assert table["formula"].strip() in text
     assert all(f" {argument['name']} " in text for argument in table["argument"])

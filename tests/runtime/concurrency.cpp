@@ -35,11 +35,14 @@ void expect(bool holds, const char* what) {
 #define EXPECT(condition) expect((condition), #condition)
 #define EXPECT_OK(call) expect((call) == ACL_SUCCESS, #call)
 
-// Each thread starts without a device, and takes it first.
+// Each thread starts without a device, and takes it first. All begin at the same moment.
 void in_parallel(const std::function<void(int)>& body) {
   std::vector<std::thread> threads;
+  std::atomic<int> missing{kThreads};
   for (int i = 0; i < kThreads; ++i)
-    threads.emplace_back([&body, i] {
+    threads.emplace_back([&body, &missing, i] {
+      missing.fetch_sub(1);
+      while (missing.load() > 0) std::this_thread::yield();
       EXPECT(aclrtSynchronizeDevice() == ACL_ERROR_RT_CONTEXT_NULL);
       EXPECT_OK(aclrtSetDevice(0));
       body(i);

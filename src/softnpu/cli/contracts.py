@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators' contracts: the same tables that the tests run and the docs are made from."""
 
+import importlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,10 +9,8 @@ from typing import Any
 
 from softnpu.cli.environment import PACKAGE
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+# Python 3.10 has no tomllib; tomli is the same module under its earlier name.
+_toml: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,8 @@ def plain(name: str) -> str:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+    table: dict[str, Any] = _toml.loads(file.read_text(encoding="utf-8"))
+    return table
 
 
 def _folder() -> Path:

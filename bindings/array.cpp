@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "array.h"
+
+#include <cstring>
+
+#include "dlpack_arrays.h"
+#include "foreign_arrays.h"
+#include "numpy_arrays.h"
+
+namespace softnpu::python {
+
+Status read_array(const char* name, PyObject* object, Access access, Array& out) {
+  if (is_numpy_array(object)) return read_numpy_array(name, object, access, out);
+  if (const Exchange* exchange = find_exchange(Py_TYPE(object)))
+    return read_exchanged_array(name, *exchange, object, access, out);
+  if (is_numpy_scalar(object)) return read_numpy_scalar(name, object, access, out);
+  if (is_foreign_array(object)) return read_foreign_array(name, object, access, out);
+  return fail(kParamInvalid, name, " is of class ", nb::inst_name(object).c_str(),
+              "; expected a NumPy array, a PyTorch tensor or another array that has __dlpack__");
+}
+
+Status make_array(const char* name, PyObject* like, Tensor& tensor, NewArray& out) {
+  const auto elements = checked_numel(tensor.sizes);
+  if (!elements || !checked_mul(*elements, item_size(tensor.dtype)))
+    return fail(kParamInvalid, name, " would have shape ", tensor.sizes,
+                ", which is more than 64 bits can address");
+  tensor.strides = contiguous_strides(tensor.sizes);
+  if (is_numpy_array(like)) {
+    out.object = make_numpy_array(tensor);
+  } else if (const Exchange* exchange = find_exchange(Py_TYPE(like))) {
+    out.object = make_exchanged_array(*exchange, tensor);
+  } else if (is_foreign_array(like)) {
+    return make_foreign_array(name, like, tensor, out);
+  } else {
+    out.object = make_numpy_array(tensor);
+  }
+  return {};
+}
+
+Status failure_from_python(const char* name, const char* what) {
+  const nb::python_error error;
+  if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw error;
+  std::string message = nb::str(error.value()).c_str();
+  message = message.substr(0, message.find('\n'));
+  return fail(kParamInvalid, name, what, nb::inst_name(error.value()).c_str(), ": ", message);
+}
+
+void copy_to_aligned(const std::byte* origin, const Dims& byte_strides, Array& out) {
+  Tensor& t = out.tensor;
+  const auto item = static_cast<size_t>(item_size(t.dtype));
+  const auto elements = static_cast<size_t>(t.numel());
+  if (elements > SIZE_MAX / 2 / item) throw std::bad_alloc();
+  out.copy = std::make_unique_for_overwrite<std::byte[]>(elements * item);
+  Dims at(t.rank());
+  for (size_t i = 0; i < elements; ++i) {
+    std::memcpy(out.copy.get() + i * item, origin, item);
+    for (size_t axis = t.rank(); axis-- > 0;) {
+      origin += byte_strides[axis];
+      if (++at[axis] < t.sizes[axis]) break;
+      origin -= byte_strides[axis] * t.sizes[axis];
+      at[axis] = 0;
+    }
+  }
+  t.data = out.copy.get();
+  t.strides = contiguous_strides(t.sizes);
+}
+
+}  // namespace softnpu::python

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dlpack_arrays.h"
+
+#include "torch_tensors.h"
+
+namespace softnpu::python {
+namespace {
+
+using namespace dlpack_abi;
+
+DType from_dlpack(DataType type) {
+  if (type.lanes != 1) return DType::undefined;
+  switch (type.code << 8 | type.bits) {
+    case kFloat << 8 | 32: return DType::f32;
+    case kFloat << 8 | 16: return DType::f16;
+    case kFloat << 8 | 64: return DType::f64;
+    case kBfloat << 8 | 16: return DType::bf16;
+    case kInt << 8 | 8: return DType::i8;
+    case kInt << 8 | 16: return DType::i16;
+    case kInt << 8 | 32: return DType::i32;
+    case kInt << 8 | 64: return DType::i64;
+    case kUInt << 8 | 8: return DType::u8;
+    case kUInt << 8 | 16: return DType::u16;
+    case kUInt << 8 | 32: return DType::u32;
+    case kUInt << 8 | 64: return DType::u64;
+    case kBool << 8 | 8: return DType::boolean;
+    case kComplex << 8 | 64: return DType::c64;
+    case kComplex << 8 | 128: return DType::c128;
+    default: return DType::undefined;
+  }
+}
+
+const ExchangeTable* published_table(PyTypeObject* type) {
+  PyObject* capsule =
+      PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__dlpack_c_exchange_api__");
+  if (capsule == nullptr) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  auto* header = static_cast<ExchangeHeader*>(PyCapsule_GetPointer(capsule, kExchangeCapsule));
+  Py_DECREF(capsule);  // the table lives as long as the process
+  if (header == nullptr) PyErr_Clear();
+  while (header != nullptr && header->version.major != kMajorVersion) header = header->previous;
+  return reinterpret_cast<const ExchangeTable*>(header);
+}
+
+}  // namespace
+
+const Exchange* find_exchange(PyTypeObject* type) {
+  // Looking the attribute up takes as long as a small kernel. Holding on to the type keeps another
+  // one from taking its address.
+  static Exchange known[8] = {};
+  static size_t next = 0;
+  for (const Exchange& entry : known)
+    if (entry.type == type) return &entry;
+  const ExchangeTable* table = published_table(type);
+  if (table == nullptr) return nullptr;
+  Exchange& entry = known[next++ % std::size(known)];
+  Py_INCREF(type);
+  PyTypeObject* const replaced = entry.type;
+  entry = {type, table, is_torch_type(type)};
+  Py_XDECREF(replaced);
+  return &entry;
+}
+
+Status check_device(const char* name, Device device) {
+  if (device.type == kCpu || device.type == kCudaHost || device.type == kRocmHost) return {};
+  const std::string where = device.type == kCuda ? text("CUDA device ", device.id)
+                                                 : text("a device of DLPack's type ", device.type);
+  return fail(kParamInvalid, name, " lies in the memory of ", where, "; expected it on the CPU");
+}
+
+Status read_description(const char* name, const Description& d, Access access, Array& out) {
+  Tensor& t = out.tensor;
+  RETURN_IF_FAILED(check_device(name, d.device));
+  t.dtype = from_dlpack(d.dtype);
+  if (t.dtype == DType::undefined)
+    return fail(kParamInvalid, name, " has a data type of ", int{d.dtype.bits} * d.dtype.lanes,
+                " bits with DLPack's code ", int{d.dtype.code}, ", which the device does not have");
+  const auto rank = static_cast<size_t>(d.ndim);
+  t.sizes = Dims(std::span<const int64_t>(d.shape, rank));
+  const auto elements = checked_numel(t.sizes);
+  if (!elements)
+    return fail(kParamInvalid, name, " has shape ", t.sizes, ", whose product needs over 64 bits");
+  t.strides = d.strides != nullptr ? Dims(std::span<const int64_t>(d.strides, rank))
+                                   : contiguous_strides(t.sizes);
+  if (*elements == 0) return {};
+  t.data = static_cast<std::byte*>(d.data) + (d.data != nullptr ? d.byte_offset : 0);
+  const int64_t item = item_size(t.dtype);
+  const int64_t alignment = is_complex(t.dtype) ? item / 2 : item;
+  if (reinterpret_cast<uintptr_t>(t.data) % static_cast<uintptr_t>(alignment) == 0) return {};
+  if (access == Access::write)
+    return fail(kParamInvalid, name, " has data that is not aligned to its data type ", t.dtype,
+                "; an output must be aligned");
+  Dims byte_strides = t.strides;
+  for (int64_t& stride : byte_strides) stride *= item;
+  copy_to_aligned(t.data, byte_strides, out);
+  return {};
+}
+
+DataType to_dlpack(DType type) {
+  const auto bits = static_cast<uint8_t>(8 * item_size(type));
+  if (type == DType::bf16) return {kBfloat, bits, 1};
+  if (type == DType::boolean) return {kBool, bits, 1};
+  if (is_floating(type)) return {kFloat, bits, 1};
+  if (is_complex(type)) return {kComplex, bits, 1};
+  const bool is_unsigned = type == DType::u8 || type == DType::u16 || type == DType::u32 ||
+                           type == DType::u64;
+  return {is_unsigned ? kUInt : kInt, bits, 1};
+}
+
+Status read_exchanged_array(const char* name, const Exchange& exchange, PyObject* object,
+                            Access access, Array& out) {
+  const ExchangeTable& table = *exchange.table;  // `exchange` may be gone once Python code has run
+  const bool torch = exchange.torch;
+  Description description;
+  if (table.describe != nullptr) {
+    if (table.describe(object, &description) != 0)
+      return torch ? failed_tensor(name, object) : failure_from_python(name, " cannot be read: ");
+  } else {
+    ManagedVersioned* managed = nullptr;
+    if (table.managed_from_object(object, &managed) != 0)
+      return torch ? failed_tensor(name, object) : failure_from_python(name, " cannot be read: ");
+    out.keeper = nb::capsule(managed, [](void* held) noexcept {
+      auto* tensor = static_cast<ManagedVersioned*>(held);
+      if (tensor->deleter != nullptr) tensor->deleter(tensor);
+    });
+    if (access == Access::write && (managed->flags & kReadOnly))
+      return fail(kParamInvalid, name, " is read-only; an output must be writeable");
+    description = managed->description;
+  }
+  RETURN_IF_FAILED(read_description(name, description, access, out));
+  if (!torch) return {};
+  PyObject* settled = object;
+  RETURN_IF_FAILED(settle_tensor(name, access, out, settled));
+  if (settled == object) return {};
+  if (table.describe(settled, &description) != 0)
+    return failure_from_python(name, " cannot be read: ");
+  return read_description(name, description, access, out);
+}
+
+nb::object make_exchanged_array(const Exchange& exchange, Tensor& tensor) {
+  Description prototype{.data = nullptr,
+                        .device = {kCpu, 0},
+                        .ndim = static_cast<int32_t>(tensor.rank()),
+                        .dtype = to_dlpack(tensor.dtype),
+                        .shape = tensor.sizes.data(),
+                        .strides = tensor.strides.data(),
+                        .byte_offset = 0};
+  const ExchangeTable& table = *exchange.table;
+  ManagedVersioned* managed = nullptr;
+  const auto set_error = [](void*, const char* kind, const char* message) {
+    const bool memory = std::string_view(kind) == "MemoryError";
+    PyErr_SetString(memory ? PyExc_MemoryError : PyExc_RuntimeError, message);
+  };
+  if (table.allocate(&prototype, &managed, nullptr, set_error) != 0) nb::raise_python_error();
+  const Description made = managed->description;
+  tensor.data = static_cast<std::byte*>(made.data) + (made.data != nullptr ? made.byte_offset : 0);
+  if (made.strides != nullptr)
+    tensor.strides = Dims(std::span<const int64_t>(made.strides, tensor.rank()));
+  void* object = nullptr;
+  if (table.object_from_managed(managed, &object) != 0) nb::raise_python_error();
+  return nb::steal(static_cast<PyObject*>(object));
+}
+
+}  // namespace softnpu::python

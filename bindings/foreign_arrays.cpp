@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign_arrays.h"
+
+#include "dlpack_arrays.h"
+#include "foreign_memory.h"
+#include "torch_tensors.h"
+
+namespace softnpu::python {
+namespace {
+
+using namespace dlpack_abi;
+
+// Asks for the current protocol first; producers from before 2024 do not know the argument.
+nb::object export_capsule(nb::handle object) {
+  try {
+    return object.attr("__dlpack__")(nb::arg("max_version") = nb::make_tuple(kMajorVersion, 0));
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+    return object.attr("__dlpack__")();
+  }
+}
+
+Status read_capsule(const char* name, nb::handle capsule, Access access, Array& out) {
+  if (PyCapsule_IsValid(capsule.ptr(), kManagedCapsule)) {
+    auto* held = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), kManagedCapsule));
+    return read_description(name, held->description, access, out);
+  }
+  if (!PyCapsule_IsValid(capsule.ptr(), kVersionedCapsule))
+    return fail(kParamInvalid, name, " cannot be read: its __dlpack__ does not return a tensor");
+  auto* held =
+      static_cast<ManagedVersioned*>(PyCapsule_GetPointer(capsule.ptr(), kVersionedCapsule));
+  if (held->version.major != kMajorVersion)
+    return fail(kParamInvalid, name, " cannot be read: its __dlpack__ speaks version ",
+                held->version.major, " of DLPack; expected ", kMajorVersion);
+  if (access == Access::write && (held->flags & kReadOnly))
+    return fail(kParamInvalid, name, " is read-only; an output must be writeable");
+  return read_description(name, held->description, access, out);
+}
+
+// PyTorch before 2.9 has no table of C functions, and refuses to export tensors of a graph.
+Status settle_old_tensor(const char* name, Access access, nb::object& object) {
+  if (access == Access::read) {
+    object = object.attr("detach")().attr("resolve_conj")().attr("resolve_neg")();
+  } else if (nb::cast<bool>(object.attr("requires_grad"))) {
+    return fail(kParamInvalid, name, " requires grad; an output must not, pass out.detach()");
+  }
+  return {};
+}
+
+// The from_dlpack of the library that an array belongs to; null when there is none.
+nb::object find_from_dlpack(nb::handle like) {
+  if (nb::hasattr(like, "__array_namespace__")) {
+    const nb::object space = like.attr("__array_namespace__")();
+    if (nb::hasattr(space, "from_dlpack")) return space.attr("from_dlpack");
+  }
+  const nb::object name = nb::getattr(like.type(), "__module__", nb::str(""));
+  const std::string whole = nb::str(name).c_str();
+  const nb::dict modules = nb::borrow<nb::dict>(PyImport_GetModuleDict());
+  for (const std::string& module : {whole.substr(0, whole.find('.')), whole}) {
+    if (!modules.contains(module.c_str())) continue;
+    const nb::object found = modules[module.c_str()];
+    if (nb::hasattr(found, "from_dlpack")) return found.attr("from_dlpack");
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_foreign_array(PyObject* object) {
+  return nb::hasattr(nb::handle(object).type(), "__dlpack__");
+}
+
+Status read_foreign_array(const char* name, PyObject* given, Access access, Array& out) {
+  nb::object object = nb::borrow(given);
+  try {
+    if (is_torch_type(Py_TYPE(given)))
+      RETURN_IF_FAILED(settle_old_tensor(name, access, object));
+    if (nb::hasattr(object, "__dlpack_device__")) {
+      const nb::tuple device(object.attr("__dlpack_device__")());
+      const Device place{nb::cast<int>(nb::int_(device[0])), nb::cast<int>(nb::int_(device[1]))};
+      RETURN_IF_FAILED(check_device(name, place));
+    }
+    out.keeper = export_capsule(object);
+  } catch (nb::python_error& error) {
+    error.restore();
+    return failure_from_python(name, " cannot be read: ");
+  }
+  return read_capsule(name, out.keeper, access, out);
+}
+
+Status make_foreign_array(const char* name, PyObject* like, Tensor& tensor, NewArray& out) {
+  out.take_over = find_from_dlpack(like);
+  if (!out.take_over.is_valid())
+    return fail(kParamInvalid, name, " cannot be made: the library of ",
+                nb::inst_name(like).c_str(), " has no from_dlpack; pass an array as out");
+  out.object = make_foreign_memory(tensor);
+  return {};
+}
+
+}  // namespace softnpu::python

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign_memory.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+
+#include "dlpack_arrays.h"
+
+namespace softnpu::python {
+namespace {
+
+using namespace dlpack_abi;
+
+constexpr std::align_val_t kAlignment{64};
+
+struct Memory {
+  Memory(const Dims& shape, const Dims& steps, DType type, size_t bytes)
+      : sizes(shape), strides(steps), dtype(type), data(::operator new(bytes, kAlignment)) {}
+  ~Memory() { ::operator delete(data, kAlignment); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  Dims sizes, strides;
+  DType dtype;
+  void* data;
+};
+
+// What an importer gets: a description, and a share of the memory until its deleter is called.
+template <class Struct>
+struct Export {
+  Struct managed{};
+  std::shared_ptr<Memory> memory;
+};
+
+template <class Struct>
+nb::object export_memory(const std::shared_ptr<Memory>& memory, const char* capsule_name) {
+  auto* made = new Export<Struct>;
+  made->memory = memory;
+  made->managed.context = made;
+  made->managed.deleter = [](Struct* self) { delete static_cast<Export<Struct>*>(self->context); };
+  if constexpr (std::is_same_v<Struct, ManagedVersioned>)
+    made->managed.version = {kMajorVersion, 0};
+  made->managed.description = {.data = memory->data,
+                               .device = {kCpu, 0},
+                               .ndim = static_cast<int32_t>(memory->sizes.size()),
+                               .dtype = to_dlpack(memory->dtype),
+                               .shape = memory->sizes.data(),
+                               .strides = memory->strides.data(),
+                               .byte_offset = 0};
+  // Importers rename the capsule, and then own what is in it.
+  PyObject* capsule = PyCapsule_New(&made->managed, capsule_name, [](PyObject* self) {
+    constexpr bool versioned = std::is_same_v<Struct, ManagedVersioned>;
+    const char* name = versioned ? kVersionedCapsule : kManagedCapsule;
+    if (!PyCapsule_IsValid(self, name)) return;
+    auto* managed = static_cast<Struct*>(PyCapsule_GetPointer(self, name));
+    managed->deleter(managed);
+  });
+  if (capsule == nullptr) {
+    delete made;
+    nb::raise_python_error();
+  }
+  return nb::steal(capsule);
+}
+
+nb::object dlpack(const std::shared_ptr<Memory>& self, nb::kwargs options) {
+  const nb::object version = options.contains("max_version")
+                                 ? nb::object(options["max_version"])
+                                 : nb::object(nb::none());
+  const bool versioned = !version.is_none() &&
+                         nb::cast<uint32_t>(nb::tuple(version)[0]) >= kMajorVersion;
+  return versioned ? export_memory<ManagedVersioned>(self, kVersionedCapsule)
+                   : export_memory<Managed>(self, kManagedCapsule);
+}
+
+}  // namespace
+
+nb::object make_foreign_memory(Tensor& tensor) {
+  const auto bytes = static_cast<size_t>(tensor.numel() * item_size(tensor.dtype));
+  auto memory = std::make_shared<Memory>(tensor.sizes, tensor.strides, tensor.dtype, bytes);
+  tensor.data = static_cast<std::byte*>(memory->data);
+  return nb::cast(std::move(memory));
+}
+
+void bind_foreign_memory(nb::module_& m) {
+  nb::class_<Memory>(m, "_Memory", "A result on its way to another array library.")
+      .def("__dlpack__", &dlpack)
+      .def("__dlpack_device__", [](const Memory&) { return std::pair(int{kCpu}, 0); });
+}
+
+}  // namespace softnpu::python

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory for results of other libraries' arrays, handed over through __dlpack__.
+#pragma once
+
+#include "array.h"
+
+namespace softnpu::python {
+
+// An object with __dlpack__ and __dlpack_device__; sets tensor.data.
+nb::object make_foreign_memory(Tensor& tensor);
+
+void bind_foreign_memory(nb::module_& m);
+
+}  // namespace softnpu::python

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a PyTorch tensor is beyond its memory: lazily negated or conjugated, part of a graph, sparse.
+#pragma once
+
+#include "array.h"
+
+namespace softnpu::python {
+
+// False for any type while PyTorch is not imported.
+bool is_torch_type(PyTypeObject* type);
+
+// Makes sure that the memory of a tensor, which `out` describes, holds its values. Where it does
+// not, an input is replaced by its resolved form, which `out` keeps; an output is refused, as is
+// one that requires grad.
+Status settle_tensor(const char* name, Access access, Array& out, PyObject*& object);
+
+// Why a tensor could not be described; a Python error is pending.
+Status failed_tensor(const char* name, PyObject* object);
+
+}  // namespace softnpu::python
