@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arguments.h"
+
+#include "numbers.h"
+
+namespace softnpu::python {
+namespace {
+
+// For messages about an argument that is not a pointer in C, where None is just another object.
+Status wrong_class(const char* name, PyObject* object, const char* expected) {
+  return fail(kParamInvalid, name, " is of class ", nb::inst_name(object).c_str(), "; expected ",
+              expected);
+}
+
+bool is_text(PyObject* object, const char* text) {
+  return PyUnicode_CompareWithASCIIString(object, text) == 0;
+}
+
+constexpr Format kFormats[] = {Format::nd,      Format::nchw,      Format::nhwc,
+                               Format::ncdhw,   Format::ndhwc,     Format::hwcn,
+                               Format::nc,      Format::ncl,       Format::nc1hwc0,
+                               Format::ndc1hwc0, Format::nc1hwc0_c04, Format::fractal_z,
+                               Format::fractal_nz, Format::fractal_z_3d};
+
+}  // namespace
+
+TensorArg Arguments::input(const char* name, PyObject* object) {
+  if (like_ == nullptr) like_ = object;
+  if (object == Py_None) return {};
+  Array& array = arrays_[count_++];
+  keep(read_array(name, object, Access::read, array));
+  return {&array.tensor, object};
+}
+
+TensorArg Arguments::output(const char* name, PyObject* object) {
+  out_ = object;
+  Array& array = arrays_[0];
+  if (object != Py_None) keep(read_array(name, object, Access::write, array));
+  return {&array.tensor, object};
+}
+
+const Scalar* Arguments::scalar(const char* name, PyObject* object) {
+  if (object == Py_None) return nullptr;
+  Scalar& scalar = scalars_[scalar_count_++];
+  keep(read_scalar(name, object, scalar));
+  return &scalar;
+}
+
+const IntArray* Arguments::int_array(const char* name, PyObject* object) {
+  if (object == Py_None) return nullptr;
+  IntArray& values = int_arrays_[int_array_count_++];
+  keep(read_int_array(name, object, values));
+  return &values;
+}
+
+bool Arguments::flag(const char* name, PyObject* object) {
+  if (PyBool_Check(object)) return object == Py_True;
+  Scalar scalar;
+  Status status = read_scalar(name, object, scalar);
+  if (status.ok() && (is_integer(scalar.dtype) || scalar.dtype == DType::boolean))
+    return to_float(scalar) != 0;
+  keep(wrong_class(name, object, "a bool"));
+  return false;
+}
+
+double Arguments::number(const char* name, PyObject* object) {
+  if (PyFloat_CheckExact(object)) [[likely]]
+    return PyFloat_AS_DOUBLE(object);
+  Scalar scalar;
+  Status status = read_scalar(name, object, scalar);
+  if (status.ok() && scalar.converts_to_float()) return to_double(scalar);
+  keep(status.ok() ? wrong_class(name, object, "a real number") : std::move(status));
+  return 0;
+}
+
+int64_t Arguments::reduction(const char* name, PyObject* object) {
+  int64_t value = 0;
+  if (!PyUnicode_Check(object)) {
+    keep(read_integer(name, object, value));
+    return value;
+  }
+  for (const char* text : {"none", "mean", "sum"}) {
+    if (is_text(object, text)) return value;
+    ++value;
+  }
+  keep(fail(kParamInvalid, name, " is \"", nb::str(nb::handle(object)).c_str(),
+            "\"; expected \"none\" (0), \"mean\" (1) or \"sum\" (2)"));
+  return 0;
+}
+
+void Arguments::format(const char* name, PyObject* object) {
+  Format found = Format::undefined;
+  if (!PyUnicode_Check(object)) return keep(wrong_class(name, object, "a str"));
+  if (is_text(object, "NCDHW")) {
+    found = Format::ncdhw;
+  } else {
+    for (Format format : kFormats)
+      if (is_text(object, to_text(format).c_str())) found = format;
+  }
+  if (found == Format::undefined)
+    return keep(fail(kParamInvalid, name, " is \"", nb::str(nb::handle(object)).c_str(),
+                     "\"; expected \"NCDHW\", \"NDHWC\" or another documented format"));
+  for (Array& array : arrays_) array.tensor.format = found;
+}
+
+int64_t Arguments::most_elements() const {
+  int64_t most = 0;
+  for (size_t i = 0; i < count_; ++i) most = std::max(most, arrays_[i].tensor.numel());
+  return most;
+}
+
+}  // namespace softnpu::python

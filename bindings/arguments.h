@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of one call of an operator, read from Python objects.
+#pragma once
+
+#include <array>
+
+#include "array.h"
+#include "executor/operand.h"
+
+namespace softnpu::python {
+
+// Every argument is read, whatever is wrong with those before it: the null checks of the contract
+// come first, then the first failure that was met here, then the rest of the contract. None is the
+// null of every pointer but the output, where it asks for a new array.
+class Arguments {
+ public:
+  TensorArg input(const char* name, PyObject* object);
+  TensorArg output(const char* name, PyObject* object);
+  const Scalar* scalar(const char* name, PyObject* object);
+  const IntArray* int_array(const char* name, PyObject* object);
+  bool flag(const char* name, PyObject* object);
+  double number(const char* name, PyObject* object);
+  int64_t reduction(const char* name, PyObject* object);
+  // The documented name of a format, for all tensors of the call.
+  void format(const char* name, PyObject* object);
+
+  // The first failure.
+  const Status& status() const { return status_; }
+
+  bool makes_output() const { return out_ == Py_None; }
+  // What the output must look like, where it is to be made: sizes and data type.
+  Tensor& output_tensor() { return arrays_[0].tensor; }
+  // Makes the output, of the kind of the first input.
+  Status make_output(const char* name) {
+    return make_array(name, like_, output_tensor(), made_);
+  }
+  nb::object result() const { return makes_output() ? made_.finish() : nb::borrow(out_); }
+
+  // Elements of the largest array.
+  int64_t most_elements() const;
+
+ private:
+  void keep(Status status) {
+    if (status_.ok()) status_ = std::move(status);
+  }
+
+  static constexpr size_t kMost = 4;
+  std::array<Array, kMost> arrays_;  // the output first
+  size_t count_ = 1;
+  std::array<Scalar, 3> scalars_;
+  size_t scalar_count_ = 0;
+  std::array<IntArray, 3> int_arrays_;
+  size_t int_array_count_ = 0;
+  PyObject* like_ = nullptr;  // the first input
+  PyObject* out_ = nullptr;
+  NewArray made_;
+  Status status_;
+};
+
+}  // namespace softnpu::python

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both phases of an operator at once, on arrays.
+#pragma once
+
+#include <cstddef>
+
+#include "arguments.h"
+#include "raise.h"
+
+namespace softnpu::python {
+
+// Releasing and taking the GIL costs some 50 ns alone, and far more where other threads want it;
+// arrays smaller than this are done within a microsecond or two.
+constexpr int64_t kReleaseGilFrom = 2048;
+
+// Scratch memory of the calling thread, kept for its next call.
+std::byte* workspace(size_t bytes);
+
+// `describe` sets the sizes and the data type of an output that is to be made; the null checks have
+// passed by then. A new output is only allocated when the operator's own checks have passed.
+template <class Op, class Describe>
+nb::object call(Arguments& arguments, const typename Op::Args& args, Describe&& describe) {
+  const auto operands = Op::operands(args);
+  const char* const output_name = operands.back().name;
+  const Status checked = [&]() -> Status {
+    RETURN_IF_FAILED(Op::check_pointers(args));
+    RETURN_IF_FAILED(arguments.status());
+    const bool makes = arguments.makes_output();
+    if (makes) describe(arguments.output_tensor());
+    RETURN_IF_FAILED(Op::check(args));
+    if (makes) RETURN_IF_FAILED(arguments.make_output(output_name));
+    return check_common(Op::kTraits, operands, Memory::host);
+  }();
+  if (!checked.ok()) [[unlikely]]
+    raise(checked.in(text(Op::kTraits.name, "GetWorkspaceSize")));
+
+  const auto plan = Op::plan(args);
+  std::byte* origins[operands.size()];
+  for (size_t i = 0; i < operands.size(); ++i) origins[i] = operands[i].arg->origin();
+  std::byte* const scratch = workspace(plan.workspace_size());
+  const Status ran = [&] {
+    if (arguments.most_elements() < kReleaseGilFrom) return plan.run(origins, scratch);
+    const nb::gil_scoped_release others_may_run;
+    return plan.run(origins, scratch);
+  }();
+  if (!ran.ok()) [[unlikely]]
+    raise_index_error(ran.in(Op::kTraits.name));  // no operator fails otherwise while it runs
+  return arguments.result();
+}
+
+}  // namespace softnpu::python

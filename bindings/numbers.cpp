@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "numbers.h"
+
+#include <cstring>
+
+#include "array.h"
+
+namespace softnpu::python {
+namespace {
+
+template <class T>
+Scalar make_scalar(DType type, const T& value) {
+  Scalar scalar{.dtype = type};
+  std::memcpy(scalar.bytes.data(), &value, sizeof value);
+  return scalar;
+}
+
+template <class T>
+T value_of(const Scalar& scalar) {
+  T value;
+  std::memcpy(&value, scalar.bytes.data(), sizeof value);
+  return value;
+}
+
+Status read_long(const char* name, PyObject* object, Scalar& out) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow == 0) {
+    out = make_scalar(DType::i64, int64_t{value});
+    return {};
+  }
+  const double large = PyLong_AsDouble(object);
+  if (large == -1.0 && PyErr_Occurred()) return failure_from_python(name, " is out of range: ");
+  out = make_scalar(DType::f64, large);
+  return {};
+}
+
+[[gnu::cold]] Status no_number(const char* name, PyObject* object) {
+  return fail(kParamInvalid, name, " is of class ", nb::inst_name(object).c_str(),
+              "; expected a number");
+}
+
+// NumPy's numbers, and arrays of rank 0.
+Status read_array_scalar(const char* name, PyObject* object, Scalar& out) {
+  Array array;
+  if (Status status = read_array(name, object, Access::read, array); !status.ok())
+    return no_number(name, object);
+  const Tensor& t = array.tensor;
+  if (t.rank() != 0)
+    return fail(kParamInvalid, name, " is an array of shape ", t.sizes, "; expected a number");
+  if (t.data == nullptr) return no_number(name, object);
+  out.dtype = t.dtype;
+  std::memcpy(out.bytes.data(), t.origin(), static_cast<size_t>(item_size(t.dtype)));
+  return {};
+}
+
+}  // namespace
+
+Status read_scalar(const char* name, PyObject* object, Scalar& out) {
+  if (PyFloat_Check(object)) {
+    out = make_scalar(DType::f64, PyFloat_AS_DOUBLE(object));
+    return {};
+  }
+  if (PyBool_Check(object)) {
+    out = make_scalar(DType::boolean, uint8_t{object == Py_True});
+    return {};
+  }
+  if (PyLong_Check(object)) return read_long(name, object, out);
+  if (PyComplex_Check(object)) {
+    const Py_complex value = PyComplex_AsCComplex(object);
+    out = make_scalar(DType::c128, value);
+    return {};
+  }
+  const PyNumberMethods* methods = Py_TYPE(object)->tp_as_number;
+  const bool has_float = methods != nullptr && methods->nb_float != nullptr;
+  // NumPy's numbers and arrays have it too, but say more when they are read as what they are.
+  if (!has_float || nb::hasattr(object, "dtype")) return read_array_scalar(name, object, out);
+  const double value = PyFloat_AsDouble(object);
+  if (value == -1.0 && PyErr_Occurred()) return failure_from_python(name, " is no number: ");
+  out = make_scalar(DType::f64, value);
+  return {};
+}
+
+Status read_integer(const char* name, PyObject* object, int64_t& out) {
+  if (!PyIndex_Check(object))
+    return fail(kParamInvalid, name, " is of class ", nb::inst_name(object).c_str(),
+                "; expected an integer");
+  out = PyNumber_AsSsize_t(object, PyExc_OverflowError);
+  if (out == -1 && PyErr_Occurred()) return failure_from_python(name, " is no 64-bit integer: ");
+  return {};
+}
+
+Status read_int_array(const char* name, PyObject* object, IntArray& out) {
+  PyObject* sequence = PySequence_Fast(object, "");
+  if (sequence == nullptr) {
+    PyErr_Clear();
+    return fail(kParamInvalid, name, " is of class ", nb::inst_name(object).c_str(),
+                "; expected a sequence of integers");
+  }
+  const nb::object owner = nb::steal(sequence);
+  const auto count = static_cast<size_t>(PySequence_Fast_GET_SIZE(sequence));
+  out.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    PyObject* item = PySequence_Fast_GET_ITEM(sequence, static_cast<Py_ssize_t>(i));
+    Status status = read_integer(name, item, out[i]);
+    if (!status.ok()) return fail(status.code(), "element ", i, " of ", status.message());
+  }
+  return {};
+}
+
+double to_double(const Scalar& scalar) {
+  switch (scalar.dtype) {
+    case DType::f64: return value_of<double>(scalar);
+    case DType::i32: return value_of<int32_t>(scalar);
+    case DType::u32: return value_of<uint32_t>(scalar);
+    case DType::i64: return static_cast<double>(value_of<int64_t>(scalar));
+    case DType::u64: return static_cast<double>(value_of<uint64_t>(scalar));
+    default: return to_float(scalar);  // the types whose values float32 holds exactly
+  }
+}
+
+}  // namespace softnpu::python

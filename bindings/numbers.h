@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Python's numbers.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "executor/operand.h"
+
+namespace softnpu::python {
+
+// Any real or complex number of Python or NumPy, or an array of rank 0, with the type it has.
+Status read_scalar(const char* name, PyObject* object, Scalar& out);
+
+// A list, a tuple or any other sequence of integers.
+Status read_int_array(const char* name, PyObject* object, IntArray& out);
+
+// An integer that fits 64 bits.
+Status read_integer(const char* name, PyObject* object, int64_t& out);
+
+// A scalar as float64. Requires converts_to_float().
+double to_double(const Scalar& scalar);
+
+}  // namespace softnpu::python

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this process emulates, and with what.
+#include "settings.h"
+
+#include <string>
+
+#include "base/status.h"
+#include "kernels/table.h"
+#include "loops/threads.h"
+#include "runtime/product.h"
+#include "runtime/settings.h"
+
+namespace softnpu::python {
+namespace {
+
+namespace nb = nanobind;
+
+nb::dict info() {
+  const runtime::Product& product = runtime::product();
+  nb::list levels;
+  for (const kernels::KernelTable* table : kernels::available_tables()) levels.append(table->level);
+  nb::dict out;
+  out["version"] = SOFTNPU_VERSION;
+  out["soc"] = std::string(product.name).c_str();
+  out["bf16"] = product.bf16;
+  out["threads"] = loops::thread_count();
+  out["isa"] = kernels::active_level_name();
+  out["isa_available"] = levels;
+  out["devices"] = runtime::device_count();
+  return out;
+}
+
+void set_threads(int count) {
+  if (count < 1 || count > 1024) throw nb::value_error("threads must be from 1 to 1024");
+  loops::set_thread_count(count);
+}
+
+}  // namespace
+
+void bind_settings(nb::module_& m) {
+  m.def("info", &info, nb::sig("def info() -> dict[str, typing.Any]"),
+        "The emulated product, threads, instruction sets and devices of this process.");
+  m.def("get_threads", &loops::thread_count, "How many threads a kernel uses.");
+  m.def("set_threads", &set_threads, nb::arg("count"),
+        "Use this many threads (1 to 1024) from the next kernel on.");
+  m.def(
+      "status_name",
+      [](int status) { return nb::str(std::string(aclnn_code_name(status)).c_str()); },
+      nb::arg("status"), "The documented name of an aclnn status, or an empty string.");
+}
+
+}  // namespace softnpu::python

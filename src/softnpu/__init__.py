@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs Ascend aclnn operators on machines that have no Ascend NPU.
+
+The functions here take NumPy arrays, PyTorch tensors on the CPU, or any array that speaks DLPack.
+``softnpu.aclnn`` and ``softnpu.acl`` hold the documented two-phase and runtime interfaces.
+"""
+
+from softnpu._core import info as _info
+from softnpu.errors import (
+    AclnnError,
+    DeviceRuntimeError,
+    IndexOutOfRangeError,
+    ParamInvalidError,
+    ParamNullptrError,
+)
+from softnpu.functional import (
+    elu_backward,
+    max_unpool3d_backward,
+    selu_backward,
+    smooth_l1_loss_backward,
+    upsample_nearest3d_backward,
+)
+
+__version__: str = _info()["version"]
+
+__all__ = [
+    "AclnnError",
+    "DeviceRuntimeError",
+    "IndexOutOfRangeError",
+    "ParamInvalidError",
+    "ParamNullptrError",
+    "__version__",
+    "elu_backward",
+    "max_unpool3d_backward",
+    "selu_backward",
+    "smooth_l1_loss_backward",
+    "upsample_nearest3d_backward",
+]
