@@ -20,7 +20,7 @@ struct Descriptor {  // numpy.dtype; what follows type_num differs between 1.x a
   int type_num;
 };
 
-struct Array {  // numpy.ndarray
+struct NdArray {  // numpy.ndarray
   PyObject_HEAD
   char* data;
   int nd;

@@ -116,7 +116,7 @@ std::string dtype_text(const Descriptor* descr) {
 }
 
 // An input gets a private copy; an output cannot, because its memory is what the caller wants.
-[[gnu::cold]] Status not_aligned(const char* name, const numpy_abi::Array& array, Access access,
+[[gnu::cold]] Status not_aligned(const char* name, const numpy_abi::NdArray& array, Access access,
                                  Array& out) {
   if (access == Access::write)
     return fail(kParamInvalid, name, " has data or strides that are not aligned to its data type ",
@@ -139,7 +139,7 @@ bool is_numpy_scalar(PyObject* object) {
 }
 
 Status read_numpy_array(const char* name, PyObject* object, Access access, Array& out) {
-  const auto& array = *reinterpret_cast<const numpy_abi::Array*>(object);
+  const auto& array = *reinterpret_cast<const numpy_abi::NdArray*>(object);
   Tensor& t = out.tensor;
   t.dtype = dtype_of(array.descr);
   if (t.dtype == DType::undefined) return unusable_type(name, array.descr);
@@ -186,7 +186,7 @@ nb::object make_numpy_array(Tensor& tensor) {
   PyObject* made = np.new_from_descr(np.array_type, descr, static_cast<int>(tensor.rank()), sizes,
                                      nullptr, nullptr, 0, nullptr);
   if (made == nullptr) nb::raise_python_error();
-  tensor.data = reinterpret_cast<std::byte*>(reinterpret_cast<numpy_abi::Array*>(made)->data);
+  tensor.data = reinterpret_cast<std::byte*>(reinterpret_cast<numpy_abi::NdArray*>(made)->data);
   return nb::steal(made);
 }
 

@@ -9,14 +9,20 @@ file(GLOB runtime_entries CONFIGURE_DEPENDS core/runtime/api_*.cpp)
 file(GLOB base_entries CONFIGURE_DEPENDS core/tensor/api_*.cpp core/executor/api_*.cpp)
 file(GLOB operator_sources CONFIGURE_DEPENDS core/ops/*.cpp)
 
+# Sanitizers leave their own symbols to the program.
+if(NOT SOFTNPU_SANITIZE)
+  set(no_undefined -Wl,--no-undefined)
+endif()
+
 add_library(softnpu SHARED ${SOFTNPU_KERNEL_OBJECTS} ${core_sources})
 target_link_libraries(softnpu PRIVATE softnpu_options Threads::Threads)
+target_link_options(softnpu PRIVATE ${no_undefined})
 
 function(add_documented_library name)
   add_library(${name} SHARED ${ARGN})
   target_link_libraries(${name} PRIVATE softnpu_options softnpu)
   # Clients look symbols up through one library's handle and rely on its dependencies.
-  target_link_options(${name} PRIVATE -Wl,--no-as-needed)
+  target_link_options(${name} PRIVATE -Wl,--no-as-needed ${no_undefined})
 endfunction()
 
 add_library(softnpu_runtime_entries OBJECT ${runtime_entries})

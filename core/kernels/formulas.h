@@ -24,6 +24,8 @@ struct EluBackwardNumbers {
     return input_scale == 1 && static_cast<float>(alpha_scale) == alpha_scale &&
            alpha_scale < 1e30 && alpha_scale > -1e30;
   }
+  // gradOutput · exp(x): nothing but the exponential and one product.
+  bool all_are_one() const { return input_scale == 1 && input_alpha_scale == 1 && scale == 1; }
 };
 
 struct SeluBackwardNumbers {

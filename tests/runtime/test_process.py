@@ -186,27 +186,6 @@ def test_one_device_by_default(api: Functions) -> None:
     assert out(ct.c_uint32, api.aclrtGetDeviceCount) == (0, 1)
 
 
-@in_fresh_process
-def test_calls_at_exit(api: Functions) -> None:
-    """Misuse in an exit handler, after the thread's objects are gone, gives a code, not a crash."""
-    libc = ct.CDLL(None)
-    api.aclInit(None)
-    assert api.aclrtSetDevice(0) == 0
-    stream = made(api.aclrtCreateStream)
-    assert api.aclrtDestroyStream(stream) == 0
-
-    def at_exit() -> None:
-        # os._exit shows the outcome, because an exception is too late here.
-        import os
-
-        status = api.aclrtDestroyStream(stream)
-        os._exit(0 if status == 107017 and b"destroyed" in api.aclGetRecentErrMsg() else 3)
-
-    handler = ct.CFUNCTYPE(None)(at_exit)
-    libc.atexit(handler)
-    libc.exit(4)
-
-
 FORK = """
 import os
 from tests.support.capi_symbols import functions

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Callbacks: who runs them, what waits for them, misuse."""
+
+import threading
+import time
+
+import pytest
+from tests.support.acl_runtime import (
+    BLOCK,
+    INVALID_HANDLE,
+    NO_BLOCK,
+    NOT_A_HANDLE,
+    PARAM_INVALID,
+    STREAM_SYNC_TIMEOUT,
+    Runtime,
+    in_thread,
+    made,
+)
+
+
+class Reporter:
+    """A thread that processes reports until the block ends."""
+
+    def __init__(self, rt: Runtime) -> None:
+        self.rt = rt
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=self.process)
+
+    def process(self) -> None:
+        """Process reports, as programs do it."""
+        while not self.stop.is_set():
+            self.rt.api.aclrtProcessReport(5)
+
+    def __enter__(self) -> int:
+        self.thread.start()
+        assert self.thread.ident is not None
+        return self.thread.ident
+
+    def __exit__(self, *_: object) -> None:
+        self.stop.set()
+        self.thread.join()
+
+
+def launch(rt: Runtime, function: object, block: int, stream: int | None = None) -> None:
+    """Launch a callback."""
+    stream = rt.stream if stream is None else stream
+    rt.check(rt.api.aclrtLaunchCallback(rt.host(function), None, block, stream))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("block", [NO_BLOCK, BLOCK])
+def test_callback_runs_on_subscribed_thread(rt: Runtime, block: int) -> None:
+    """Callbacks run on the subscribed thread, in the order of their launches."""
+    seen: list[tuple[int, int]] = []
+    with Reporter(rt) as thread:
+        rt.check(rt.api.aclrtSubscribeReport(thread, rt.stream))
+        for i in range(20):
+            launch(rt, lambda i=i: seen.append((i, threading.get_ident())), block)
+        assert rt.synchronize() == 0
+        while len(seen) < 20:
+            time.sleep(0.001)
+        rt.check(rt.api.aclrtUnSubscribeReport(thread, rt.stream))
+    assert seen == [(i, thread) for i in range(20)]
+
+
+def test_blocking_callback_holds_the_stream(rt: Runtime) -> None:
+    """Work after a blocking callback runs after it; work after another need not wait."""
+    seen: list[str] = []
+    self = threading.get_ident()
+    rt.check(rt.api.aclrtSubscribeReport(self, rt.stream))
+    launch(rt, lambda: seen.append("free"), NO_BLOCK)
+    rt.launch_host(lambda: seen.append("work 1"))
+    launch(rt, lambda: seen.append("block"), BLOCK)
+    rt.launch_host(lambda: seen.append("work 2"))
+    assert seen == ["work 1"]
+    rt.check(rt.api.aclrtProcessReport(-1))
+    assert seen == ["work 1", "free", "block", "work 2"]
+    assert rt.synchronize() == 0
+    rt.check(rt.api.aclrtUnSubscribeReport(self, rt.stream))
+
+
+def test_one_thread_for_streams(rt: Runtime) -> None:
+    """A thread may serve several streams; a stream has one thread."""
+    other, self = rt.new_stream(), threading.get_ident()
+    seen: list[str] = []
+    for stream in (rt.stream, other):
+        rt.check(rt.api.aclrtSubscribeReport(self, stream))
+    assert rt.api.aclrtSubscribeReport(self, other) == PARAM_INVALID
+    launch(rt, lambda: seen.append("a"), BLOCK)
+    launch(rt, lambda: seen.append("b"), BLOCK, other)
+    rt.check(rt.api.aclrtProcessReport(1000))
+    assert sorted(seen) == ["a", "b"]
+    for stream in (rt.stream, other):
+        assert rt.api.aclrtSynchronizeStream(stream) == 0
+        rt.check(rt.api.aclrtUnSubscribeReport(self, stream))
+
+
+def test_process_report_times_out(rt: Runtime) -> None:
+    """Without callbacks aclrtProcessReport waits for its timeout and gives a timeout's code."""
+    self = threading.get_ident()
+    rt.check(rt.api.aclrtSubscribeReport(self, rt.stream))
+    start = time.monotonic()
+    assert rt.api.aclrtProcessReport(30) == STREAM_SYNC_TIMEOUT
+    assert time.monotonic() - start >= 0.03
+    for timeout in (0, -2):
+        assert rt.api.aclrtProcessReport(timeout) == PARAM_INVALID
+    rt.check(rt.api.aclrtUnSubscribeReport(self, rt.stream))
+    assert rt.api.aclrtProcessReport(1000) == PARAM_INVALID
+
+
+def test_unsubscribing_ends_the_wait(rt: Runtime) -> None:
+    """A thread that waits for reports for ever is let go when its last stream is unsubscribed."""
+    codes: list[int] = []
+    waiter = threading.Thread(
+        target=lambda: codes.extend([begin.wait(), rt.api.aclrtProcessReport(-1)])  # type: ignore[func-returns-value]
+    )
+    begin = threading.Event()
+    waiter.start()
+    assert waiter.ident is not None
+    rt.check(rt.api.aclrtSubscribeReport(waiter.ident, rt.stream))
+    begin.set()
+    time.sleep(0.02)
+    rt.check(rt.api.aclrtUnSubscribeReport(waiter.ident, rt.stream))
+    waiter.join(10)
+    assert codes[1:] == [PARAM_INVALID]
+
+
+def test_unsubscribing_drops_callbacks(rt: Runtime) -> None:
+    """A callback dropped by unsubscribing lets its stream go on, which reports it."""
+    seen: list[str] = []
+    self = threading.get_ident()
+    rt.check(rt.api.aclrtSubscribeReport(self, rt.stream))
+    launch(rt, lambda: seen.append("callback"), BLOCK)
+    rt.launch_host(lambda: seen.append("work"))
+    rt.check(rt.api.aclrtUnSubscribeReport(self, rt.stream))
+    assert seen == ["work"]
+    assert rt.synchronize() == PARAM_INVALID
+    assert "its thread was unsubscribed before" in rt.message()
+    assert rt.synchronize() == 0
+
+
+def test_no_subscription(rt: Runtime) -> None:
+    """A callback in a stream that no thread serves is 107000; it would never run."""
+    nothing = rt.host(lambda: None)
+    assert rt.api.aclrtLaunchCallback(nothing, None, BLOCK, rt.stream) == PARAM_INVALID
+    assert "aclrtSubscribeReport" in rt.message()
+    assert rt.api.aclrtUnSubscribeReport(threading.get_ident(), rt.stream) == PARAM_INVALID
+    assert rt.api.aclrtProcessReport(10) == PARAM_INVALID
+
+
+def test_misuse(rt: Runtime) -> None:
+    """Null functions, unknown block types, other threads and dead streams are refused."""
+    self = threading.get_ident()
+    rt.check(rt.api.aclrtSubscribeReport(self, rt.stream))
+    nothing = rt.host(lambda: None)
+    assert rt.api.aclrtLaunchCallback(None, None, BLOCK, rt.stream) == PARAM_INVALID
+    for block in (-1, 2):
+        assert rt.api.aclrtLaunchCallback(nothing, None, block, rt.stream) == PARAM_INVALID
+    assert rt.api.aclrtUnSubscribeReport(self + 1, rt.stream) == PARAM_INVALID
+    assert rt.api.aclrtLaunchCallback(nothing, None, BLOCK, NOT_A_HANDLE) == INVALID_HANDLE
+    assert rt.api.aclrtUnSubscribeReport(self, NOT_A_HANDLE) == INVALID_HANDLE
+    rt.check(rt.api.aclrtUnSubscribeReport(self, rt.stream))
+
+
+def test_waiting_on_the_serving_thread(rt: Runtime) -> None:
+    """A thread that is to run a blocking callback cannot wait for its stream: an error, no hang."""
+    self, other, event = threading.get_ident(), rt.new_stream(), rt.new_event()
+    rt.check(rt.api.aclrtSubscribeReport(self, rt.stream))
+    codes: list[int] = []
+    launch(rt, lambda: codes.append(rt.api.aclrtSynchronizeStream(rt.stream)), BLOCK)
+    rt.check(rt.api.aclrtRecordEvent(event, rt.stream))
+    rt.check(rt.api.aclrtStreamWaitEvent(other, event))
+    assert rt.synchronize() == PARAM_INVALID
+    assert "waits for the calling thread" in rt.message()
+    assert rt.api.aclrtSynchronizeStream(other) == PARAM_INVALID
+    assert rt.api.aclrtSynchronizeEvent(event) == PARAM_INVALID
+    assert rt.api.aclrtDestroyStream(rt.stream) == PARAM_INVALID
+    rt.check(rt.api.aclrtProcessReport(1000))
+    assert codes == [PARAM_INVALID]
+    assert rt.synchronize() == 0
+    assert rt.api.aclrtSynchronizeStream(other) == 0
+    rt.check(rt.api.aclrtUnSubscribeReport(self, rt.stream))
+
+
+def test_destroying_ends_the_subscription(rt: Runtime) -> None:
+    """A destroyed stream's thread serves it no more."""
+    stream = made(rt.api.aclrtCreateStream)
+    rt.check(rt.api.aclrtSubscribeReport(threading.get_ident(), stream))
+    rt.check(rt.api.aclrtDestroyStream(stream))
+    assert rt.api.aclrtProcessReport(1000) == PARAM_INVALID
+
+
+def test_host_function_gets_its_argument(rt: Runtime) -> None:
+    """aclrtLaunchHostFunc and callbacks hand their argument on."""
+    import ctypes as ct
+
+    seen: list[int] = []
+    function = ct.CFUNCTYPE(None, ct.c_void_p)(lambda argument: seen.append(argument))
+    address = ct.cast(function, ct.c_void_p)
+    rt.check(rt.api.aclrtLaunchHostFunc(rt.stream, address, 1234))
+    self = threading.get_ident()
+    rt.check(rt.api.aclrtSubscribeReport(self, rt.stream))
+    rt.check(rt.api.aclrtLaunchCallback(address, 5678, BLOCK, rt.stream))
+    rt.check(rt.api.aclrtProcessReport(1000))
+    rt.check(rt.api.aclrtUnSubscribeReport(self, rt.stream))
+    assert rt.synchronize() == 0
+    assert seen == [1234, 5678]
+
+
+def test_host_function_runs_without_delay(rt: Runtime) -> None:
+    """Work of an idle stream runs when it is launched, on the launching thread."""
+    seen: list[int] = []
+    rt.launch_host(lambda: seen.append(threading.get_ident()))
+    assert seen == [threading.get_ident()]
+
+
+def test_released_work_runs_where_it_was_released(rt: Runtime) -> None:
+    """The thread that ends a stream's wait runs what waited."""
+    seen: list[int] = []
+    with rt.held() as release:
+        rt.launch_host(lambda: seen.append(threading.get_ident()))
+        in_thread(release)
+    assert seen != [threading.get_ident()]
+    assert len(seen) == 1

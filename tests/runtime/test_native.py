@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that only C++ can write: many threads at once, and calls at exit."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.support.acl_runtime import ROOT
+from tests.support.capi_symbols import library_folder
+
+SOURCES = Path(__file__).parent
+
+
+def compile_and_run(name: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Compile a program of this folder without a warning, and run it."""
+    compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        pytest.skip("no C++ compiler")
+    libraries = library_folder().resolve()
+    program = folder / name
+    command = [compiler, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    command += [f"-I{ROOT / 'include'}", str(SOURCES / f"{name}.cpp"), "-o", str(program)]
+    command += [f"-L{libraries}", f"-Wl,-rpath,{libraries}", f"-Wl,-rpath-link,{libraries}"]
+    command += ["-lascendcl", "-lnnopbase", "-lopapi", "-pthread"]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    return subprocess.run([program], capture_output=True, text=True, timeout=300, check=False)
+
+
+def test_concurrency(tmp_path: Path) -> None:
+    """Every function may be called from several threads at once."""
+    done = compile_and_run("concurrency", tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = re.fullmatch(r"(\d+) passed, 0 failed\n", done.stdout)
+    assert found is not None, done.stdout
+    assert int(found[1]) > 10000
+
+
+def test_calls_at_exit(tmp_path: Path) -> None:
+    """Calls in an exit handler work, and misuse there gives a code and a message, not a crash."""
+    done = compile_and_run("at_exit", tmp_path)
+    assert done.returncode == 0, done.stderr
