@@ -54,12 +54,12 @@ void apply(const FromInputInFloat& formula, int64_t n, float* out, const float* 
     for (int64_t i = begin; i < end; ++i) least |= x[i] < FromInputInFloat::kLeast;
     if (least == 0) {
       SOFTNPU_INDEPENDENT
-      for (int64_t i = begin; i < end; ++i) out[i] = formula(grad[i], x[i]);
+      for (int64_t i = begin; i < end; ++i) out[i] = one_nan(formula(grad[i], x[i]));
     } else {
       SOFTNPU_INDEPENDENT
       for (int64_t i = begin; i < end; ++i) {
         const float narrow = formula(grad[i], x[i]), wide = formula.wide(grad[i], x[i]);
-        out[i] = x[i] < FromInputInFloat::kLeast ? wide : narrow;
+        out[i] = one_nan(x[i] < FromInputInFloat::kLeast ? wide : narrow);
       }
     }
   }

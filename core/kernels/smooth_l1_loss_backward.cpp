@@ -10,7 +10,7 @@ struct SmoothL1 {
   SmoothL1LossBackwardNumbers c;
   SOFTNPU_INLINE float operator()(float grad, float self, float target) const {
     const double d = static_cast<double>(self) - target;
-    const double outside = d > 0 ? c.norm : d < 0 ? -c.norm : d;  // 0 stays 0, NaN stays NaN
+    const double outside = d > 0 ? c.norm : d < 0 ? -c.norm : d + 0.0;  // 0 (not -0) or NaN
     const double inside = d * c.norm_over_beta;
     const double magnitude = d < 0 ? -d : d;
     return static_cast<float>(grad * (magnitude < c.beta ? inside : outside));

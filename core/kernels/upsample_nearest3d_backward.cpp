@@ -31,8 +31,8 @@ struct Sum {
   }
   SOFTNPU_INLINE double total() const {
     // Infinities make the errors NaN; the plain sum is right then.
-    if constexpr (kCompensated) return lost - lost == 0 ? value + lost : value;
-    return value;
+    if constexpr (kCompensated) return one_nan(lost - lost == 0 ? value + lost : value);
+    return one_nan(value);
   }
 };
 

@@ -37,6 +37,11 @@ SOFTNPU_INLINE float widen(bf16 v) { return bfloat_to_float(v.bits); }
 SOFTNPU_INLINE float widen(int8_t v) { return v; }
 SOFTNPU_INLINE double widen(int32_t v) { return v; }
 
+// Which NaN comes out of an operation depends on the order in which a compiler puts its operands,
+// and that differs between the body and the tail of one loop. One quiet NaN stands for all.
+SOFTNPU_INLINE float one_nan(float v) { return v == v ? v : __builtin_nanf(""); }
+SOFTNPU_INLINE double one_nan(double v) { return v == v ? v : __builtin_nan(""); }
+
 // Rounds toward zero and saturates. NaN does not occur: integers go in.
 template <class T, class Stage>
 SOFTNPU_INLINE T saturate(Stage v, Stage low, Stage high) {

@@ -103,7 +103,7 @@ struct Input {
 template <class Formula, class Stage, class... In>
 void apply(const Formula& formula, int64_t n, Stage* out, const In*... in) {
   SOFTNPU_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) out[i] = formula(in[i]...);
+  for (int64_t i = 0; i < n; ++i) out[i] = one_nan(formula(in[i]...));
 }
 
 // `Formula` has a call operator on `Inputs` values of type Stage. Long rows are worked on one by

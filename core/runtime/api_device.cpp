@@ -79,7 +79,7 @@ aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
   return entry("aclrtCtxSetSysParamOpt", [&]() -> Status {
     std::shared_ptr<Context> current;
     RETURN_IF_FAILED(current_context(current));
-    return current->params().set(opt, value);
+    return current->params().set(number_of(opt), value);
   });
 }
 
@@ -88,22 +88,22 @@ aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
     std::shared_ptr<Context> current;
     RETURN_IF_FAILED(current_context(current));
     std::optional<int64_t> found;
-    RETURN_IF_FAILED(current->params().get(opt, found));
+    RETURN_IF_FAILED(current->params().get(number_of(opt), found));
     if (!found)
-      return fail(kRtSysParamOptNotSet, "opt ", static_cast<int>(opt),
+      return fail(kRtSysParamOptNotSet, "opt ", number_of(opt),
                   " was never set in the current context");
     return store("value", value, *found);
   });
 }
 
 aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
-  return entry("aclrtSetSysParamOpt", [&] { return process_params().set(opt, value); });
+  return entry("aclrtSetSysParamOpt", [&] { return process_params().set(number_of(opt), value); });
 }
 
 aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
   return entry("aclrtGetSysParamOpt", [&]() -> Status {
     std::optional<int64_t> found;
-    RETURN_IF_FAILED(process_params().get(opt, found));
+    RETURN_IF_FAILED(process_params().get(number_of(opt), found));
     return store("value", value, found.value_or(0));
   });
 }

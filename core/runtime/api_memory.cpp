@@ -13,12 +13,11 @@ using namespace softnpu::runtime;
 
 namespace {
 
-aclError allocate_on_device(std::string_view function, void** out, size_t size,
-                            aclrtMemMallocPolicy policy) {
+aclError allocate_on_device(std::string_view function, void** out, size_t size, int32_t policy) {
   return entry(function, [&]() -> Status {
     if (out != nullptr) *out = nullptr;
     if (policy < ACL_MEM_MALLOC_HUGE_FIRST || policy > ACL_MEM_MALLOC_NORMAL_ONLY_P2P)
-      return fail(kRtParamInvalid, "policy is ", static_cast<int>(policy),
+      return fail(kRtParamInvalid, "policy is ", policy,
                   "; it must be one of aclrtMemMallocPolicy, 0 to 5");
     RETURN_IF_FAILED(require_device());
     return allocate(Family::device, size, out);
@@ -54,15 +53,15 @@ aclError run_in_stream(const char* function, const Operation& operation, aclrtSt
 extern "C" {
 
 aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
-  return allocate_on_device("aclrtMalloc", devPtr, size, policy);
+  return allocate_on_device("aclrtMalloc", devPtr, size, number_of(policy));
 }
 
 aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
-  return allocate_on_device("aclrtMallocAlign32", devPtr, size, policy);
+  return allocate_on_device("aclrtMallocAlign32", devPtr, size, number_of(policy));
 }
 
 aclError aclrtMallocCached(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
-  return allocate_on_device("aclrtMallocCached", devPtr, size, policy);
+  return allocate_on_device("aclrtMallocCached", devPtr, size, number_of(policy));
 }
 
 aclError aclrtFree(void* devPtr) {
@@ -89,9 +88,9 @@ aclError aclrtFreeHost(void* hostPtr) {
 
 aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
   return entry("aclrtGetMemInfo", [&]() -> Status {
-    if (attr < ACL_DDR_MEM || attr > ACL_HBM_MEM_NORMAL)
-      return fail(kRtParamInvalid, "attr is ", static_cast<int>(attr),
-                  "; it must be one of aclrtMemAttr, 0 to 5");
+    const int32_t kind = number_of(attr);
+    if (kind < ACL_DDR_MEM || kind > ACL_HBM_MEM_NORMAL)
+      return fail(kRtParamInvalid, "attr is ", kind, "; it must be one of aclrtMemAttr, 0 to 5");
     RETURN_IF_FAILED(require_device());
     const MemoryInfo info = memory_info();
     RETURN_IF_FAILED(store("free", free, info.free));

@@ -45,15 +45,15 @@ aclError aclrtGetLastError(aclrtLastErrLevel level) {
 }
 
 aclError aclrtPeekAtLastError(aclrtLastErrLevel level) {
-  if (level == ACL_RT_THREAD_LEVEL) return last_runtime_code();
+  if (number_of(level) == ACL_RT_THREAD_LEVEL) return last_runtime_code();
   return entry("aclrtPeekAtLastError", [&] {
-    return fail(kRtParamInvalid, "level is ", static_cast<int>(level),
+    return fail(kRtParamInvalid, "level is ", number_of(level),
                 "; it must be ACL_RT_THREAD_LEVEL (0)");
   });
 }
 
 size_t aclDataTypeSize(aclDataType dataType) {
-  return static_cast<size_t>(item_size(static_cast<DType>(dataType)));
+  return static_cast<size_t>(item_size(static_cast<DType>(number_of(dataType))));
 }
 
 aclFloat16 aclFloatToFloat16(float value) {

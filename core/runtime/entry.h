@@ -2,7 +2,10 @@
 // The shell of the runtime's C entry points.
 #pragma once
 
+#include <cstdint>
+#include <cstring>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "acl/acl_base.h"
@@ -20,6 +23,16 @@ aclError entry(std::string_view function, Body&& body) noexcept {
   if (code != kSuccess && is_runtime) [[unlikely]]
     remember_runtime_code(code);
   return code;
+}
+
+// The number of an enumerator that a caller may have made up. To read it as what it is declared to
+// be would be undefined then.
+template <class Enum>
+int32_t number_of(const Enum& value) {
+  static_assert(std::is_enum_v<Enum> && sizeof(Enum) == sizeof(int32_t));
+  int32_t number;
+  std::memcpy(&number, &value, sizeof number);
+  return number;
 }
 
 // Writes an out-parameter that the caller may have passed as null.

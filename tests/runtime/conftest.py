@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 
 import pytest
+
 from tests.support.acl_runtime import Runtime
 
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Callbacks: who runs them, what waits for them, misuse."""
 
+import ctypes as ct
 import threading
 import time
 
 import pytest
+
 from tests.support.acl_runtime import (
     BLOCK,
     INVALID_HANDLE,
@@ -111,7 +113,7 @@ def test_unsubscribing_ends_the_wait(rt: Runtime) -> None:
     """A thread that waits for reports for ever is let go when its last stream is unsubscribed."""
     codes: list[int] = []
     waiter = threading.Thread(
-        target=lambda: codes.extend([begin.wait(), rt.api.aclrtProcessReport(-1)])  # type: ignore[func-returns-value]
+        target=lambda: codes.extend([begin.wait(), rt.api.aclrtProcessReport(-1)])
     )
     begin = threading.Event()
     waiter.start()
@@ -190,9 +192,7 @@ def test_destroying_ends_the_subscription(rt: Runtime) -> None:
 
 
 def test_host_function_gets_its_argument(rt: Runtime) -> None:
-    """aclrtLaunchHostFunc and callbacks hand their argument on."""
-    import ctypes as ct
-
+    """`aclrtLaunchHostFunc` and callbacks hand their argument on."""
     seen: list[int] = []
     function = ct.CFUNCTYPE(None, ct.c_void_p)(lambda argument: seen.append(argument))
     address = ct.cast(function, ct.c_void_p)

@@ -2,11 +2,13 @@
 """Copies and fills: directions, bounds, order, misuse."""
 
 import ctypes as ct
+import itertools
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+
 from tests.support.acl_runtime import CONTEXT_NULL, PARAM_INVALID, Runtime, in_thread, made
 
 Bytes = npt.NDArray[np.uint8]
@@ -41,14 +43,14 @@ def test_direction_follows_from_addresses(rt: Runtime, asynchronous: bool, kind:
     a, b = rt.malloc(1000), rt.malloc(1000)
     pinned = made(rt.api.aclrtMallocHost, 1000)
     chain = [sent.ctypes.data, a, b, pinned, received.ctypes.data]
-    for src, dst in zip(chain, chain[1:], strict=False):
+    for src, dst in itertools.pairwise(chain):
         assert copy(rt, asynchronous, dst, 1000, src, 1000, kind) == 0
     assert (received == sent).all()
     rt.check(rt.api.aclrtFreeHost(pinned))
 
 
 def test_count_above_dest_max(rt: Runtime, asynchronous: bool) -> None:
-    """count > destMax gives 107000 and copies nothing."""
+    """`count` > destMax gives 107000 and copies nothing."""
     block = rt.upload(pattern(100, 1))
     sent = pattern(100, 2)
     assert copy(rt, asynchronous, block, 99, sent.ctypes.data, 100) == PARAM_INVALID
@@ -119,7 +121,7 @@ def test_overlap(rt: Runtime, asynchronous: bool) -> None:
 
 
 def test_blocking_copy_does_not_wait_for_streams(rt: Runtime) -> None:
-    """aclrtMemcpy is done when it returns, and waits for no stream."""
+    """`aclrtMemcpy` is done when it returns, and waits for no stream."""
     block = rt.malloc(10)
     with rt.held() as release:
         rt.check(rt.api.aclrtMemsetAsync(block, 10, 1, 10, rt.stream))
@@ -159,9 +161,14 @@ def test_memset(rt: Runtime, value: int, is_async: bool) -> None:
 
 
 def test_memset_misuse(rt: Runtime) -> None:
-    """count > maxCount, null, and ranges past the allocation give 107000 and fill nothing."""
+    """`count` > maxCount, null, and ranges past the allocation give 107000 and fill nothing."""
     block = rt.upload(pattern(10))
-    for arguments in ((block, 9, 0, 10), (None, 10, 0, 10), (block, 11, 0, 11), (block + 9, 2, 0, 2)):
+    for arguments in (
+        (block, 9, 0, 10),
+        (None, 10, 0, 10),
+        (block, 11, 0, 11),
+        (block + 9, 2, 0, 2),
+    ):
         assert rt.api.aclrtMemset(*arguments) == PARAM_INVALID
         assert rt.api.aclrtMemsetAsync(*arguments, rt.stream) == PARAM_INVALID
     assert (rt.download(block, 10) == pattern(10)).all()
@@ -170,7 +177,7 @@ def test_memset_misuse(rt: Runtime) -> None:
 
 @pytest.mark.parametrize("is_async", [False, True])
 def test_copy_2d(rt: Runtime, is_async: bool) -> None:
-    """height rows of width bytes move; what lies between rows stays."""
+    """`height` rows of width bytes move; what lies between rows stays."""
     source, target = pattern(7 * 4, 1).reshape(4, 7), pattern(9 * 4, 2).reshape(4, 9)
     src, dst = rt.upload(source), rt.upload(target)
     rest = (rt.stream,) if is_async else ()

@@ -141,7 +141,7 @@ def test_reset_drains(api: Functions) -> None:
 
 @in_fresh_process
 def test_reset_force(api: Functions) -> None:
-    """aclrtResetDeviceForce undoes all Sets at once."""
+    """`aclrtResetDeviceForce` undoes all Sets at once."""
     assert [api.aclrtSetDevice(0) for _ in range(4)] == [0] * 4
     assert api.aclrtResetDeviceForce(0) == 0
     assert device(api)[0] == CONTEXT_NULL
@@ -181,7 +181,7 @@ def test_contexts(api: Functions) -> None:
 
 @in_fresh_process
 def test_context_misuse(api: Functions) -> None:
-    """Null, foreign and default contexts cannot be destroyed; a destroyed one is current no more."""
+    """Null, foreign and default contexts cannot be destroyed; a destroyed one is not current."""
     assert api.aclrtSetDevice(0) == 0
     default = made(api.aclrtGetCurrentContext)
     stream = made(api.aclrtCreateStream)

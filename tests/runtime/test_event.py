@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+
 from tests.support.acl_runtime import (
     EVENT_SYNC_TIMEOUT,
     INVALID_HANDLE,
@@ -24,7 +25,7 @@ def query(rt: Runtime, event: int) -> tuple[int, int, int]:
     names = ("aclrtQueryEvent", "aclrtQueryEventStatus", "aclrtQueryEventWaitStatus")
     answers = [out(ct.c_int, getattr(rt.api, name), event) for name in names]
     assert [code for code, _ in answers] == [0, 0, 0]
-    return tuple(value for _, value in answers)  # type: ignore[return-value]
+    return tuple(value for _, value in answers)
 
 
 def elapsed(rt: Runtime, start: int | None, end: int | None) -> tuple[int, float]:
@@ -109,7 +110,7 @@ def test_long_chain_of_streams(rt: Runtime) -> None:
 
 
 def test_synchronize(rt: Runtime) -> None:
-    """aclrtSynchronizeEvent waits for the recording, with a timeout 507047 when it takes longer."""
+    """`aclrtSynchronizeEvent` waits for the recording, with a timeout 507047 if it takes longer."""
     event = rt.new_event()
     with rt.held() as release:
         rt.check(rt.api.aclrtRecordEvent(event, rt.stream))
@@ -127,7 +128,7 @@ def test_synchronize(rt: Runtime) -> None:
 
 
 def test_synchronize_does_not_wait_for_more(rt: Runtime) -> None:
-    """aclrtSynchronizeEvent does not wait for work that comes after the recording."""
+    """`aclrtSynchronizeEvent` does not wait for work that comes after the recording."""
     event = rt.new_event()
     rt.check(rt.api.aclrtRecordEvent(event, rt.stream))
     with rt.held():

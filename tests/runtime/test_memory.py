@@ -6,6 +6,7 @@ import random
 import threading
 
 import pytest
+
 from tests.support.acl_runtime import (
     MEMORY_ALLOCATION,
     PARAM_INVALID,
@@ -118,7 +119,7 @@ def test_free_misuse(rt: Runtime) -> None:
 
 
 def test_free_with_device_synchronisation(rt: Runtime) -> None:
-    """aclrtFreeWithDevSync finishes the device's work before it frees."""
+    """`aclrtFreeWithDevSync` finishes the device's work before it frees."""
     source, target = made(rt.api.aclrtMalloc, 64, 0), rt.malloc(64)
     rt.check(rt.api.aclrtMemset(source, 64, 3, 64))
     with rt.held() as release:
@@ -173,7 +174,7 @@ def test_freed_memory_is_used_again(rt: Runtime) -> None:
 
 @in_fresh_process
 def test_memory_info(api: Functions) -> None:
-    """aclrtGetMemInfo counts what is allocated as used, for every kind of memory."""
+    """`aclrtGetMemInfo` counts what is allocated as used, for every kind of memory."""
     free, total = ct.c_size_t(), ct.c_size_t()
     assert api.aclrtGetMemInfo(0, ct.byref(free), ct.byref(total)) == 107002
     assert api.aclrtSetDevice(0) == 0

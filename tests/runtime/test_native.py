@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from tests.support.acl_runtime import ROOT
 from tests.support.capi_symbols import library_folder
 

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+
 from tests.support.acl_runtime import (
     CONTEXT_NULL,
     INVALID_FILE,
@@ -37,7 +38,7 @@ def test_second_init(api: Functions) -> None:
 
 @in_fresh_process
 def test_finalize_without_init(api: Functions) -> None:
-    """aclFinalize without aclInit gives 100037; a second aclInit does not count."""
+    """`aclFinalize` without aclInit gives 100037; a second aclInit does not count."""
     assert api.aclFinalize() == REPEAT_FINALIZE
     assert api.aclInit(None) == 0
     assert api.aclInit(None) == REPEAT_INITIALIZE
@@ -60,7 +61,7 @@ def test_init_after_finalize(api: Functions) -> None:
 
 @in_fresh_process
 def test_finalize_releases_devices(api: Functions) -> None:
-    """aclFinalize resets what is still set; what the program made can still be destroyed."""
+    """`aclFinalize` resets what is still set; what the program made can still be destroyed."""
     assert api.aclInit(None) == 0
     assert [api.aclrtSetDevice(0) for _ in range(3)] == [0, 0, 0]
     stream, block = made(api.aclrtCreateStream), made(api.aclrtMalloc, 100, 0)

@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+
 from tests.support.acl_runtime import (
     INVALID_HANDLE,
     NOT_A_HANDLE,
@@ -65,7 +66,7 @@ def test_null_is_default_stream(rt: Runtime) -> None:
 
 
 def test_query(rt: Runtime) -> None:
-    """aclrtStreamQuery says 0 when all work is done and 1 while some is not."""
+    """`aclrtStreamQuery` says 0 when all work is done and 1 while some is not."""
     assert status(rt, rt.stream) == COMPLETE
     with rt.held() as release:
         assert status(rt, rt.stream) == NOT_READY
@@ -74,7 +75,7 @@ def test_query(rt: Runtime) -> None:
 
 
 def test_synchronise_waits(rt: Runtime) -> None:
-    """aclrtSynchronizeStream returns after the stream's work, not before."""
+    """`aclrtSynchronizeStream` returns after the stream's work, not before."""
     seen: list[str] = []
     with rt.held() as release:
         rt.launch_host(lambda: seen.append("work"))
@@ -171,12 +172,15 @@ def test_settings(rt: Runtime) -> None:
     ids = [out(ct.c_int32, rt.api.aclrtStreamGetId, s) for s in (stream, rt.stream, None)]
     assert {code for code, _ in ids} == {0}
     assert len({number for _, number in ids}) == 3
-    assert out(ct.c_void_p, rt.api.aclrtCreateStreamWithConfig, 0, 4, first=True)[0] == PARAM_INVALID
+    assert out(ct.c_void_p, rt.api.aclrtCreateStreamWithConfig, 0, 4, first=True) == (
+        PARAM_INVALID,
+        None,
+    )
     assert "flag is 4;" in rt.message()
 
 
 def test_destroy_waits(rt: Runtime) -> None:
-    """aclrtDestroyStream finishes the stream's work first."""
+    """`aclrtDestroyStream` finishes the stream's work first."""
     seen: list[int] = []
     stream = made(rt.api.aclrtCreateStream)
     with rt.held(stream) as release:
@@ -189,7 +193,7 @@ def test_destroy_waits(rt: Runtime) -> None:
 
 
 def test_destroy_force_drops(rt: Runtime) -> None:
-    """aclrtDestroyStreamForce drops work that has not started, and frees those who wait for it."""
+    """`aclrtDestroyStreamForce` drops work that has not started, and frees who waits for it."""
     seen: list[int] = []
     stream, event = made(rt.api.aclrtCreateStream), rt.new_event()
     with rt.held(stream):
@@ -251,7 +255,7 @@ def test_handles_are_not_reused(rt: Runtime) -> None:
 
 
 def test_waiting_for_oneself(rt: Runtime) -> None:
-    """Waiting for a stream from its own work, or from work it waits for, is an error, not a hang."""
+    """Waiting for a stream from its own work, or what it waits for, is an error, no hang."""
     event, other = rt.new_event(), rt.new_stream()
     codes: list[int] = []
 

@@ -6,12 +6,13 @@ import re
 
 import numpy as np
 import pytest
+
 from tests.support.acl_runtime import CONTEXT_NULL, PARAM_INVALID, Runtime, in_thread, out
 from tests.support.capi_symbols import DTYPES
 
 
 def test_message_is_returned_once(rt: Runtime) -> None:
-    """aclGetRecentErrMsg returns and clears the latest message; null when there is none."""
+    """`aclGetRecentErrMsg` returns and clears the latest message; null when there is none."""
     rt.message()
     assert rt.api.aclGetRecentErrMsg() is None
     assert rt.api.aclrtFree(None) == PARAM_INVALID
@@ -35,7 +36,7 @@ def test_messages_belong_to_threads(rt: Runtime) -> None:
 
 def test_message_pointer_stays_valid(rt: Runtime) -> None:
     """The pointer that aclGetRecentErrMsg gave is valid until it is called again."""
-    get = ct.CFUNCTYPE(ct.c_void_p)(ct.cast(rt.api.aclGetRecentErrMsg, ct.c_void_p).value)
+    get = ct.CFUNCTYPE(ct.c_void_p)(ct.cast(rt.api.aclGetRecentErrMsg, ct.c_void_p).value or 0)
     assert rt.api.aclrtFree(None) == PARAM_INVALID
     pointer = get()
     assert rt.api.aclrtSynchronizeStreamWithTimeout(rt.stream, 0) == PARAM_INVALID
@@ -51,9 +52,10 @@ def test_last_error(rt: Runtime) -> None:
     assert rt.api.aclrtPeekAtLastError(0) == PARAM_INVALID
     assert rt.api.aclrtGetLastError(0) == PARAM_INVALID
     assert rt.api.aclrtGetLastError(0) == 0
-    assert in_thread(
-        lambda: (rt.api.aclrtSynchronizeDevice(), rt.api.aclrtGetLastError(0))
-    ) == (CONTEXT_NULL, CONTEXT_NULL)
+    assert in_thread(lambda: (rt.api.aclrtSynchronizeDevice(), rt.api.aclrtGetLastError(0))) == (
+        CONTEXT_NULL,
+        CONTEXT_NULL,
+    )
     assert rt.api.aclrtPeekAtLastError(0) == 0
     assert rt.api.aclrtPeekAtLastError(1) == PARAM_INVALID
 
@@ -77,7 +79,7 @@ SIZES = {
 
 
 def test_data_type_sizes(rt: Runtime) -> None:
-    """aclDataTypeSize gives an element's bytes, 0 where they are no whole number or unknown."""
+    """`aclDataTypeSize` gives an element's bytes, 0 where they are no whole number or unknown."""
     assert {name: rt.api.aclDataTypeSize(number) for name, number in DTYPES.items()} == SIZES
     assert rt.api.aclDataTypeSize(5) == 0
     assert rt.api.aclDataTypeSize(1000) == 0
