@@ -16,10 +16,10 @@ bool is_text(PyObject* object, const char* text) {
   return PyUnicode_CompareWithASCIIString(object, text) == 0;
 }
 
-constexpr Format kFormats[] = {Format::nd,      Format::nchw,      Format::nhwc,
-                               Format::ncdhw,   Format::ndhwc,     Format::hwcn,
-                               Format::nc,      Format::ncl,       Format::nc1hwc0,
-                               Format::ndc1hwc0, Format::nc1hwc0_c04, Format::fractal_z,
+constexpr Format kFormats[] = {Format::nd,         Format::nchw,        Format::nhwc,
+                               Format::ncdhw,      Format::ndhwc,       Format::hwcn,
+                               Format::nc,         Format::ncl,         Format::nc1hwc0,
+                               Format::ndc1hwc0,   Format::nc1hwc0_c04, Format::fractal_z,
                                Format::fractal_nz, Format::fractal_z_3d};
 
 }  // namespace

@@ -31,9 +31,7 @@ class Arguments {
   // What the output must look like, where it is to be made: sizes and data type.
   Tensor& output_tensor() { return arrays_[0].tensor; }
   // Makes the output, of the kind of the first input.
-  Status make_output(const char* name) {
-    return make_array(name, like_, output_tensor(), made_);
-  }
+  Status make_output(const char* name) { return make_array(name, like_, output_tensor(), made_); }
   nb::object result() const { return makes_output() ? made_.finish() : nb::borrow(out_); }
 
   // Elements of the largest array.

@@ -11,22 +11,38 @@ using namespace dlpack_abi;
 DType from_dlpack(DataType type) {
   if (type.lanes != 1) return DType::undefined;
   switch (type.code << 8 | type.bits) {
-    case kFloat << 8 | 32: return DType::f32;
-    case kFloat << 8 | 16: return DType::f16;
-    case kFloat << 8 | 64: return DType::f64;
-    case kBfloat << 8 | 16: return DType::bf16;
-    case kInt << 8 | 8: return DType::i8;
-    case kInt << 8 | 16: return DType::i16;
-    case kInt << 8 | 32: return DType::i32;
-    case kInt << 8 | 64: return DType::i64;
-    case kUInt << 8 | 8: return DType::u8;
-    case kUInt << 8 | 16: return DType::u16;
-    case kUInt << 8 | 32: return DType::u32;
-    case kUInt << 8 | 64: return DType::u64;
-    case kBool << 8 | 8: return DType::boolean;
-    case kComplex << 8 | 64: return DType::c64;
-    case kComplex << 8 | 128: return DType::c128;
-    default: return DType::undefined;
+    case kFloat << 8 | 32:
+      return DType::f32;
+    case kFloat << 8 | 16:
+      return DType::f16;
+    case kFloat << 8 | 64:
+      return DType::f64;
+    case kBfloat << 8 | 16:
+      return DType::bf16;
+    case kInt << 8 | 8:
+      return DType::i8;
+    case kInt << 8 | 16:
+      return DType::i16;
+    case kInt << 8 | 32:
+      return DType::i32;
+    case kInt << 8 | 64:
+      return DType::i64;
+    case kUInt << 8 | 8:
+      return DType::u8;
+    case kUInt << 8 | 16:
+      return DType::u16;
+    case kUInt << 8 | 32:
+      return DType::u32;
+    case kUInt << 8 | 64:
+      return DType::u64;
+    case kBool << 8 | 8:
+      return DType::boolean;
+    case kComplex << 8 | 64:
+      return DType::c64;
+    case kComplex << 8 | 128:
+      return DType::c128;
+    default:
+      return DType::undefined;
   }
 }
 
@@ -104,8 +120,8 @@ DataType to_dlpack(DType type) {
   if (type == DType::boolean) return {kBool, bits, 1};
   if (is_floating(type)) return {kFloat, bits, 1};
   if (is_complex(type)) return {kComplex, bits, 1};
-  const bool is_unsigned = type == DType::u8 || type == DType::u16 || type == DType::u32 ||
-                           type == DType::u64;
+  const bool is_unsigned =
+      type == DType::u8 || type == DType::u16 || type == DType::u32 || type == DType::u64;
   return {is_unsigned ? kUInt : kInt, bits, 1};
 }
 

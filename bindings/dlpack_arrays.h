@@ -23,8 +23,8 @@ nb::object make_exchanged_array(const Exchange& exchange, Tensor& tensor);
 Status check_device(const char* name, dlpack_abi::Device device);
 
 // Fills in `out` from a description that something else keeps valid.
-Status read_description(const char* name, const dlpack_abi::Description& description,
-                        Access access, Array& out);
+Status read_description(const char* name, const dlpack_abi::Description& description, Access access,
+                        Array& out);
 dlpack_abi::DataType to_dlpack(DType type);
 
 }  // namespace softnpu::python

@@ -73,8 +73,7 @@ bool is_foreign_array(PyObject* object) {
 Status read_foreign_array(const char* name, PyObject* given, Access access, Array& out) {
   nb::object object = nb::borrow(given);
   try {
-    if (is_torch_type(Py_TYPE(given)))
-      RETURN_IF_FAILED(settle_old_tensor(name, access, object));
+    if (is_torch_type(Py_TYPE(given))) RETURN_IF_FAILED(settle_old_tensor(name, access, object));
     if (nb::hasattr(object, "__dlpack_device__")) {
       const nb::tuple device(object.attr("__dlpack_device__")());
       const Device place{nb::cast<int>(nb::int_(device[0])), nb::cast<int>(nb::int_(device[1]))};

@@ -6,6 +6,7 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include "dlpack_arrays.h"
+#include "sections.h"
 
 namespace softnpu::python {
 namespace {
@@ -64,11 +65,10 @@ nb::object export_memory(const std::shared_ptr<Memory>& memory, const char* caps
 }
 
 nb::object dlpack(const std::shared_ptr<Memory>& self, nb::kwargs options) {
-  const nb::object version = options.contains("max_version")
-                                 ? nb::object(options["max_version"])
-                                 : nb::object(nb::none());
-  const bool versioned = !version.is_none() &&
-                         nb::cast<uint32_t>(nb::tuple(version)[0]) >= kMajorVersion;
+  const nb::object version =
+      options.contains("max_version") ? nb::object(options["max_version"]) : nb::object(nb::none());
+  const bool versioned =
+      !version.is_none() && nb::cast<uint32_t>(nb::tuple(version)[0]) >= kMajorVersion;
   return versioned ? export_memory<ManagedVersioned>(self, kVersionedCapsule)
                    : export_memory<Managed>(self, kManagedCapsule);
 }

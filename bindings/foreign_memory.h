@@ -9,6 +9,4 @@ namespace softnpu::python {
 // An object with __dlpack__ and __dlpack_device__; sets tensor.data.
 nb::object make_foreign_memory(Tensor& tensor);
 
-void bind_foreign_memory(nb::module_& m);
-
 }  // namespace softnpu::python

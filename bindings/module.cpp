@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // softnpu._core: the table of contents of what Python sees of the device.
-#include <nanobind/nanobind.h>
-
-#include "foreign_memory.h"
-#include "operators.h"
-#include "settings.h"
+#include "sections.h"
 
 NB_MODULE(_core, m) {
+  using namespace softnpu::python;
   m.doc() = "The device of softnpu. Private: use softnpu, softnpu.acl and softnpu.aclnn.";
-  softnpu::python::bind_settings(m);
-  softnpu::python::bind_operators(m);
-  softnpu::python::bind_foreign_memory(m);
+  bind_settings(m);
+  bind_operators(m);
+  bind_foreign_memory(m);
+  bind_acl_device(m);
+  bind_acl_stream(m);
+  bind_acl_memory(m);
+  bind_acl_callback(m);
+  bind_aclnn_descriptors(m);
+  bind_aclnn_executors(m);
 }

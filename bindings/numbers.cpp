@@ -110,12 +110,18 @@ Status read_int_array(const char* name, PyObject* object, IntArray& out) {
 
 double to_double(const Scalar& scalar) {
   switch (scalar.dtype) {
-    case DType::f64: return value_of<double>(scalar);
-    case DType::i32: return value_of<int32_t>(scalar);
-    case DType::u32: return value_of<uint32_t>(scalar);
-    case DType::i64: return static_cast<double>(value_of<int64_t>(scalar));
-    case DType::u64: return static_cast<double>(value_of<uint64_t>(scalar));
-    default: return to_float(scalar);  // the types whose values float32 holds exactly
+    case DType::f64:
+      return value_of<double>(scalar);
+    case DType::i32:
+      return value_of<int32_t>(scalar);
+    case DType::u32:
+      return value_of<uint32_t>(scalar);
+    case DType::i64:
+      return static_cast<double>(value_of<int64_t>(scalar));
+    case DType::u64:
+      return static_cast<double>(value_of<uint64_t>(scalar));
+    default:
+      return to_float(scalar);  // the types whose values float32 holds exactly
   }
 }
 

@@ -11,8 +11,7 @@
 namespace softnpu::python::numpy_abi {
 
 struct Descriptor {  // numpy.dtype; what follows type_num differs between 1.x and 2.x
-  PyObject_HEAD
-  PyTypeObject* typeobj;  // the scalar type
+  PyObject_HEAD PyTypeObject* typeobj;  // the scalar type
   char kind;
   char type;
   char byteorder;  // '>' on a little-endian machine: swapped
@@ -21,8 +20,7 @@ struct Descriptor {  // numpy.dtype; what follows type_num differs between 1.x a
 };
 
 struct NdArray {  // numpy.ndarray
-  PyObject_HEAD
-  char* data;
+  PyObject_HEAD char* data;
   int nd;
   Py_ssize_t* dimensions;
   Py_ssize_t* strides;  // in bytes
@@ -54,7 +52,12 @@ enum TypeNum {
 };
 
 // Slots of the table in the capsule _ARRAY_API.
-enum Slot { kSlotArrayType = 2, kSlotGenericType = 10, kSlotDescrFromType = 45, kSlotNewFromDescr = 94 };
+enum Slot {
+  kSlotArrayType = 2,
+  kSlotGenericType = 10,
+  kSlotDescrFromType = 45,
+  kSlotNewFromDescr = 94
+};
 
 using DescrFromType = Descriptor* (*)(int);
 // Steals the reference to the descriptor.

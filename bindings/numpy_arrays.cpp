@@ -56,23 +56,38 @@ Descriptor* bfloat16_descriptor() {
 
 DType dtype_of(const Descriptor* descr) {
   switch (descr->type_num) {
-    case kFloat: return DType::f32;
-    case kHalf: return DType::f16;
-    case kDouble: return DType::f64;
-    case kBool: return DType::boolean;
-    case kByte: return DType::i8;
-    case kUByte: return DType::u8;
-    case kShort: return DType::i16;
-    case kUShort: return DType::u16;
-    case kInt: return DType::i32;
-    case kUInt: return DType::u32;
+    case kFloat:
+      return DType::f32;
+    case kHalf:
+      return DType::f16;
+    case kDouble:
+      return DType::f64;
+    case kBool:
+      return DType::boolean;
+    case kByte:
+      return DType::i8;
+    case kUByte:
+      return DType::u8;
+    case kShort:
+      return DType::i16;
+    case kUShort:
+      return DType::u16;
+    case kInt:
+      return DType::i32;
+    case kUInt:
+      return DType::u32;
     case kLong:
-    case kLongLong: return DType::i64;
+    case kLongLong:
+      return DType::i64;
     case kULong:
-    case kULongLong: return DType::u64;
-    case kCFloat: return DType::c64;
-    case kCDouble: return DType::c128;
-    default: break;
+    case kULongLong:
+      return DType::u64;
+    case kCFloat:
+      return DType::c64;
+    case kCDouble:
+      return DType::c128;
+    default:
+      break;
   }
   if (descr->type_num < kFirstUserType) return DType::undefined;
   const Descriptor* bfloat16 = bfloat16_descriptor();
@@ -82,21 +97,36 @@ DType dtype_of(const Descriptor* descr) {
 
 int type_num_of(DType type) {
   switch (type) {
-    case DType::f32: return kFloat;
-    case DType::f16: return kHalf;
-    case DType::f64: return kDouble;
-    case DType::boolean: return kBool;
-    case DType::i8: return kByte;
-    case DType::u8: return kUByte;
-    case DType::i16: return kShort;
-    case DType::u16: return kUShort;
-    case DType::i32: return kInt;
-    case DType::u32: return kUInt;
-    case DType::i64: return kLong;
-    case DType::u64: return kULong;
-    case DType::c64: return kCFloat;
-    case DType::c128: return kCDouble;
-    default: return -1;
+    case DType::f32:
+      return kFloat;
+    case DType::f16:
+      return kHalf;
+    case DType::f64:
+      return kDouble;
+    case DType::boolean:
+      return kBool;
+    case DType::i8:
+      return kByte;
+    case DType::u8:
+      return kUByte;
+    case DType::i16:
+      return kShort;
+    case DType::u16:
+      return kUShort;
+    case DType::i32:
+      return kInt;
+    case DType::u32:
+      return kUInt;
+    case DType::i64:
+      return kLong;
+    case DType::u64:
+      return kULong;
+    case DType::c64:
+      return kCFloat;
+    case DType::c128:
+      return kCDouble;
+    default:
+      return -1;
   }
 }
 

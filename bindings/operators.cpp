@@ -2,7 +2,7 @@
 // The five operators on arrays. They are plain C functions of Python rather than nanobind's, whose
 // dispatch would be a third of the time of a call on a few elements; softnpu/functional.py gives
 // them their names, keywords and documentation.
-#include "operators.h"
+#include "sections.h"
 
 #include "call.h"
 #include "ops/elu_backward.h"
@@ -113,8 +113,8 @@ PyObject* entry(PyObject* /*module*/, PyObject* const* given, Py_ssize_t count) 
 
 template <nb::object (*kFunction)(PyObject* const*), Py_ssize_t kCount>
 constexpr PyMethodDef method(const char* name, const char* signature) {
-  auto* function = reinterpret_cast<PyCFunction>(
-      reinterpret_cast<void (*)()>(&entry<kFunction, kCount>));
+  auto* function =
+      reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&entry<kFunction, kCount>));
   return {name, function, METH_FASTCALL, signature};
 }
 

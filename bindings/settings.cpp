@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this process emulates, and with what.
-#include "settings.h"
+#include "sections.h"
 
 #include <string>
 

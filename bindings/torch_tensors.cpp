@@ -40,7 +40,8 @@ Status settle_tensor(const char* name, Access access, Array& out, PyObject*& obj
   const bool lazy = is_lazy(object, out.tensor.dtype);
   if (access == Access::write) {
     if (lazy)
-      return fail(kParamInvalid, name, " is a lazily negated or conjugated tensor; an output must "
+      return fail(kParamInvalid, name,
+                  " is a lazily negated or conjugated tensor; an output must "
                   "hold its values");
     if (nb::cast<bool>(nb::getattr(object, "requires_grad")))
       return fail(kParamInvalid, name, " requires grad; an output must not, pass out.detach()");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a PyTorch tensor is beyond its memory: lazily negated or conjugated, part of a graph, sparse.
+// What a PyTorch tensor is beyond its memory: lazily negated or conjugated, part of a graph,
+// sparse.
 #pragma once
 
 #include "array.h"

@@ -11,6 +11,17 @@
 using namespace softnpu;
 using namespace softnpu::runtime;
 
+namespace {
+
+aclError check_level(std::string_view function, int32_t level) {
+  return entry(function, [&]() -> Status {
+    if (level == ACL_RT_THREAD_LEVEL) return {};
+    return fail(kRtParamInvalid, "level is ", level, "; it must be ACL_RT_THREAD_LEVEL (0)");
+  });
+}
+
+}  // namespace
+
 extern "C" {
 
 aclError aclInit(const char* configPath) {
@@ -39,17 +50,17 @@ aclError aclrtGetRunMode(aclrtRunMode* runMode) {
 }
 
 aclError aclrtGetLastError(aclrtLastErrLevel level) {
-  const aclError last = aclrtPeekAtLastError(level);
+  const int32_t last = last_runtime_code();
+  const aclError status = check_level("aclrtGetLastError", number_of(level));
+  if (status != ACL_SUCCESS) return status;
   remember_runtime_code(kSuccess);
   return last;
 }
 
 aclError aclrtPeekAtLastError(aclrtLastErrLevel level) {
-  if (number_of(level) == ACL_RT_THREAD_LEVEL) return last_runtime_code();
-  return entry("aclrtPeekAtLastError", [&] {
-    return fail(kRtParamInvalid, "level is ", number_of(level),
-                "; it must be ACL_RT_THREAD_LEVEL (0)");
-  });
+  const int32_t last = last_runtime_code();
+  const aclError status = check_level("aclrtPeekAtLastError", number_of(level));
+  return status == ACL_SUCCESS ? last : status;
 }
 
 size_t aclDataTypeSize(aclDataType dataType) {

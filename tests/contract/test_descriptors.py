@@ -18,8 +18,10 @@ from tests.support.prepared import prepare
 
 def delete_array(pointer: Any) -> None:
     """delete[] as a C++ client calls it."""
-    library = ct.CDLL(ctypes.util.find_library("stdc++") or "libstdc++.so.6")
-    operator_delete = library._ZdaPv
+    try:  # a sanitizer that was loaded first has the one to call
+        operator_delete = ct.CDLL(None)._ZdaPv
+    except AttributeError:
+        operator_delete = ct.CDLL("libstdc++.so.6")._ZdaPv
     operator_delete.argtypes, operator_delete.restype = [ct.c_void_p], None
     operator_delete(ct.cast(pointer, ct.c_void_p))
 

@@ -97,12 +97,12 @@ def test_smooth_l1_loss_backward(g: float, a: float, b: float, beta: float, code
 
 
 def test_smooth_l1_loss_backward_beyond_the_numbers() -> None:
-    """Law: infinite beta gives 0 for finite differences, 1 for infinite ones; NaN stays NaN."""
+    """Law: infinite beta gives 0 for finite inputs, however far apart, 1 for infinite ones."""
     a = np.array([5, np.inf, -np.inf, np.nan, 3e38], np.float32)
     b = np.array([1, 1, 1, 1, -3e38], np.float32)
     grad, inf = np.ones(5, np.float32), float("inf")
     computed = reference.smooth_l1_loss_backward(grad, a, b, 0, inf)
-    np.testing.assert_array_equal(computed, [0, 1, -1, np.nan, 1])
+    np.testing.assert_array_equal(computed, [0, 1, -1, np.nan, 0])
     wrong: list[tuple[int | str, float]] = [("max", 1), (3, 1), (0, -1), (0, float("nan"))]
     for reduction, beta in wrong:
         with pytest.raises(ValueError, match="smooth_l1_loss_backward"):
@@ -164,6 +164,16 @@ def test_upsample_sums_beyond_the_numbers() -> None:
     grad = np.array(rows).reshape(1, 5, 1, 1, 3)
     computed = reference.upsample_nearest3d_backward(grad, (1, 1, 3), (1, 5, 1, 1, 1))
     np.testing.assert_array_equal(computed.ravel(), [big, np.inf, np.inf, np.nan, np.nan])
+
+
+def test_upsample_sums_that_are_zero() -> None:
+    """Law: only a sum of nothing but -0 is -0; an empty one, and any other zero sum, is +0."""
+    rows = [[-0.0, -0.0], [-0.0, 0.0], [1.0, -1.0], [0.0, 0.0]]
+    grad = np.array(rows).reshape(1, 4, 1, 1, 2)
+    computed = reference.upsample_nearest3d_backward(grad, (1, 1, 2), (1, 4, 1, 1, 1))
+    assert same_bits(computed.ravel(), np.array([-0.0, 0.0, 0.0, 0.0]))
+    spread = reference.upsample_nearest3d_backward(grad, (1, 1, 2), (1, 4, 1, 1, 3))
+    assert same_bits(spread[0, 0].ravel(), np.array([-0.0, -0.0, 0.0]))
 
 
 def test_document_samples() -> None:

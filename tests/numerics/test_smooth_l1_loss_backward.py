@@ -21,10 +21,13 @@ import softnpu
 from softnpu import reference
 from tests.support import accuracy
 from tests.support import specials as sp
+from tests.support.cases import Reduction
 from tests.support.ulp import distance, same_bits
 
 Array = npt.NDArray[Any]
 Batch = tuple[Array, Array, Array, float]
+
+CODES: dict[str, int] = {"none": 0, "mean": 1, "sum": 2}
 
 
 def all_bits(rng: np.random.Generator, dtype: np.dtype[Any]) -> Iterator[Batch]:
@@ -84,7 +87,7 @@ def test_accuracy_is_as_tabled(row: accuracy.Row) -> None:
     reduction, name = row.range.split(", ")
     for g, a, b, beta in RANGES[name](np.random.default_rng(50), row.dtype):
         grad = g[:1] if reduction == "mean" else g
-        got = softnpu.smooth_l1_loss_backward(grad, a, b, reduction, beta)
+        got = softnpu.smooth_l1_loss_backward(grad, a, b, CODES[reduction], beta)
         expected = reference.smooth_l1_loss_backward(grad, a, b, reduction, beta)
         accuracy.check(row, got, expected, g, a, b, context=(beta, reduction, grad[:1]))
     accuracy.check_share(row)
@@ -102,6 +105,16 @@ def test_any_float32(inputs: tuple[float, ...], beta: float, reduction: int) -> 
     got = softnpu.smooth_l1_loss_backward(g, a, b, reduction, beta)
     expected = reference.smooth_l1_loss_backward(g, a, b, reduction, beta)
     assert distance(got, expected, zero_sign=True).max() <= 2
+
+
+@pytest.mark.parametrize("name", ["none", "mean", "sum"])
+def test_reductions_have_names(name: Reduction) -> None:
+    """Law: "none", "mean" and "sum" are 0, 1 and 2; of them only the mean divides."""
+    g, a, b = sp.random_values(np.random.default_rng(54), (3, 100), sp.FLOAT32)
+    by_name = softnpu.smooth_l1_loss_backward(g, a, b, name, 1.0)
+    assert same_bits(by_name, softnpu.smooth_l1_loss_backward(g, a, b, CODES[name], 1.0))
+    plain = softnpu.smooth_l1_loss_backward(g, a, b, 0, 1.0)
+    assert same_bits(by_name, plain) == (name != "mean")
 
 
 def test_document_sample() -> None:

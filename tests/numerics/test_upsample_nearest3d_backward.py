@@ -3,7 +3,7 @@
 
 Ranges of the accuracy table: "small boxes" sums up to 60 terms around 0; "small boxes, all bits"
 takes them from all finite bit patterns that cannot overflow on the way; "million terms" sums 10**6
-terms, along one axis or several. The sign of a sum that is zero is not laid down.
+terms, along one axis or several.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def test_accuracy_is_as_tabled(row: accuracy.Row) -> None:
     """Law: every row of the accuracy table holds, however many terms a sum has."""
     for grad, inner in RANGES[row.range](np.random.default_rng(30), row.dtype):
         got, expected = both(grad, inner)
-        accuracy.check(row, got, expected, zero_sign=False, context=(grad.shape, inner))
+        accuracy.check(row, got, expected, context=(grad.shape, inner))
     accuracy.check_share(row)
 
 
@@ -206,6 +206,26 @@ def test_infinities_and_nan_stay_in_their_box(dtype: np.dtype[Any]) -> None:
     np.testing.assert_array_equal(
         got.ravel().astype(np.float64), [np.inf, np.nan, np.nan, np.inf, 2]
     )
+
+
+@pytest.mark.parametrize("inner", [(5, 6, 8), (2, 3, 4), (1, 1, 1), (5, 6, 11)], ids=str)
+@pytest.mark.parametrize("layout", ["NCDHW", "NDHWC"])
+@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
+def test_zero_sums_have_the_sign_of_ieee_754(
+    dtype: np.dtype[Any], layout: str, inner: Sizes
+) -> None:
+    """Law: a sum of nothing but -0 is -0, in any order of adding; every other zero sum is +0."""
+    rng = np.random.default_rng(35)
+    grad = np.where(rng.random((2, 3, 5, 6, 8)) < 0.02, 0.0, -0.0).astype(dtype)
+    grad[0, 0] = np.array(-0.0, dtype)
+    if layout == "NDHWC":
+        grad, size = np.moveaxis(grad, 1, -1).copy(), (2, *inner, 3)
+    else:
+        size = (2, 3, *inner)
+    got = softnpu.upsample_nearest3d_backward(grad, (5, 6, 8), size, format=layout)
+    expected = reference.upsample_nearest3d_backward(grad, (5, 6, 8), size, format=layout)
+    assert np.signbit(expected).any()
+    assert distance(got, expected, zero_sign=True).max() == 0
 
 
 def test_empty_ranges_give_zero() -> None:

@@ -15,59 +15,13 @@
 #include "acl/acl.h"
 #include "aclnnop/aclnn_elu_backward.h"
 #include "aclnnop/aclnn_max_unpool3d_backward.h"
+#include "parallel.h"
 
 namespace {
 
-constexpr int kThreads = 8;
 constexpr int kRounds = 100;
 constexpr size_t kCount = 3000;
 constexpr size_t kBytes = kCount * sizeof(float);
-
-std::atomic<int> passed{0};
-std::atomic<int> failed{0};
-
-void expect(bool holds, const char* what) {
-  (holds ? passed : failed).fetch_add(1);
-  if (holds) return;
-  const char* message = aclGetRecentErrMsg();
-  std::fprintf(stderr, "FAILED: %s (%s)\n", what, message == nullptr ? "no message" : message);
-}
-#define EXPECT(condition) expect((condition), #condition)
-#define EXPECT_OK(call) expect((call) == ACL_SUCCESS, #call)
-
-// Each thread starts without a device, and takes it first. All begin at the same moment.
-void in_parallel(const std::function<void(int)>& body) {
-  std::vector<std::thread> threads;
-  std::atomic<int> missing{kThreads};
-  for (int i = 0; i < kThreads; ++i)
-    threads.emplace_back([&body, &missing, i] {
-      missing.fetch_sub(1);
-      while (missing.load() > 0) std::this_thread::yield();
-      EXPECT(aclrtSynchronizeDevice() == ACL_ERROR_RT_CONTEXT_NULL);
-      EXPECT_OK(aclrtSetDevice(0));
-      body(i);
-      EXPECT_OK(aclrtResetDevice(0));
-    });
-  for (std::thread& thread : threads) thread.join();
-}
-
-struct Buffer {
-  explicit Buffer(size_t bytes = kBytes) {
-    EXPECT_OK(aclrtMalloc(&address, bytes, ACL_MEM_MALLOC_HUGE_FIRST));
-  }
-  ~Buffer() { EXPECT_OK(aclrtFree(address)); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  void* address = nullptr;
-};
-
-struct StreamOwner {
-  StreamOwner() { EXPECT_OK(aclrtCreateStream(&stream)); }
-  ~StreamOwner() { EXPECT_OK(aclrtDestroyStream(stream)); }
-  StreamOwner(const StreamOwner&) = delete;
-  StreamOwner& operator=(const StreamOwner&) = delete;
-  aclrtStream stream = nullptr;
-};
 
 std::vector<float> numbers(int seed) {
   std::vector<float> values(kCount);
@@ -79,7 +33,7 @@ std::vector<float> numbers(int seed) {
 // Work of one stream runs in order: up, across, down.
 void copies_on_own_streams(int thread) {
   const StreamOwner own;
-  const Buffer a, b;
+  const Buffer a(kBytes), b(kBytes);
   for (int round = 0; round < kRounds; ++round) {
     const std::vector<float> sent = numbers(thread * 1000 + round);
     std::vector<float> received(kCount);
@@ -215,7 +169,7 @@ void elu_backward(aclrtStream stream, const Buffer& grad, const Buffer& x, const
 
 void operators(aclrtStream shared, int thread) {
   const StreamOwner own;
-  const Buffer grad, x, out;
+  const Buffer grad(kBytes), x(kBytes), out(kBytes);
   for (int round = 0; round < kRounds; ++round) {
     const std::vector<float> g = numbers(thread), v = numbers(round * 7 + thread);
     std::vector<float> result(kCount);

@@ -63,6 +63,10 @@ def in_thread(body: Callable[[], Result]) -> Result:
 class Runtime(Session):
     """A thread's device and stream, with what makes streams, events and host functions short."""
 
+    def __enter__(self) -> Runtime:
+        super().__enter__()
+        return self
+
     def host(self, function: Callable[[], object]) -> int:
         """The address of a C function that calls `function`."""
         callback = CallbackType(lambda _: function() and None)

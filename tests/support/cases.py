@@ -6,7 +6,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from tests.support import specials as sp
 from tests.support.laws import Operator
 
 Array = npt.NDArray[Any]
+Reduction = Literal["none", "mean", "sum"]
 
 FLAT = {"small": (3, 5, 7), "large": (37, 41, 83)}
 # N, C and then D, H, W of the gradient and of the upsampled side
@@ -59,6 +60,12 @@ def _mixed(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any
     return np.where(rng.random(shape) < 0.25, sp.random_bits(rng, shape, dtype), values)
 
 
+def _with_zeros(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Draw ordinary values, with -0 in most places, so that some sums have only such terms."""
+    values = sp.random_values(rng, shape, dtype)
+    return np.where(rng.random(shape) < 0.9, np.array(-0.0, dtype), values)
+
+
 def _elu(shape: tuple[int, ...]) -> Iterator[Case]:
     for dtype in sp.FLOATING:
         for is_result in (True, False):
@@ -86,12 +93,13 @@ def _selu(shape: tuple[int, ...]) -> Iterator[Case]:
 
 def _smooth_l1(shape: tuple[int, ...]) -> Iterator[Case]:
     mixed = (sp.FLOAT16, sp.BFLOAT16, sp.FLOAT32)
+    reductions: tuple[Reduction, ...] = ("none", "mean")
     for kinds in [(dtype,) * 3 for dtype in sp.FLOATING] + [mixed]:
-        for reduction in ("none", "mean"):
+        for reduction in reductions:
             name = f"smooth_l1_loss_backward {','.join(k.name for k in kinds)} {reduction}"
             rng = _generator(name)
 
-            def call(*arrays: Array, out: Array | None = None, r: str = reduction) -> Array:
+            def call(*arrays: Array, out: Array | None = None, r: Reduction = reduction) -> Array:
                 g, a, b = arrays
                 return softnpu.smooth_l1_loss_backward(g, a, b, r, BETA, out=out)
 
@@ -116,7 +124,7 @@ def _upsample(n: int, c: int, inner: tuple[int, ...], outer: tuple[int, ...]) ->
                 (g,) = arrays
                 return softnpu.upsample_nearest3d_backward(g, outer, size, format=layout, out=out)
 
-            grad = sp.random_values(_generator(name), shape, dtype)
+            grad = _with_zeros(_generator(name), shape, dtype)
             yield Case(name, call, [grad], dtype)
 
 

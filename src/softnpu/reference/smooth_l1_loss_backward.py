@@ -26,8 +26,8 @@ def smooth_l1_loss_backward(
 
     norm is 1/N for the reduction "mean" and 1 otherwise; N counts the elements of ``self``
     broadcast with ``target``. beta is rounded to float32 first. sign(0) is 0, which only beta = 0
-    reaches. A difference beyond the float32 range is infinite, as in the device's float32
-    arithmetic; only an infinite beta can tell.
+    reaches. An infinite beta gives 0 for finite inputs, also where their difference is beyond the
+    float32 range: d is a difference of float64 here.
 
     Parameters
     ----------
@@ -56,7 +56,6 @@ def smooth_l1_loss_backward(
     grad, a, b = (array.astype(np.float64) for array in (grad_out, self, target))
     with np.errstate(all="ignore"):
         d = a - b
-        d = np.where(np.isinf(d.astype(np.float32)), np.copysign(np.inf, d), d)
         width = np.float64(np.float32(beta))
         slope = np.where(np.abs(d) < width, d / width, np.sign(d))
         gradient = np.asarray(grad * slope)

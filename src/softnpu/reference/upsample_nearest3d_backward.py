@@ -30,7 +30,8 @@ def upsample_nearest3d_backward(
         scale    = float32(scales) if all three scales are > 0, else float32(out) / float32(in)
         start(i) = min(ceil(float32(i) * scale), out)
 
-    An empty range gives 0. Sums are exact before their one rounding to float64. Zero sums are +0.
+    An empty range gives +0. Sums are exact before their one rounding to float64. A sum that is zero
+    is +0, unless it has terms and all of them are -0: IEEE 754 gives that in any order of adding.
 
     Parameters
     ----------
@@ -114,7 +115,9 @@ def _inner_sizes(
 
 
 def _sum(terms: npt.NDArray[np.float64]) -> float:
-    """Sum without intermediate rounding; infinities and NaN as IEEE 754 adds them."""
+    """Sum without intermediate rounding; zeros, infinities and NaN as IEEE 754 adds them."""
+    if terms.size and (terms == 0).all() and np.signbit(terms).all():
+        return -0.0
     if not np.isfinite(terms).all():
         with np.errstate(invalid="ignore"):
             return float(terms.sum())

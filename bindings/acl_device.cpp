@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process, devices, contexts and options.
+#include <nanobind/stl/string.h>
+
+#include "c_function.h"
+#include "callbacks.h"
+#include "sections.h"
+
+namespace softnpu::python {
+namespace {
+
+int init(const std::optional<std::string>& config) {
+  const nb::gil_scoped_release others_may_run;
+  return aclInit(config ? config->c_str() : nullptr);
+}
+
+int finalize() {
+  const int status = [] {
+    const nb::gil_scoped_release others_may_run;
+    return aclFinalize();
+  }();
+  if (status == ACL_SUCCESS) forget_all_callbacks();
+  return status;
+}
+
+nb::object recent_message() {
+  const char* message = aclGetRecentErrMsg();
+  if (message == nullptr) return nb::none();
+  return nb::steal(PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(strlen(message)), "replace"));
+}
+
+void bind_process(nb::module_& m) {
+  m.def("aclInit", &init, nb::arg("config_path") = nb::none(),
+        "Start the process's use of the device; config_path names a JSON file.");
+  m.def("aclFinalize", &finalize, "End the process's use of all devices.");
+  m.def("aclGetRecentErrMsg", &recent_message, nb::sig("def aclGetRecentErrMsg() -> str | None"),
+        "Return and clear this thread's latest message.");
+  m.def("aclrtGetSocName", [] { return aclrtGetSocName(); }, "The emulated product.");
+  bind_acl<&aclrtGetVersion>(m, "aclrtGetVersion", "Major, minor and patch version, status.");
+  bind_acl<&aclrtGetRunMode>(m, "aclrtGetRunMode", "Run mode (ACL_HOST), status.");
+  bind_acl<&aclrtGetLastError>(m, "aclrtGetLastError", nb::arg("level"),
+                               "This thread's latest runtime status, which is cleared.");
+  bind_acl<&aclrtPeekAtLastError>(m, "aclrtPeekAtLastError", nb::arg("level"),
+                                  "This thread's latest runtime status, which is kept.");
+  m.def("aclDataTypeSize",
+        [](int type) { return aclDataTypeSize(static_cast<aclDataType>(type)); },
+        nb::arg("data_type"), "Bytes of one element; 0 for types without a fixed byte size.");
+  m.def("aclFloatToFloat16", &aclFloatToFloat16, nb::arg("value"),
+        "The bits of the nearest float16, saturating.");
+  m.def("aclFloat16ToFloat", &aclFloat16ToFloat, nb::arg("value"),
+        "The value of float16 bits, every exponent read as a finite one.");
+}
+
+void bind_devices(nb::module_& m) {
+  bind_acl<&aclrtGetDeviceCount>(m, "aclrtGetDeviceCount", "Number of devices, status.");
+  bind_acl<&aclrtSetDevice>(m, "aclrtSetDevice", nb::arg("device_id"),
+                            "Use a device in this thread, with its default context.");
+  bind_acl<&aclrtGetDevice>(m, "aclrtGetDevice", "This thread's device, status.");
+  bind_acl<&aclrtResetDevice>(m, "aclrtResetDevice", nb::arg("device_id"),
+                              "Undo one aclrtSetDevice.");
+  bind_acl<&aclrtResetDeviceForce>(m, "aclrtResetDeviceForce", nb::arg("device_id"),
+                                   "Undo every aclrtSetDevice.");
+  bind_acl<&aclrtSynchronizeDevice>(m, "aclrtSynchronizeDevice",
+                                    "Wait for all streams of this thread's device.");
+  bind_acl<&aclrtSynchronizeDeviceWithTimeout>(m, "aclrtSynchronizeDeviceWithTimeout",
+                                               nb::arg("timeout"), "The same, in milliseconds.");
+}
+
+void bind_contexts(nb::module_& m) {
+  bind_acl<&aclrtCreateContext>(m, "aclrtCreateContext", nb::arg("device_id"), "Context, status.");
+  bind_acl<&aclrtDestroyContext>(m, "aclrtDestroyContext", nb::arg("context"),
+                                 "Destroy a context and its streams.");
+  bind_acl<&aclrtSetCurrentContext>(m, "aclrtSetCurrentContext", nb::arg("context"),
+                                    "Use a context in this thread.");
+  bind_acl<&aclrtGetCurrentContext>(m, "aclrtGetCurrentContext", "This thread's context, status.");
+  bind_acl<&aclrtCtxGetCurrentDefaultStream>(m, "aclrtCtxGetCurrentDefaultStream",
+                                             "The context's default stream, status.");
+  bind_acl<&aclrtCtxSetSysParamOpt>(m, "aclrtCtxSetSysParamOpt", nb::arg("opt"), nb::arg("value"),
+                                    "Set an option of the context.");
+  bind_acl<&aclrtCtxGetSysParamOpt>(m, "aclrtCtxGetSysParamOpt", nb::arg("opt"),
+                                    "Value of an option of the context, status.");
+  bind_acl<&aclrtSetSysParamOpt>(m, "aclrtSetSysParamOpt", nb::arg("opt"), nb::arg("value"),
+                                 "Set an option of the process.");
+  bind_acl<&aclrtGetSysParamOpt>(m, "aclrtGetSysParamOpt", nb::arg("opt"),
+                                 "Value of an option of the process, status.");
+}
+
+}  // namespace
+
+void bind_acl_device(nb::module_& m) {
+  bind_process(m);
+  bind_devices(m);
+  bind_contexts(m);
+}
+
+}  // namespace softnpu::python

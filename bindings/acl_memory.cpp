@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory, page-locked host memory, and copies.
+#include "c_function.h"
+#include "sections.h"
+
+namespace softnpu::python {
+namespace {
+
+using nb::arg;
+
+void bind_allocation(nb::module_& m) {
+  bind_acl<&aclrtMalloc>(m, "aclrtMalloc", arg("size"), arg("policy"), "Address, status.");
+  bind_acl<&aclrtMallocAlign32>(m, "aclrtMallocAlign32", arg("size"), arg("policy"),
+                                "Address, status.");
+  bind_acl<&aclrtMallocCached>(m, "aclrtMallocCached", arg("size"), arg("policy"),
+                               "Address, status.");
+  bind_acl<&aclrtFree>(m, "aclrtFree", arg("ptr"), "Release device memory.");
+  bind_acl<&aclrtFreeWithDevSync>(m, "aclrtFreeWithDevSync", arg("ptr"),
+                                  "Release device memory after the device's work is done.");
+  bind_acl<&aclrtMallocHost>(m, "aclrtMallocHost", arg("size"), "Address, status.");
+  bind_acl<&aclrtFreeHost>(m, "aclrtFreeHost", arg("ptr"), "Release host memory.");
+  bind_acl<&aclrtGetMemInfo>(m, "aclrtGetMemInfo", arg("attr"),
+                             "Free bytes, total bytes, status.");
+}
+
+void bind_copies(nb::module_& m) {
+  bind_acl<&aclrtMemcpy>(m, "aclrtMemcpy", arg("dst"), arg("dest_max"), arg("src"), arg("count"),
+                         arg("kind"), "Copy count bytes; dest_max bounds the destination.");
+  bind_acl<&aclrtMemcpyAsync>(m, "aclrtMemcpyAsync", arg("dst"), arg("dest_max"), arg("src"),
+                              arg("count"), arg("kind"), arg("stream"),
+                              "The same, in a stream's order.");
+  bind_acl<&aclrtMemset>(m, "aclrtMemset", arg("ptr"), arg("max_count"), arg("value"),
+                         arg("count"), "Set count bytes; max_count bounds the memory.");
+  bind_acl<&aclrtMemsetAsync>(m, "aclrtMemsetAsync", arg("ptr"), arg("max_count"), arg("value"),
+                              arg("count"), arg("stream"), "The same, in a stream's order.");
+  bind_acl<&aclrtMemcpy2d>(m, "aclrtMemcpy2d", arg("dst"), arg("dpitch"), arg("src"),
+                           arg("spitch"), arg("width"), arg("height"), arg("kind"),
+                           "Copy height rows of width bytes; pitches part the rows' starts.");
+  bind_acl<&aclrtMemcpy2dAsync>(m, "aclrtMemcpy2dAsync", arg("dst"), arg("dpitch"), arg("src"),
+                                arg("spitch"), arg("width"), arg("height"), arg("kind"),
+                                arg("stream"), "The same, in a stream's order.");
+}
+
+nb::object memory_view(uintptr_t address, Py_ssize_t size) {
+  if (size < 0) throw nb::value_error("size must not be negative");
+  if (address == 0 && size > 0) throw nb::value_error("the address is null");
+  static char nothing;  // a view of nothing needs an address too
+  char* memory = address == 0 ? &nothing : reinterpret_cast<char*>(address);
+  PyObject* view = PyMemoryView_FromMemory(memory, size, PyBUF_WRITE);
+  if (view == nullptr) nb::raise_python_error();
+  return nb::steal(view);
+}
+
+}  // namespace
+
+void bind_acl_memory(nb::module_& m) {
+  bind_allocation(m);
+  bind_copies(m);
+  m.def("memory_view", &memory_view, arg("address"), arg("size"),
+        nb::sig("def memory_view(address: int, size: int) -> memoryview"),
+        "The bytes at an address, writable; they must stay allocated while the view is in use.");
+  m.def(
+      "bytes_address",
+      [](const nb::bytes& data) { return reinterpret_cast<uintptr_t>(data.c_str()); },
+      arg("data"), "Where the contents of a bytes object lie.");
+}
+
+}  // namespace softnpu::python

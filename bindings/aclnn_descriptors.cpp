@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors, scalars, arrays and lists of aclnn.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+
+#include "aclnn/acl_meta.h"
+#include "c_function.h"
+#include "sections.h"
+
+namespace softnpu::python {
+namespace {
+
+using nb::arg;
+using Ints = std::vector<int64_t>;
+
+// None is a null array.
+const int64_t* values(const std::optional<Ints>& ints) { return ints ? ints->data() : nullptr; }
+uint64_t count(const std::optional<Ints>& ints) { return ints ? ints->size() : 0; }
+
+// C takes one length for both, so a shorter list of strides would be read past its end.
+void require_as_many(const std::optional<Ints>& dims, const std::optional<Ints>& stride) {
+  if (stride && count(dims) != stride->size())
+    raise(fail(kParamInvalid, "stride has ", stride->size(), " elements, but viewDims has ",
+               count(dims)));
+}
+
+uintptr_t create_tensor(const std::optional<Ints>& dims, int type, const std::optional<Ints>& stride,
+                        int64_t offset, int format, const std::optional<Ints>& storage,
+                        Handle data) {
+  require_as_many(dims, stride);
+  return check_created(aclCreateTensor(values(dims), count(dims), static_cast<aclDataType>(type),
+                                       values(stride), offset, static_cast<aclFormat>(format),
+                                       values(storage), count(storage), pointer(data)));
+}
+
+void init_tensor(Handle tensor, const std::optional<Ints>& dims, int type,
+                 const std::optional<Ints>& stride, int64_t offset, int format,
+                 const std::optional<Ints>& storage, Handle data) {
+  require_as_many(dims, stride);
+  check(aclInitTensor(pointer<aclTensor*>(tensor), values(dims), count(dims),
+                      static_cast<aclDataType>(type), values(stride), offset,
+                      static_cast<aclFormat>(format), values(storage), count(storage),
+                      pointer(data)));
+}
+
+template <aclnnStatus (*kGet)(const aclTensor*, int64_t**, uint64_t*)>
+Ints get_ints(Handle tensor) {
+  int64_t* found = nullptr;
+  uint64_t size = 0;
+  check(kGet(pointer<const aclTensor*>(tensor), &found, &size));
+  const std::unique_ptr<int64_t[]> owner(found);
+  return Ints(found, found + size);
+}
+
+uintptr_t create_scalar(const std::optional<nb::bytes>& value, int type) {
+  const auto data_type = static_cast<aclDataType>(type);
+  if (value && value->size() < aclDataTypeSize(data_type))
+    throw nb::value_error("value is shorter than an element of the data type");
+  void* bytes = value ? const_cast<char*>(value->c_str()) : nullptr;
+  return check_created(aclCreateScalar(bytes, data_type));
+}
+
+template <class List, class Member, List* (*kCreate)(const Member* const*, uint64_t)>
+uintptr_t create_list(const std::vector<Handle>& members) {
+  std::vector<const Member*> pointers;
+  for (const Handle& member : members) pointers.push_back(pointer<const Member*>(member));
+  return check_created(kCreate(pointers.data(), pointers.size()));
+}
+
+void bind_tensors(nb::module_& m) {
+  m.def("aclCreateTensor", &create_tensor, arg("viewDims"), arg("dataType"), arg("stride").none(),
+        arg("offset"), arg("format"), arg("storageDims"), arg("tensorData").none(),
+        "A view of device memory; a stride of None means contiguous.");
+  m.def("aclInitTensor", &init_tensor, arg("tensor"), arg("viewDims"), arg("dataType"),
+        arg("stride").none(), arg("offset"), arg("format"), arg("storageDims"),
+        arg("tensorDataAddr").none(), "Describe another view with the same handle.");
+  bind_aclnn<&aclDestroyTensor>(m, "aclDestroyTensor", arg("tensor"), "Destroy a tensor.");
+  m.def("aclGetViewShape", &get_ints<&aclGetViewShape>, arg("tensor"), "The view's sizes.");
+  m.def("aclGetStorageShape", &get_ints<&aclGetStorageShape>, arg("tensor"),
+        "The storage's sizes.");
+  m.def("aclGetViewStrides", &get_ints<&aclGetViewStrides>, arg("tensor"), "Strides in elements.");
+  bind_aclnn<&aclGetViewOffset>(m, "aclGetViewOffset", arg("tensor"), "Offset in elements.");
+  bind_aclnn<&aclGetFormat>(m, "aclGetFormat", arg("tensor"), "The format.");
+  bind_aclnn<&aclGetDataType>(m, "aclGetDataType", arg("tensor"), "The data type.");
+  bind_aclnn<&aclSetRawTensorAddr>(m, "aclSetRawTensorAddr", arg("tensor"), arg("addr").none(),
+                                   "Give a tensor another address.");
+  bind_aclnn<&aclGetRawTensorAddr>(m, "aclGetRawTensorAddr", arg("tensor"), "The address.");
+}
+
+void bind_scalars_and_arrays(nb::module_& m) {
+  m.def("aclCreateScalar", &create_scalar, arg("value").none(), arg("dataType"),
+        "A number from its bytes.");
+  bind_aclnn<&aclDestroyScalar>(m, "aclDestroyScalar", arg("scalar"), "Destroy a scalar.");
+  m.def(
+      "aclCreateIntArray",
+      [](const Ints& value) { return check_created(aclCreateIntArray(value.data(), value.size())); },
+      arg("value"), "A copy of some integers.");
+  bind_aclnn<&aclDestroyIntArray>(m, "aclDestroyIntArray", arg("array"), "Destroy an array.");
+  bind_aclnn<&aclGetIntArraySize>(m, "aclGetIntArraySize", arg("array"), "Number of members.");
+  m.def(
+      "aclCreateFloatArray",
+      [](const std::vector<float>& value) {
+        return check_created(aclCreateFloatArray(value.data(), value.size()));
+      },
+      arg("value"), "A copy of some numbers as float32.");
+  bind_aclnn<&aclDestroyFloatArray>(m, "aclDestroyFloatArray", arg("array"), "Destroy an array.");
+  bind_aclnn<&aclGetFloatArraySize>(m, "aclGetFloatArraySize", arg("array"), "Number of members.");
+  m.def(
+      "aclCreateBoolArray",
+      [](const std::vector<bool>& value) {
+        const auto copy = std::make_unique<bool[]>(value.size() + 1);
+        std::copy(value.begin(), value.end(), copy.get());
+        return check_created(aclCreateBoolArray(copy.get(), value.size()));
+      },
+      arg("value"), "A copy of some bools.");
+  bind_aclnn<&aclDestroyBoolArray>(m, "aclDestroyBoolArray", arg("array"), "Destroy an array.");
+  bind_aclnn<&aclGetBoolArraySize>(m, "aclGetBoolArraySize", arg("array"), "Number of members.");
+}
+
+void bind_lists(nb::module_& m) {
+  m.def("aclCreateTensorList", &create_list<aclTensorList, aclTensor, &aclCreateTensorList>,
+        arg("value"), "A list that takes its members over; they may be None.");
+  bind_aclnn<&aclDestroyTensorList>(m, "aclDestroyTensorList", arg("array"),
+                                    "Destroy a list and its members.");
+  bind_aclnn<&aclGetTensorListSize>(m, "aclGetTensorListSize", arg("tensorList"),
+                                    "Number of members.");
+  m.def("aclCreateScalarList", &create_list<aclScalarList, aclScalar, &aclCreateScalarList>,
+        arg("value"), "A list that takes its members over; they may be None.");
+  bind_aclnn<&aclDestroyScalarList>(m, "aclDestroyScalarList", arg("array"),
+                                    "Destroy a list and its members.");
+  bind_aclnn<&aclGetScalarListSize>(m, "aclGetScalarListSize", arg("scalarList"),
+                                    "Number of members.");
+}
+
+}  // namespace
+
+void bind_aclnn_descriptors(nb::module_& m) {
+  bind_tensors(m);
+  bind_scalars_and_arrays(m);
+  bind_lists(m);
+}
+
+}  // namespace softnpu::python

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Documented C functions as Python functions. Handles and addresses are ints, None is null; what C
+// returns through pointers is returned. The GIL is released during every call: nearly all of them
+// can wait, or run work that calls back into Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+
+#include "acl/acl.h"
+#include "raise.h"
+
+namespace softnpu::python {
+
+namespace nb = nanobind;
+
+using Handle = std::optional<uintptr_t>;
+
+template <class Pointer = void*>
+Pointer pointer(const Handle& handle) {
+  return reinterpret_cast<Pointer>(handle.value_or(0));
+}
+
+// Raises what a status other than success stands for, with the message that the C function left.
+void check(aclError status);
+// The same for functions that return null on failure.
+uintptr_t check_created(const void* handle);
+
+namespace c_function {
+
+// Pointers to numbers, to enumerators and to pointers are where C functions leave results.
+template <class P, class T = std::remove_pointer_t<P>>
+constexpr bool is_result = std::is_pointer_v<P> && !std::is_const_v<T> &&
+                           (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>);
+
+template <class T>
+auto python_type() {
+  if constexpr (std::is_pointer_v<T>) return Handle();
+  else if constexpr (std::is_enum_v<T>) return int();
+  else return T();
+}
+template <class T>
+using PythonType = decltype(python_type<T>());
+
+// A parameter's place during the call: a C value, or room for a result.
+template <class P>
+struct Slot {
+  static constexpr bool kTakesArgument = true;
+  P value{};
+  void set(const PythonType<P>& given) {
+    if constexpr (std::is_pointer_v<P>) value = pointer<P>(given);
+    else value = static_cast<P>(given);
+  }
+  P get() { return value; }
+};
+template <class P>
+  requires is_result<P>
+struct Slot<P> {
+  static constexpr bool kTakesArgument = false;
+  std::remove_pointer_t<P> value{};
+  P get() { return &value; }
+};
+
+template <class P>
+auto argument_of() {
+  if constexpr (is_result<P>) return std::tuple<>();
+  else return std::tuple<PythonType<P>>();
+}
+
+template <class P>
+auto result_of(const Slot<P>& slot) {
+  if constexpr (!is_result<P>) return std::tuple<>();
+  else if constexpr (std::is_pointer_v<std::remove_pointer_t<P>>)
+    return std::tuple(reinterpret_cast<uintptr_t>(slot.value));
+  else if constexpr (std::is_enum_v<std::remove_pointer_t<P>>)
+    return std::tuple(static_cast<int>(slot.value));
+  else return std::tuple(slot.value);
+}
+
+// Walks over the slots; each that takes an argument takes the next one.
+template <size_t kSlot = 0, size_t kArgument = 0, class Slots, class Arguments>
+void fill(Slots& slots, const Arguments& arguments) {
+  if constexpr (kSlot < std::tuple_size_v<Slots>) {
+    if constexpr (std::tuple_element_t<kSlot, Slots>::kTakesArgument) {
+      std::get<kSlot>(slots).set(std::get<kArgument>(arguments));
+      fill<kSlot + 1, kArgument + 1>(slots, arguments);
+    } else {
+      fill<kSlot + 1, kArgument>(slots, arguments);
+    }
+  }
+}
+
+template <class Results>
+auto alone_or_all(Results&& results) {
+  if constexpr (std::tuple_size_v<Results> == 0) return;
+  else if constexpr (std::tuple_size_v<Results> == 1) return std::get<0>(results);
+  else return std::move(results);
+}
+
+// kRaises: results alone, failures raise. Otherwise: results, then the status.
+template <bool kRaises, class Arguments, class Function>
+struct Caller;
+template <bool kRaises, class... A, class... P>
+struct Caller<kRaises, std::tuple<A...>, int (*)(P...)> {
+  template <int (*kFunction)(P...)>
+  static auto call(A... arguments) {
+    std::tuple<Slot<P>...> slots;
+    fill(slots, std::tuple<A...>(arguments...));
+    const int status = [&] {
+      const nb::gil_scoped_release others_may_run;
+      return std::apply([](auto&... slot) { return kFunction(slot.get()...); }, slots);
+    }();
+    auto results = std::apply([](auto&... s) { return std::tuple_cat(result_of<P>(s)...); }, slots);
+    if constexpr (kRaises) {
+      check(status);
+      return alone_or_all(std::move(results));
+    } else {
+      return alone_or_all(std::tuple_cat(std::move(results), std::tuple(status)));
+    }
+  }
+};
+
+template <bool kRaises, class... P>
+auto caller_of(int (*)(P...)) {
+  using Arguments = decltype(std::tuple_cat(argument_of<P>()...));
+  return Caller<kRaises, Arguments, int (*)(P...)>();
+}
+
+}  // namespace c_function
+
+// Binds a function of the runtime: results, then the status.
+template <auto kFunction, class... Extra>
+void bind_acl(nb::module_& m, const char* name, const Extra&... extra) {
+  using Caller = decltype(c_function::caller_of<false>(kFunction));
+  m.def(name, &Caller::template call<kFunction>, extra...);
+}
+
+// Binds a function of aclnn: results alone.
+template <auto kFunction, class... Extra>
+void bind_aclnn(nb::module_& m, const char* name, const Extra&... extra) {
+  using Caller = decltype(c_function::caller_of<true>(kFunction));
+  m.def(name, &Caller::template call<kFunction>, extra...);
+}
+
+}  // namespace softnpu::python

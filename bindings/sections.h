@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sections of softnpu._core, one in each file that has the name in it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace softnpu::python {
+
+void bind_settings(nanobind::module_& m);
+void bind_operators(nanobind::module_& m);
+void bind_foreign_memory(nanobind::module_& m);
+
+// The documented C functions.
+void bind_acl_device(nanobind::module_& m);
+void bind_acl_stream(nanobind::module_& m);
+void bind_acl_memory(nanobind::module_& m);
+void bind_acl_callback(nanobind::module_& m);
+void bind_aclnn_descriptors(nanobind::module_& m);
+void bind_aclnn_executors(nanobind::module_& m);
+
+}  // namespace softnpu::python

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The runtime of the device under pyACL's names and with its conventions.
+
+What C returns through pointers comes before the status (``ptr, ret = acl.rt.malloc(size,
+policy)``); functions that return nothing else return the status alone. Nothing raises for a status:
+`get_recent_err_msg` says what was wrong. Handles and addresses are ints, and None is null. Every
+call releases the GIL while it waits or runs work.
+
+``softnpu run script.py`` makes this module importable as ``acl``.
+"""
+
+from softnpu import _core
+from softnpu.acl import rt, util
+from softnpu.acl.constants import *  # noqa: F403  the names are documented, and many
+
+data_type_size = _core.aclDataTypeSize
+finalize = _core.aclFinalize
+float16_to_float = _core.aclFloat16ToFloat
+float_to_float16 = _core.aclFloatToFloat16
+get_recent_err_msg = _core.aclGetRecentErrMsg
+init = _core.aclInit
+get_soc_name = _core.aclrtGetSocName
+get_version = _core.aclrtGetVersion
+
+__all__ = [
+    *(name for name in dir() if name.startswith("ACL_")),
+    "data_type_size",
+    "finalize",
+    "float16_to_float",
+    "float_to_float16",
+    "get_recent_err_msg",
+    "get_soc_name",
+    "get_version",
+    "init",
+    "rt",
+    "util",
+]

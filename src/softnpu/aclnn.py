@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: N816  the names are those of the C API
+"""The two-phase interface of the operators under its documented names.
+
+Handles and addresses are ints, and None is null. What C returns through pointers is returned: phase
+one of an operator gives ``(workspace_size, executor)``. A status other than success raises the
+subclass of `softnpu.AclnnError` that stands for it, with the message that ``aclGetRecentErrMsg``
+would give. Arguments keep the order of C, without the lengths of arrays.
+
+Device memory, streams and everything else of the runtime are in `softnpu.acl`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from softnpu import _core
+from softnpu.acl.constants import *  # noqa: F403  the names are documented, and many
+from softnpu.acl.constants import ACL_BF16
+
+aclCreateBoolArray = _core.aclCreateBoolArray
+aclCreateFloatArray = _core.aclCreateFloatArray
+aclCreateIntArray = _core.aclCreateIntArray
+aclCreateScalarList = _core.aclCreateScalarList
+aclCreateTensor = _core.aclCreateTensor
+aclCreateTensorList = _core.aclCreateTensorList
+aclDestroyAclOpExecutor = _core.aclDestroyAclOpExecutor
+aclDestroyBoolArray = _core.aclDestroyBoolArray
+aclDestroyFloatArray = _core.aclDestroyFloatArray
+aclDestroyIntArray = _core.aclDestroyIntArray
+aclDestroyScalar = _core.aclDestroyScalar
+aclDestroyScalarList = _core.aclDestroyScalarList
+aclDestroyTensor = _core.aclDestroyTensor
+aclDestroyTensorList = _core.aclDestroyTensorList
+aclGetBoolArraySize = _core.aclGetBoolArraySize
+aclGetDataType = _core.aclGetDataType
+aclGetFloatArraySize = _core.aclGetFloatArraySize
+aclGetFormat = _core.aclGetFormat
+aclGetIntArraySize = _core.aclGetIntArraySize
+aclGetRawTensorAddr = _core.aclGetRawTensorAddr
+aclGetScalarListSize = _core.aclGetScalarListSize
+aclGetStorageShape = _core.aclGetStorageShape
+aclGetTensorListSize = _core.aclGetTensorListSize
+aclGetViewOffset = _core.aclGetViewOffset
+aclGetViewShape = _core.aclGetViewShape
+aclGetViewStrides = _core.aclGetViewStrides
+aclInitTensor = _core.aclInitTensor
+aclSetAclOpExecutorRepeatable = _core.aclSetAclOpExecutorRepeatable
+aclSetInputTensorAddr = _core.aclSetInputTensorAddr
+aclSetOutputTensorAddr = _core.aclSetOutputTensorAddr
+aclSetRawTensorAddr = _core.aclSetRawTensorAddr
+aclSetTensorAddr = _core.aclSetTensorAddr
+aclnnEluBackward = _core.aclnnEluBackward
+aclnnEluBackwardGetWorkspaceSize = _core.aclnnEluBackwardGetWorkspaceSize
+aclnnFinalize = _core.aclnnFinalize
+aclnnInit = _core.aclnnInit
+aclnnMaxUnpool3dBackward = _core.aclnnMaxUnpool3dBackward
+aclnnMaxUnpool3dBackwardGetWorkspaceSize = _core.aclnnMaxUnpool3dBackwardGetWorkspaceSize
+aclnnSeluBackward = _core.aclnnSeluBackward
+aclnnSeluBackwardGetWorkspaceSize = _core.aclnnSeluBackwardGetWorkspaceSize
+aclnnSmoothL1LossBackward = _core.aclnnSmoothL1LossBackward
+aclnnSmoothL1LossBackwardGetWorkspaceSize = _core.aclnnSmoothL1LossBackwardGetWorkspaceSize
+aclnnUpsampleNearest3dBackward = _core.aclnnUpsampleNearest3dBackward
+aclnnUpsampleNearest3dBackwardGetWorkspaceSize = (
+    _core.aclnnUpsampleNearest3dBackwardGetWorkspaceSize
+)
+
+# The same four under their capitalised names.
+AclSetAclOpExecutorRepeatable = aclSetAclOpExecutorRepeatable
+AclSetInputTensorAddr = aclSetInputTensorAddr
+AclSetOutputTensorAddr = aclSetOutputTensorAddr
+AclSetTensorAddr = aclSetTensorAddr
+
+_NUMPY: dict[int, npt.DTypeLike] = {
+    0: np.float32,
+    1: np.float16,
+    2: np.int8,
+    3: np.int32,
+    4: np.uint8,
+    6: np.int16,
+    7: np.uint16,
+    8: np.uint32,
+    9: np.int64,
+    10: np.uint64,
+    11: np.float64,
+    12: np.bool_,
+    16: np.complex64,
+    17: np.complex128,
+}
+
+
+def _numpy_type(dataType: int) -> np.dtype[Any]:
+    if dataType == ACL_BF16:
+        import ml_dtypes  # costs as much to import as the rest of the package
+
+        bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        return bfloat16
+    return np.dtype(_NUMPY[dataType])
+
+
+def aclCreateScalar(value: complex | None, dataType: int) -> int:
+    """Create a scalar that holds a number as the given data type.
+
+    Parameters
+    ----------
+    value : number
+        Rounded to the data type; an integer that does not fit raises OverflowError.
+    dataType : int
+        One of ``ACL_FLOAT``, ``ACL_INT64``, ...
+
+    """
+    if value is None or (dataType not in _NUMPY and dataType != ACL_BF16):
+        return _core.aclCreateScalar(None if value is None else bytes(16), dataType)
+    return _core.aclCreateScalar(np.array(value, _numpy_type(dataType)).tobytes(), dataType)
+
+
+__all__ = [
+    *(name for name in dir() if name.startswith(("ACL_", "Acl", "acl"))),
+]
