@@ -30,8 +30,10 @@ struct Sum {
     value = sum;
   }
   SOFTNPU_INLINE double total() const {
-    // Infinities make the errors NaN; the plain sum is right then.
-    if constexpr (kCompensated) return one_nan(lost - lost == 0 ? value + lost : value);
+    // Nothing lost: the sum as it is, which keeps -0. Infinities make the errors NaN; the plain sum
+    // is right then, too.
+    if constexpr (kCompensated)
+      return one_nan(lost == 0 || lost - lost != 0 ? value : value + lost);
     return one_nan(value);
   }
 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators as functions on arrays: NumPy, an output of one's own, bfloat16, PyTorch, errors."""
+"""The operators as functions on arrays: NumPy, own outputs, bfloat16, errors, PyTorch."""
 
 import ml_dtypes
 import numpy as np
@@ -17,9 +17,7 @@ def main():
     x = np.array([[-2, -1], [0, 1]], np.float32)
 
     print("NumPy arrays in, a NumPy array out:")
-    print(
-        softnpu.elu_backward(x, alpha=1, scale=1, input_scale=1, is_result=True, self_or_result=x)
-    )
+    print(softnpu.elu_backward(x, 1, 1, 1, is_result=True, self_or_result=x))
 
     print("\nInto memory of one's own, here every other column of a larger array:")
     wide = np.zeros((2, 4), np.float32)

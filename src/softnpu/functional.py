@@ -146,8 +146,8 @@ def smooth_l1_loss_backward(
 ) -> ArrayT:
     """Gradient of the smooth L1 loss with respect to self.
 
-    With d = self - target it is grad_out times d / beta where abs(d) < beta, else times the
-    sign of d; divided by the number of elements of self broadcast with target if reduction is "mean".
+    With d = self - target it is grad_out times d / beta where abs(d) < beta, else times the sign
+    of d; divided by the number of elements of self broadcast with target if reduction is "mean".
 
     Parameters
     ----------
