@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the Python package share."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from softnpu import acl
+
+REPEAT_INITIALIZE = 100002
+
+
+@pytest.fixture
+def stream() -> Iterator[int]:
+    """A stream on device 0 of this thread; the process stays initialised."""
+    assert acl.init() in (0, REPEAT_INITIALIZE)
+    assert acl.rt.set_device(0) == 0
+    made, ret = acl.rt.create_stream()
+    assert ret == 0
+    yield made
+    acl.rt.destroy_stream_force(made)
+    acl.rt.reset_device(0)
+    acl.get_recent_err_msg()
+
+
+@pytest.fixture
+def script() -> Callable[[str], str]:
+    """Run a program in a Python of its own and return what it prints."""
+
+    def run(text: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", text], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    return run

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The exceptions: what they are, what they carry, that they travel."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import softnpu
+from softnpu import errors
+from tests.python.operators import ELU, UNPOOL
+
+BASES = {
+    softnpu.AclnnError: RuntimeError,
+    softnpu.ParamNullptrError: TypeError,
+    softnpu.ParamInvalidError: ValueError,
+    softnpu.DeviceRuntimeError: softnpu.AclnnError,
+    softnpu.IndexOutOfRangeError: IndexError,
+}
+
+
+@pytest.mark.parametrize("error", BASES)
+def test_each_class_is_also_the_builtin_one_that_fits(error: type[softnpu.AclnnError]) -> None:
+    """Code that knows nothing of softnpu can catch them."""
+    assert issubclass(error, BASES[error])
+    assert issubclass(error, softnpu.AclnnError)
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "name"),
+    [
+        (161001, softnpu.ParamNullptrError, "ACLNN_ERR_PARAM_NULLPTR"),
+        (161002, softnpu.ParamInvalidError, "ACLNN_ERR_PARAM_INVALID"),
+        (361001, softnpu.DeviceRuntimeError, "ACLNN_ERR_RUNTIME_ERROR"),
+        (561003, softnpu.AclnnError, "ACLNN_ERR_INNER_FIND_KERNEL_ERROR"),
+        (107003, softnpu.AclnnError, ""),
+    ],
+)
+def test_a_status_has_its_class_and_its_documented_name(
+    status: int, error: type[softnpu.AclnnError], name: str
+) -> None:
+    """Statuses without a class of their own are plain AclnnErrors."""
+    made = errors.error_from_status(status, "what happened")
+    assert type(made) is error
+    assert (made.status, made.name, str(made)) == (status, name, "what happened")
+
+
+def caught() -> list[softnpu.AclnnError]:
+    """One of each, as it is raised."""
+    with pytest.raises(softnpu.AclnnError) as null:
+        ELU(alpha=None)
+    with pytest.raises(softnpu.AclnnError) as invalid:
+        ELU(alpha=1j)
+    with pytest.raises(softnpu.AclnnError) as index:
+        UNPOOL(indices=np.full((2, 3, 1, 2, 4), 24))
+    return [null.value, invalid.value, index.value]
+
+
+@pytest.mark.parametrize("travel", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy])
+def test_they_survive_pickling_and_copying(travel: object) -> None:
+    """Other processes see the same class, status, name and message."""
+    assert callable(travel)
+    for error in caught():
+        other = travel(error)
+        assert type(other) is type(error)
+        assert (other.status, other.name, str(other)) == (error.status, error.name, str(error))
+
+
+def test_what_is_raised_carries_the_status_and_the_message_of_the_c_api() -> None:
+    """Failures of phase one name it; failures while running name the operator."""
+    null, invalid, index = caught()
+    assert str(null) == "aclnnEluBackwardGetWorkspaceSize: alpha is null"
+    assert (null.status, invalid.status, index.status) == (161001, 161002, 361001)
+    assert str(invalid).startswith("aclnnEluBackwardGetWorkspaceSize: alpha ")
+    assert str(index).startswith("aclnnMaxUnpool3dBackward: indices[0, 0, 0, 0, 0] is 24")
+    assert type(index) is softnpu.IndexOutOfRangeError

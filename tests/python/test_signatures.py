@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The public surface: names, signatures, documentation, types."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import softnpu
+from softnpu import _core, acl, aclnn, functional
+from tests.python.operators import OPERATORS, Operator
+
+PACKAGE = Path(softnpu.__file__).parent
+INCLUDE = Path(__file__).resolve().parents[2] / "include"
+
+SIGNATURES = {
+    "elu_backward": "(grad_output, alpha, scale, input_scale, is_result, self_or_result, *, "
+    "out=None)",
+    "selu_backward": "(grad_output, result, *, out=None)",
+    "smooth_l1_loss_backward": "(grad_out, self, target, reduction, beta, *, out=None)",
+    "upsample_nearest3d_backward": "(grad_out, output_size, input_size, scales_d=0.0, "
+    "scales_h=0.0, scales_w=0.0, *, format='NCDHW', out=None)",
+    "max_unpool3d_backward": "(grad_output, self, indices, output_size, stride, padding, *, "
+    "out=None)",
+}
+
+
+def plain(function: Any) -> str:
+    """A signature without its types."""
+    signature = inspect.signature(function)
+    parameters = [
+        p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()
+    ]
+    return str(inspect.Signature(parameters))
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_the_functions_have_the_pinned_signatures(name: str) -> None:
+    """Names, order, kinds and defaults of all arguments."""
+    assert plain(getattr(softnpu, name)) == SIGNATURES[name]
+
+
+def test_all_public_names_exist_and_no_others() -> None:
+    """`__all__` names what there is; the functions are exactly the five."""
+    assert all(hasattr(softnpu, name) for name in softnpu.__all__)
+    assert {n for n in softnpu.__all__ if n.endswith("_backward")} == set(SIGNATURES)
+    assert set(functional.__all__) - {"Array"} == set(SIGNATURES)
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=lambda o: o.name)
+def test_the_documentation_says_what_a_user_needs(operator: Operator) -> None:
+    """Every argument, the result, the errors with their numbers, types and the source."""
+    text = inspect.getdoc(operator.function) or ""
+    sections = re.split(r"\n(\w+)\n-+\n", text)
+    body = dict(zip(sections[1::2], sections[2::2], strict=True))
+    assert list(body) == ["Parameters", "Returns", "Raises", "Notes"]
+    entries = re.findall(r"^([\w, ]+) : ", body["Parameters"], re.M)
+    named = [name for entry in entries for name in entry.split(", ")]
+    assert named == list(inspect.signature(operator.function).parameters)
+    assert "float32" in body["Parameters"]
+    for part in ("ParamNullptrError", "161001", "ParamInvalidError", "161002", "561003"):
+        assert part in body["Raises"], part
+    assert operator.aclnn in body["Notes"]
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    """Type checkers look for py.typed and for the extension's stub."""
+    assert (PACKAGE / "py.typed").is_file()
+    assert (PACKAGE / "_core.pyi").is_file()
+
+
+def stub_functions() -> dict[str, str]:
+    """The signatures in the stub, as one line each."""
+    tree = ast.parse((PACKAGE / "_core.pyi").read_text())
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return {f.name: ast.unparse(f).partition(":\n")[0] for f in functions}
+
+
+def test_the_stub_has_the_names_of_the_extension() -> None:
+    """Nothing is missing in `_core.pyi`, and nothing is left over."""
+    there = {name for name in dir(_core) if callable(getattr(_core, name)) and name[0] != "_"}
+    assert set(stub_functions()) == there
+
+
+def test_the_stub_has_the_signatures_of_the_extension() -> None:
+    """Arguments, defaults and types are those that the extension says it has."""
+    for name, line in stub_functions().items():
+        function = getattr(_core, name)
+        if hasattr(function, "__nb_signature__"):
+            said = function.__nb_signature__[0][0].replace("\\0", "None")
+            said = said.replace("collections.abc.", "").replace("typing.", "")
+            assert ast.unparse(ast.parse(said + ": ...")).partition(":\n")[0] == line, name
+        else:  # a plain function of Python's C interface has no types
+            parameters = re.sub(r": [^,)]+", "", line.partition("(")[2].rpartition(")")[0])
+            assert str(inspect.signature(function)) == f"({parameters})", name
+
+
+def declared(header: str) -> set[str]:
+    """The functions that a header of the C API declares."""
+    text = (INCLUDE / header).read_text()
+    return set(re.findall(r"^(?:ACL_FUNC_VISIBILITY|ACLNN_API) .*?(\w+)\(", text, re.M))
+
+
+def test_acl_covers_the_headers_of_the_runtime() -> None:
+    """Every function of the runtime has a name in `softnpu.acl` or `softnpu.acl.rt`."""
+    names = declared("acl/acl.h") | declared("acl/acl_rt.h") | declared("acl/acl_base.h")
+    assert len(names) > 60
+    offered = {id(getattr(m, n)) for m in (acl, acl.rt) for n in m.__all__}
+    assert [n for n in sorted(names) if id(getattr(_core, n, None)) not in offered] == []
+
+
+def test_aclnn_covers_the_headers_of_the_operators() -> None:
+    """Every function of aclnn has its documented name in `softnpu.aclnn`."""
+    names = declared("aclnn/acl_meta.h") | declared("aclnn/aclnn_base.h")
+    for header in (INCLUDE / "aclnnop").glob("aclnn_*.h"):
+        names |= declared(f"aclnnop/{header.name}")
+    assert len(names) > 50
+    assert [n for n in sorted(names) if n not in aclnn.__all__] == []
+
+
+def test_the_constants_are_those_of_the_headers() -> None:
+    """Same names, same values."""
+    for header in ("acl/acl_base.h", "acl/acl_rt.h"):
+        text = (INCLUDE / header).read_text()
+        pairs = re.findall(r"\b(ACL_[A-Z0-9_]+)(?: =)? (-?\d+|0x[0-9a-f]+)u?\b", text)
+        pairs += re.findall(r"\b(ACL_FRACTAL_Z_3D) = (\d+)", text)
+        assert len(pairs) > 30
+        for name, value in pairs:
+            assert getattr(acl, name) == int(value, 0), name
