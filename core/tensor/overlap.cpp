@@ -56,17 +56,28 @@ class Equation {
   int64_t budget_ = 200000;
 };
 
-// The view's dimensions as terms in bytes, and the address of its lowest byte.
-intptr_t add_terms(const Tensor& tensor, std::vector<Term>& terms) {
+// The bytes that a view lies in: the address of its lowest, and how far its elements start from it.
+struct Bounds {
+  intptr_t low;
+  Wide reach;
+};
+
+Bounds bounds_of(const Tensor& tensor) {
   const int64_t item = item_size(tensor.dtype);
-  auto low = reinterpret_cast<intptr_t>(tensor.origin());
+  Bounds bounds{reinterpret_cast<intptr_t>(tensor.origin()), 0};
   for (size_t i = 0; i < tensor.rank(); ++i) {
-    const int64_t step = tensor.strides[i] * item;
-    const int64_t limit = tensor.sizes[i] - 1;
-    if (step < 0) low += step * limit;
-    if (step != 0 && limit > 0) terms.push_back({std::abs(step), limit});
+    const Wide span = Wide(tensor.strides[i]) * item * (tensor.sizes[i] - 1);
+    if (span < 0) bounds.low += static_cast<intptr_t>(span);
+    bounds.reach += span < 0 ? -span : span;
   }
-  return low;
+  return bounds;
+}
+
+void add_terms(const Tensor& tensor, std::vector<Term>& terms) {
+  for (size_t i = 0; i < tensor.rank(); ++i) {
+    const int64_t step = std::abs(tensor.strides[i]) * item_size(tensor.dtype);
+    if (step != 0 && tensor.sizes[i] > 1) terms.push_back({step, tensor.sizes[i] - 1});
+  }
 }
 
 }  // namespace
@@ -103,17 +114,14 @@ bool overlaps_itself(const Tensor& tensor) {
 
 bool overlaps(const Tensor& a, const Tensor& b) {
   if (a.numel() == 0 || b.numel() == 0) return false;
-  std::vector<Term> terms;
   const int64_t item_a = item_size(a.dtype);
   const int64_t item_b = item_size(b.dtype);
-  const intptr_t low_a = add_terms(a, terms);
-  Wide reach_a = 0;
-  for (const Term& t : terms) reach_a += Wide(t.step) * t.limit;
-  const size_t of_a = terms.size();
-  const intptr_t low_b = add_terms(b, terms);
-  Wide reach_b = 0;
-  for (size_t i = of_a; i < terms.size(); ++i) reach_b += Wide(terms[i].step) * terms[i].limit;
+  const auto [low_a, reach_a] = bounds_of(a);
+  const auto [low_b, reach_b] = bounds_of(b);
   if (low_a + reach_a + item_a <= low_b || low_b + reach_b + item_b <= low_a) return false;
+  std::vector<Term> terms;
+  add_terms(a, terms);
+  add_terms(b, terms);
   // byte p of an element of a = byte q of an element of b:
   // a's terms + p + (b's reach - b's terms) + (item_b - 1 - q) = low_b - low_a + reach_b + item_b -
   // 1
