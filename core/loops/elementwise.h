@@ -29,6 +29,7 @@ struct ElementwiseLayout {
   Dims outer;
   std::array<Dims, kMaxOperands> outer_strides;
   // Tiles: the unit of work. Their order is x fastest, then y, then the outer dimensions.
+  bool stream = false;  // write past the caches
   int64_t tile_x = 1, tile_y = 1, tiles_x = 1, tiles_y = 1, tiles = 0;
 };
 
@@ -48,7 +49,12 @@ class ElementwisePlan {
       : layout_(classify(operands)), kernel_(kernel) {
     static_assert(sizeof(Formula) <= sizeof formula_ && std::is_trivially_copyable_v<Formula>);
     new (formula_.data()) Formula(formula);
+    const Tensor& out = *operands.back();
+    layout_.stream = out.numel() * item_size(out.dtype) >= kStreamBytes;
   }
+
+  // For an output whose pages were never touched.
+  void expect_fresh_output() { layout_.stream = false; }
 
   uint64_t workspace_size() const { return 0; }
 
@@ -63,6 +69,7 @@ class ElementwisePlan {
  private:
   // Two threads pay from about twice this many elements.
   static constexpr int64_t kGrain = 8192;
+  static constexpr int64_t kStreamBytes = int64_t{16} << 20;
 
   ElementwiseLayout layout_;
   ElementwiseKernel kernel_;

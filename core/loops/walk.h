@@ -7,6 +7,7 @@
 #include "loops/convert.h"
 #include "loops/elementwise.h"
 #include "loops/level.h"
+#include "loops/stream_out.h"
 #include "loops/transpose.h"
 
 SOFTNPU_LEVEL_BEGIN
@@ -120,13 +121,16 @@ void walk(const ElementwiseLayout& l, std::byte* const* origins, const void* for
   const int64_t out_item = item_size(l.dtype[Inputs]);
   const bool out_dense = l.dtype[Inputs] == kStageType<Stage> && l.sx[Inputs] == 1;
 
+  const bool streams = l.stream && l.sx[Inputs] == 1;
+  alignas(64) std::byte narrowed[loops::kTileElements * sizeof(Complex<double>)];
+
   for (int64_t index = begin; index < end; ++index) {
     const Tile tile = locate(l, index);
     for (int k = 0; k < Inputs; ++k) in[k].enter(tile, origins[k] + tile.at[k] * in[k].item);
     const int64_t step = tile.width >= kLongRow ? 1 : tile.height;
     for (int64_t y = 0; y < tile.height; y += step) {
       std::byte* const to = origins[Inputs] + (tile.at[Inputs] + y * l.sy[Inputs]) * out_item;
-      const bool in_place = out_dense && step == 1;
+      const bool in_place = out_dense && step == 1 && !streams;
       Stage* const out = in_place ? reinterpret_cast<Stage*>(to) : buffers[Inputs];
       const int64_t n = tile.width * step;
       if constexpr (Inputs == 2)
@@ -135,10 +139,16 @@ void walk(const ElementwiseLayout& l, std::byte* const* origins, const void* for
         apply(formula, n, out, in[0].rows(tile, y, step), in[1].rows(tile, y, step),
               in[2].rows(tile, y, step));
       if (in_place) continue;
+      if (streams && step == 1) {
+        if (!out_dense) write(out, 1, n, narrowed);
+        stream_out(to, out_dense ? reinterpret_cast<std::byte*>(out) : narrowed, n * out_item);
+        continue;
+      }
       for (int64_t i = 0; i < step; ++i)
         write(out + i * tile.width, l.sx[Inputs], tile.width, to + i * l.sy[Inputs] * out_item);
     }
   }
+  if (streams) finish_streaming();
 }
 
 SOFTNPU_LEVEL_END

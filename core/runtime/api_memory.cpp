@@ -70,11 +70,10 @@ aclError aclrtFree(void* devPtr) {
 
 aclError aclrtFreeWithDevSync(void* devPtr) {
   return entry("aclrtFreeWithDevSync", [&]() -> Status {
-    Status failure = synchronize_device({});
+    Status waited = wait_for_device({});
     // Memory outlives its device, and then there is nothing to wait for.
-    if (failure.code() == kRtContextNull) failure = {};
-    RETURN_IF_FAILED(release(Family::device, devPtr));
-    return failure;
+    if (!waited.ok() && waited.code() != kRtContextNull) return waited;
+    return release(Family::device, devPtr);
   });
 }
 

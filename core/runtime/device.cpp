@@ -73,6 +73,14 @@ void reset_all_devices() {
     (void)reset_device(device, Reset::all);
 }
 
+Status wait_for_device(Deadline deadline) {
+  std::shared_ptr<Context> context;
+  RETURN_IF_FAILED(current_context(context));
+  for (const auto& stream : streams_of_device(context->device()))
+    RETURN_IF_FAILED(stream->wait_idle(deadline));
+  return {};
+}
+
 Status synchronize_device(Deadline deadline) {
   std::shared_ptr<Context> context;
   RETURN_IF_FAILED(current_context(context));

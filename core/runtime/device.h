@@ -17,7 +17,9 @@ SOFTNPU_EXPORT Status reset_device(int32_t device, Reset how);
 // Releases what is left of all devices.
 void reset_all_devices();
 
-// Waits for all streams of the current device, and reports what failed in them.
+// Waits for all streams of the current device.
+SOFTNPU_EXPORT Status wait_for_device(Deadline deadline);
+// The same, and reports what failed in them.
 SOFTNPU_EXPORT Status synchronize_device(Deadline deadline);
 
 }  // namespace softnpu::runtime

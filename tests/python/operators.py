@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 import softnpu
 
@@ -128,3 +130,14 @@ ELU, SELU, SMOOTH_L1, UPSAMPLE, UNPOOL = OPERATORS
 # Each operator with each of its tensor arguments.
 TENSORS = [(o, name) for o in OPERATORS for name in o.arrays]
 IDS = [f"{o.name}-{name}" for o, name in TENSORS]
+
+
+def refused(operator: Operator, name: str, value: Any, *parts: str, **more: Any) -> None:
+    """The call raises 161002, and the message names operator, argument and what is wrong."""
+    with pytest.raises(softnpu.ParamInvalidError) as caught:
+        operator(**{name: value}, **more)
+    message = str(caught.value)
+    assert caught.value.status == 161002
+    assert message.startswith(operator.aclnn + "GetWorkspaceSize: "), message
+    for part in (operator.documented[name], *parts):
+        assert re.search(rf"\b{re.escape(part)}", message), (part, message)

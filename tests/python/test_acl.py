@@ -34,7 +34,8 @@ def test_init_and_finalize_count(script: Callable[[str], str]) -> None:
     assert printed == "100037 100003 0 100002 0 0 0"
 
 
-def test_a_failure_leaves_its_message_for_this_thread(stream: int) -> None:
+@pytest.mark.usefixtures("stream")
+def test_a_failure_leaves_its_message_for_this_thread() -> None:
     """Read once, and not by others."""
     ptr, ret = rt.malloc(0, 0)
     assert (ptr, ret) == (0, acl.ACL_ERROR_RT_PARAM_INVALID)
@@ -52,7 +53,8 @@ def test_a_failure_leaves_its_message_for_this_thread(stream: int) -> None:
     assert rt.get_last_error(acl.ACL_RT_THREAD_LEVEL) == 0
 
 
-def test_devices(stream: int) -> None:
+@pytest.mark.usefixtures("stream")
+def test_devices() -> None:
     """Out-parameters come before the status."""
     count, ret = rt.get_device_count()
     assert ret == 0
@@ -67,7 +69,8 @@ def test_devices(stream: int) -> None:
     assert (len(version), ret) == (3, 0)
 
 
-def test_a_thread_starts_without_a_device(stream: int) -> None:
+@pytest.mark.usefixtures("stream")
+def test_a_thread_starts_without_a_device() -> None:
     """And has to choose one."""
     found: list[int] = []
     worker = threading.Thread(target=lambda: found.append(rt.create_stream()[1]))
@@ -174,7 +177,8 @@ def test_asynchronous_copies(stream: int, block: int) -> None:
     assert util.ptr_to_bytes(block + 32, 12) == b"0123\0\0\0\x004567"
 
 
-def test_other_memory(stream: int) -> None:
+@pytest.mark.usefixtures("stream")
+def test_other_memory() -> None:
     """Host memory, the variants of malloc, how much is left."""
     host, ret = rt.malloc_host(64)
     assert ret == 0

@@ -70,7 +70,8 @@ def test_a_callback_without_a_subscriber_is_refused(stream: int) -> None:
     assert watched() is None
 
 
-def test_a_callback_that_never_runs_goes_with_its_stream(stream: int) -> None:
+@pytest.mark.usefixtures("stream")
+def test_a_callback_that_never_runs_goes_with_its_stream() -> None:
     """Nothing is kept, and nothing runs later."""
     other, _ = rt.create_stream()
     assert rt.subscribe_report(threading.get_ident(), other) == 0

@@ -206,7 +206,8 @@ def test_what_a_tensor_says_of_itself(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "stride", "offset"), [([-1], None, 0), ([2], [-1], 0), ([2], None, -1), ([2, 2], [1], 0)]
+    ("shape", "stride", "offset"),
+    [([-1], None, 0), ([2], [-1], 0), ([2], None, -1), ([2, 2], [1], 0)],
 )
 def test_a_tensor_that_cannot_be(shape: list[int], stride: list[int] | None, offset: int) -> None:
     """Null in C is an exception here; a list of strides of another length is never read past."""

@@ -3,57 +3,27 @@
 
 from __future__ import annotations
 
-import ctypes as ct
 import re
 import sys
-from types import SimpleNamespace
 from typing import Any
 
 import ml_dtypes
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import softnpu
+from tests.python.foreign import (
+    Bfloat16,
+    Described,
+    Elsewhere,
+    Failing,
+    Foreign,
+    Interrupted,
+    Old,
+    Standard,
+    Strange,
+)
 from tests.python.operators import OPERATORS, SELU, SMOOTH_L1, TENSORS, Operator
-
-Array = npt.NDArray[Any]
-CPU, CUDA = (1, 0), (2, 3)
-
-
-class Foreign:
-    """An array of a library of which nothing is known but DLPack."""
-
-    def __init__(self, array: Array) -> None:
-        self.array = array
-        self.exports = 0
-
-    def __dlpack__(self, **options: Any) -> object:
-        self.exports += 1
-        return self.array.__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return CPU
-
-
-def from_dlpack(producer: Any) -> Foreign:
-    """What this module, as the library of `Foreign`, takes results over with."""
-    return Foreign(np.from_dlpack(producer))
-
-
-class Old(Foreign):
-    """A producer from before versions: it does not know the argument."""
-
-    def __dlpack__(self, stream: object = None) -> object:  # type: ignore[override]
-        self.exports += 1
-        return self.array.__dlpack__()
-
-
-class Standard(Foreign):
-    """A producer that follows the array API standard."""
-
-    def __array_namespace__(self) -> SimpleNamespace:
-        return SimpleNamespace(from_dlpack=lambda x: Standard(np.from_dlpack(x)))
 
 
 @pytest.mark.parametrize("kind", [Foreign, Old, Standard])
@@ -104,69 +74,6 @@ def test_rank_0_and_empty_arrays(shape: tuple[int, ...]) -> None:
     """Their shape survives."""
     x = np.ones(shape, np.float32)
     assert softnpu.selu_backward(Foreign(x), Foreign(x)).array.shape == shape
-
-
-class Described(Foreign):
-    """Any description of a float32 array of 4 elements, as capsules that C code would make."""
-
-    def __init__(self, **changes: Any) -> None:
-        super().__init__(np.arange(4, dtype=np.float32))
-        values: dict[str, Any] = {
-            "data": self.array.ctypes.data,
-            "device": 1,
-            "device_id": 0,
-            "ndim": 1,
-            "code": 2,
-            "bits": 32,
-            "lanes": 1,
-            "shape": (4,),
-            "strides": (1,),
-            "byte_offset": 0,
-            "major": 1,
-            "flags": 0,
-        }
-        self.values = {**values, **changes}
-        self.capsules: list[Any] = []
-
-    def __dlpack__(self, **options: Any) -> object:
-        v = self.values
-        shape = (ct.c_int64 * 8)(*v["shape"])
-        strides = (ct.c_int64 * 8)(*v["strides"]) if v["strides"] is not None else None
-        tensor = VersionedTensor()
-        tensor.major, tensor.minor, tensor.flags = v["major"], 0, v["flags"]
-        for name in ("data", "device", "device_id", "ndim", "code", "bits", "lanes", "byte_offset"):
-            setattr(tensor, name, v[name])
-        tensor.shape = ct.addressof(shape)
-        tensor.strides = None if strides is None else ct.addressof(strides)
-        self.capsules.append((tensor, shape, strides))
-        return new_capsule(ct.addressof(tensor), b"dltensor_versioned", None)
-
-
-class VersionedTensor(ct.Structure):
-    """DLManagedTensorVersioned, flattened."""
-
-    _fields_ = [
-        ("major", ct.c_uint32),
-        ("minor", ct.c_uint32),
-        ("context", ct.c_void_p),
-        ("deleter", ct.c_void_p),
-        ("flags", ct.c_uint64),
-        ("data", ct.c_void_p),
-        ("device", ct.c_int32),
-        ("device_id", ct.c_int32),
-        ("ndim", ct.c_int32),
-        ("code", ct.c_uint8),
-        ("bits", ct.c_uint8),
-        ("lanes", ct.c_uint16),
-        ("shape", ct.c_void_p),
-        ("strides", ct.c_void_p),
-        ("byte_offset", ct.c_uint64),
-    ]
-
-
-new_capsule = ct.pythonapi.PyCapsule_New
-new_capsule.restype = ct.py_object
-new_capsule.argtypes = [ct.c_void_p, ct.c_char_p, ct.c_void_p]
 
 
 def test_null_strides_mean_contiguous() -> None:
@@ -227,34 +134,6 @@ def test_data_that_is_null() -> None:
         softnpu.selu_backward(np.ones(4, np.float32), Described(data=None))
 
 
-class Elsewhere(Foreign):
-    """On a GPU, where exporting to the CPU is not even tried."""
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return CUDA
-
-
-class Failing(Foreign):
-    """A producer that raises."""
-
-    def __dlpack__(self, **options: Any) -> object:
-        raise BufferError("no export today\nsecond line")
-
-
-class Strange(Foreign):
-    """A producer that returns something else."""
-
-    def __dlpack__(self, **options: Any) -> object:
-        return 42
-
-
-class Interrupted(Foreign):
-    """A producer that the user interrupts."""
-
-    def __dlpack__(self, **options: Any) -> object:
-        raise KeyboardInterrupt
-
-
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
@@ -280,7 +159,7 @@ def test_an_interrupt_stays_one() -> None:
 
 def test_a_library_without_from_dlpack(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is no way to make a result of its kind; with out there is no need to."""
-    monkeypatch.delattr(sys.modules[__name__], "from_dlpack")
+    monkeypatch.delattr(sys.modules[Foreign.__module__], "from_dlpack")
     with pytest.raises(softnpu.ParamInvalidError, match="has no from_dlpack; pass an array as out"):
         SELU(Foreign)
     assert SELU(Foreign, out=Foreign(np.zeros_like(SELU.out))) is not None
@@ -291,17 +170,6 @@ def test_results_outlive_everything() -> None:
     results = [SELU(Foreign) for _ in range(50)]
     for got in results:
         assert np.array_equal(got.array, SELU())
-
-
-class Bfloat16(Foreign):
-    """What NumPy cannot export: bfloat16."""
-
-    def __dlpack__(self, **options: Any) -> object:
-        x = self.array
-        self.parts = Described(
-            data=x.ctypes.data, code=4, bits=16, shape=x.shape, strides=(1,) * x.ndim, ndim=x.ndim
-        )
-        return self.parts.__dlpack__()
 
 
 def test_bfloat16() -> None:

@@ -131,6 +131,16 @@ def test_free_with_device_synchronisation(rt: Runtime) -> None:
     assert set(rt.download(target, 64)) == {3}
 
 
+def test_free_with_device_synchronisation_in_vain(rt: Runtime) -> None:
+    """Where that wait would never end, nothing is freed."""
+    block = made(rt.api.aclrtMalloc, 64, 0)
+    codes: list[int] = []
+    rt.launch_host(lambda: codes.append(rt.api.aclrtFreeWithDevSync(block)))
+    assert codes == [PARAM_INVALID]
+    assert rt.synchronize() == 0
+    assert rt.api.aclrtFreeWithDevSync(block) == 0
+
+
 def test_memory_needs_no_context_to_be_freed(rt: Runtime) -> None:
     """A thread without a device may free memory."""
     block = made(rt.api.aclrtMalloc, 64, 0)
@@ -159,6 +169,13 @@ def test_blocks_are_apart(rt: Runtime) -> None:
     for address, step in live.items():
         assert ct.string_at(address, 1) == bytes([step % 251])
         assert rt.api.aclrtFree(address) == 0
+
+
+def test_blocks_never_touch(rt: Runtime) -> None:
+    """The address behind an allocation is never the next one's: freeing it is 107000."""
+    blocks = [made(rt.api.aclrtMalloc, 64, 0) for _ in range(50)]
+    assert {rt.api.aclrtFree(block + 64) for block in blocks} == {PARAM_INVALID}
+    assert {rt.api.aclrtFree(block) for block in blocks} == {0}
 
 
 def test_freed_memory_is_used_again(rt: Runtime) -> None:

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Outputs larger than the caches are written in another way, with the same bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import softnpu
+
+GUARD = 9
+BYTES = 20 << 20  # above the size from which stores go past the caches
+
+
+def bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The array's bytes as integers."""
+    return array.view(f"u{array.itemsize}")
+
+
+@pytest.mark.parametrize("offset", [0, 1, 3, 16])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
+def test_large_outputs_are_what_their_pieces_are(dtype: type, offset: int) -> None:
+    """At any alignment: the same bits as in small calls, and nothing beside the output."""
+    n = BYTES // np.dtype(dtype).itemsize + 37
+    rng = np.random.default_rng(offset)
+    grad, y = (rng.standard_normal(n, dtype=np.float32).astype(dtype) for _ in range(2))
+    memory = np.full(n + offset + 40, GUARD, dtype)
+    out = memory[offset : offset + n]
+    softnpu.selu_backward(grad, y, out=out)
+    step = 100_003
+    for at in range(0, n, step):
+        piece = softnpu.selu_backward(grad[at : at + step], y[at : at + step])
+        np.testing.assert_array_equal(bits(out[at : at + step]), bits(piece))
+    assert (memory[:offset] == GUARD).all()
+    assert (memory[offset + n :] == GUARD).all()
+
+
+def test_a_large_output_may_be_wider_sliced_or_in_place() -> None:
+    """DOUBLE from FLOAT, every other column, and the memory of an input."""
+    rng = np.random.default_rng(5)
+    grad, x = (rng.standard_normal((1500, 3001), dtype=np.float32) for _ in range(2))
+    expect = softnpu.elu_backward(grad, 1, 1, 1, False, x)
+    wide = np.empty(grad.shape)
+    np.testing.assert_array_equal(softnpu.elu_backward(grad, 1, 1, 1, False, x, out=wide), expect)
+    sliced = np.zeros((1500, 6002), np.float32)
+    softnpu.elu_backward(grad, 1, 1, 1, False, x, out=sliced[:, ::2])
+    np.testing.assert_array_equal(sliced[:, ::2], expect)
+    assert not sliced[:, 1::2].any()
+    softnpu.elu_backward(grad, 1, 1, 1, False, x, out=x)
+    np.testing.assert_array_equal(x, expect)
