@@ -27,14 +27,14 @@ constexpr Format kFormats[] = {Format::nd,         Format::nchw,        Format::
 TensorArg Arguments::input(const char* name, PyObject* object) {
   if (like_ == nullptr) like_ = object;
   if (object == Py_None) return {};
-  Array& array = arrays_[count_++];
+  Array& array = arrays_[count_++].emplace();
   keep(read_array(name, object, Access::read, array));
   return {&array.tensor, object};
 }
 
 TensorArg Arguments::output(const char* name, PyObject* object) {
   out_ = object;
-  Array& array = arrays_[0];
+  Array& array = arrays_[0].emplace();
   if (object != Py_None) keep(read_array(name, object, Access::write, array));
   return {&array.tensor, object};
 }
@@ -100,12 +100,13 @@ void Arguments::format(const char* name, PyObject* object) {
   if (found == Format::undefined)
     return keep(fail(kParamInvalid, name, " is \"", nb::str(nb::handle(object)).c_str(),
                      "\"; expected \"NCDHW\", \"NDHWC\" or another documented format"));
-  for (Array& array : arrays_) array.tensor.format = found;
+  for (std::optional<Array>& array : arrays_)
+    if (array) array->tensor.format = found;
 }
 
 int64_t Arguments::most_elements() const {
   int64_t most = 0;
-  for (size_t i = 0; i < count_; ++i) most = std::max(most, arrays_[i].tensor.numel());
+  for (size_t i = 0; i < count_; ++i) most = std::max(most, arrays_[i]->tensor.numel());
   return most;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "array.h"
 #include "executor/operand.h"
@@ -29,7 +30,7 @@ class Arguments {
 
   bool makes_output() const { return out_ == Py_None; }
   // What the output must look like, where it is to be made: sizes and data type.
-  Tensor& output_tensor() { return arrays_[0].tensor; }
+  Tensor& output_tensor() { return arrays_[0]->tensor; }
   // Makes the output, of the kind of the first input.
   Status make_output(const char* name) { return make_array(name, like_, output_tensor(), made_); }
   nb::object result() const { return makes_output() ? made_.finish() : nb::borrow(out_); }
@@ -43,7 +44,8 @@ class Arguments {
   }
 
   static constexpr size_t kMost = 4;
-  std::array<Array, kMost> arrays_;  // the output first
+  // The output first. Made when they are met: an array takes 300 bytes.
+  std::array<std::optional<Array>, kMost> arrays_;
   size_t count_ = 1;
   std::array<Scalar, 3> scalars_;
   size_t scalar_count_ = 0;

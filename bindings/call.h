@@ -34,7 +34,9 @@ nb::object call(Arguments& arguments, const typename Op::Args& args, Describe&& 
   if (!checked.ok()) [[unlikely]]
     raise(checked.in(text(Op::kTraits.name, "GetWorkspaceSize")));
 
-  const auto plan = Op::plan(args);
+  auto plan = Op::plan(args);
+  if constexpr (requires { plan.expect_fresh_output(); })
+    if (arguments.makes_output()) plan.expect_fresh_output();
   std::byte* origins[operands.size()];
   for (size_t i = 0; i < operands.size(); ++i) origins[i] = operands[i].arg->origin();
   std::byte* const scratch = workspace(plan.workspace_size());

@@ -94,12 +94,14 @@ Status read_description(const char* name, const Description& d, Access access, A
     return fail(kParamInvalid, name, " has a data type of ", int{d.dtype.bits} * d.dtype.lanes,
                 " bits with DLPack's code ", int{d.dtype.code}, ", which the device does not have");
   const auto rank = static_cast<size_t>(d.ndim);
-  t.sizes = Dims(std::span<const int64_t>(d.shape, rank));
+  reset(t.sizes, std::span<const int64_t>(d.shape, rank));
   const auto elements = checked_numel(t.sizes);
   if (!elements)
     return fail(kParamInvalid, name, " has shape ", t.sizes, ", whose product needs over 64 bits");
-  t.strides = d.strides != nullptr ? Dims(std::span<const int64_t>(d.strides, rank))
-                                   : contiguous_strides(t.sizes);
+  if (d.strides != nullptr)
+    reset(t.strides, std::span<const int64_t>(d.strides, rank));
+  else
+    t.strides = contiguous_strides(t.sizes);
   if (*elements == 0) return {};
   t.data = static_cast<std::byte*>(d.data) + (d.data != nullptr ? d.byte_offset : 0);
   const int64_t item = item_size(t.dtype);

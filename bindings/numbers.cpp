@@ -9,10 +9,10 @@ namespace softnpu::python {
 namespace {
 
 template <class T>
-Scalar make_scalar(DType type, const T& value) {
-  Scalar scalar{.dtype = type};
+Status set(Scalar& scalar, DType type, const T& value) {
+  scalar.dtype = type;
   std::memcpy(scalar.bytes.data(), &value, sizeof value);
-  return scalar;
+  return {};
 }
 
 template <class T>
@@ -26,13 +26,11 @@ Status read_long(const char* name, PyObject* object, Scalar& out) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
   if (overflow == 0) {
-    out = make_scalar(DType::i64, int64_t{value});
-    return {};
+    return set(out, DType::i64, int64_t{value});
   }
   const double large = PyLong_AsDouble(object);
   if (large == -1.0 && PyErr_Occurred()) return failure_from_python(name, " is out of range: ");
-  out = make_scalar(DType::f64, large);
-  return {};
+  return set(out, DType::f64, large);
 }
 
 [[gnu::cold]] Status no_number(const char* name, PyObject* object) {
@@ -58,18 +56,15 @@ Status read_array_scalar(const char* name, PyObject* object, Scalar& out) {
 
 Status read_scalar(const char* name, PyObject* object, Scalar& out) {
   if (PyFloat_Check(object)) {
-    out = make_scalar(DType::f64, PyFloat_AS_DOUBLE(object));
-    return {};
+    return set(out, DType::f64, PyFloat_AS_DOUBLE(object));
   }
   if (PyBool_Check(object)) {
-    out = make_scalar(DType::boolean, uint8_t{object == Py_True});
-    return {};
+    return set(out, DType::boolean, uint8_t{object == Py_True});
   }
   if (PyLong_Check(object)) return read_long(name, object, out);
   if (PyComplex_Check(object)) {
     const Py_complex value = PyComplex_AsCComplex(object);
-    out = make_scalar(DType::c128, value);
-    return {};
+    return set(out, DType::c128, value);
   }
   const PyNumberMethods* methods = Py_TYPE(object)->tp_as_number;
   const bool has_float = methods != nullptr && methods->nb_float != nullptr;
@@ -77,8 +72,7 @@ Status read_scalar(const char* name, PyObject* object, Scalar& out) {
   if (!has_float || nb::hasattr(object, "dtype")) return read_array_scalar(name, object, out);
   const double value = PyFloat_AsDouble(object);
   if (value == -1.0 && PyErr_Occurred()) return failure_from_python(name, " is no number: ");
-  out = make_scalar(DType::f64, value);
-  return {};
+  return set(out, DType::f64, value);
 }
 
 Status read_integer(const char* name, PyObject* object, int64_t& out) {

@@ -180,8 +180,8 @@ Status read_numpy_array(const char* name, PyObject* object, Access access, Array
   const int64_t item = item_size(t.dtype);
   bool aligned = (array.flags & kAligned) != 0;
   t.data = reinterpret_cast<std::byte*>(array.data);
-  t.sizes = Dims(rank);
-  t.strides = Dims(rank);
+  reset(t.sizes, rank);
+  reset(t.strides, rank);
   for (size_t i = 0; i < rank; ++i) {
     t.sizes[i] = array.dimensions[i];
     // Dimensions of one element may have any stride; it is never used.
