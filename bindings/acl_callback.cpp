@@ -16,8 +16,8 @@ struct Waiting {
 };
 
 // The device holds a number and not an address, so that a callback whose stream was destroyed in
-// the meantime is found missing. Guarded by the GIL; never destroyed, because the device may outlive
-// the interpreter.
+// the meantime is found missing. Guarded by the GIL; never destroyed, because the device may
+// outlive the interpreter.
 struct Registry {
   std::unordered_map<uintptr_t, Waiting> waiting;
   uintptr_t next = 1;
@@ -61,9 +61,8 @@ int launch_callback(nb::callable function, nb::object user_data, int block_type,
 }
 
 int launch_host_func(Handle stream, nb::callable function, nb::object args) {
-  return enlist(std::move(function), std::move(args), stream.value_or(0), [&](void* ticket) {
-    return aclrtLaunchHostFunc(pointer(stream), &run, ticket);
-  });
+  return enlist(std::move(function), std::move(args), stream.value_or(0),
+                [&](void* ticket) { return aclrtLaunchHostFunc(pointer(stream), &run, ticket); });
 }
 
 }  // namespace
@@ -77,9 +76,7 @@ void forget_callbacks(uintptr_t stream) {
   }
 }
 
-void forget_all_callbacks() {
-  const auto gone = std::exchange(registry().waiting, {});
-}
+void forget_all_callbacks() { const auto gone = std::exchange(registry().waiting, {}); }
 
 void bind_acl_callback(nb::module_& m) {
   m.def("aclrtLaunchCallback", &launch_callback, nb::arg("fn"), nb::arg("user_data").none(),

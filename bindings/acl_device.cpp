@@ -26,7 +26,8 @@ int finalize() {
 nb::object recent_message() {
   const char* message = aclGetRecentErrMsg();
   if (message == nullptr) return nb::none();
-  return nb::steal(PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(strlen(message)), "replace"));
+  return nb::steal(
+      PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(strlen(message)), "replace"));
 }
 
 void bind_process(nb::module_& m) {
@@ -42,9 +43,9 @@ void bind_process(nb::module_& m) {
                                "This thread's latest runtime status, which is cleared.");
   bind_acl<&aclrtPeekAtLastError>(m, "aclrtPeekAtLastError", nb::arg("level"),
                                   "This thread's latest runtime status, which is kept.");
-  m.def("aclDataTypeSize",
-        [](int type) { return aclDataTypeSize(static_cast<aclDataType>(type)); },
-        nb::arg("data_type"), "Bytes of one element; 0 for types without a fixed byte size.");
+  m.def(
+      "aclDataTypeSize", [](int type) { return aclDataTypeSize(static_cast<aclDataType>(type)); },
+      nb::arg("data_type"), "Bytes of one element; 0 for types without a fixed byte size.");
   m.def("aclFloatToFloat16", &aclFloatToFloat16, nb::arg("value"),
         "The bits of the nearest float16, saturating.");
   m.def("aclFloat16ToFloat", &aclFloat16ToFloat, nb::arg("value"),

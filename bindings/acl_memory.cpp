@@ -19,8 +19,7 @@ void bind_allocation(nb::module_& m) {
                                   "Release device memory after the device's work is done.");
   bind_acl<&aclrtMallocHost>(m, "aclrtMallocHost", arg("size"), "Address, status.");
   bind_acl<&aclrtFreeHost>(m, "aclrtFreeHost", arg("ptr"), "Release host memory.");
-  bind_acl<&aclrtGetMemInfo>(m, "aclrtGetMemInfo", arg("attr"),
-                             "Free bytes, total bytes, status.");
+  bind_acl<&aclrtGetMemInfo>(m, "aclrtGetMemInfo", arg("attr"), "Free bytes, total bytes, status.");
 }
 
 void bind_copies(nb::module_& m) {
@@ -29,12 +28,12 @@ void bind_copies(nb::module_& m) {
   bind_acl<&aclrtMemcpyAsync>(m, "aclrtMemcpyAsync", arg("dst"), arg("dest_max"), arg("src"),
                               arg("count"), arg("kind"), arg("stream"),
                               "The same, in a stream's order.");
-  bind_acl<&aclrtMemset>(m, "aclrtMemset", arg("ptr"), arg("max_count"), arg("value"),
-                         arg("count"), "Set count bytes; max_count bounds the memory.");
+  bind_acl<&aclrtMemset>(m, "aclrtMemset", arg("ptr"), arg("max_count"), arg("value"), arg("count"),
+                         "Set count bytes; max_count bounds the memory.");
   bind_acl<&aclrtMemsetAsync>(m, "aclrtMemsetAsync", arg("ptr"), arg("max_count"), arg("value"),
                               arg("count"), arg("stream"), "The same, in a stream's order.");
-  bind_acl<&aclrtMemcpy2d>(m, "aclrtMemcpy2d", arg("dst"), arg("dpitch"), arg("src"),
-                           arg("spitch"), arg("width"), arg("height"), arg("kind"),
+  bind_acl<&aclrtMemcpy2d>(m, "aclrtMemcpy2d", arg("dst"), arg("dpitch"), arg("src"), arg("spitch"),
+                           arg("width"), arg("height"), arg("kind"),
                            "Copy height rows of width bytes; pitches part the rows' starts.");
   bind_acl<&aclrtMemcpy2dAsync>(m, "aclrtMemcpy2dAsync", arg("dst"), arg("dpitch"), arg("src"),
                                 arg("spitch"), arg("width"), arg("height"), arg("kind"),
@@ -61,8 +60,8 @@ void bind_acl_memory(nb::module_& m) {
         "The bytes at an address, writable; they must stay allocated while the view is in use.");
   m.def(
       "bytes_address",
-      [](const nb::bytes& data) { return reinterpret_cast<uintptr_t>(data.c_str()); },
-      arg("data"), "Where the contents of a bytes object lie.");
+      [](const nb::bytes& data) { return reinterpret_cast<uintptr_t>(data.c_str()); }, arg("data"),
+      "Where the contents of a bytes object lie.");
 }
 
 }  // namespace softnpu::python

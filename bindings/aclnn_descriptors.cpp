@@ -26,9 +26,9 @@ void require_as_many(const std::optional<Ints>& dims, const std::optional<Ints>&
                count(dims)));
 }
 
-uintptr_t create_tensor(const std::optional<Ints>& dims, int type, const std::optional<Ints>& stride,
-                        int64_t offset, int format, const std::optional<Ints>& storage,
-                        Handle data) {
+uintptr_t create_tensor(const std::optional<Ints>& dims, int type,
+                        const std::optional<Ints>& stride, int64_t offset, int format,
+                        const std::optional<Ints>& storage, Handle data) {
   require_as_many(dims, stride);
   return check_created(aclCreateTensor(values(dims), count(dims), static_cast<aclDataType>(type),
                                        values(stride), offset, static_cast<aclFormat>(format),
@@ -95,7 +95,9 @@ void bind_scalars_and_arrays(nb::module_& m) {
   bind_aclnn<&aclDestroyScalar>(m, "aclDestroyScalar", arg("scalar"), "Destroy a scalar.");
   m.def(
       "aclCreateIntArray",
-      [](const Ints& value) { return check_created(aclCreateIntArray(value.data(), value.size())); },
+      [](const Ints& value) {
+        return check_created(aclCreateIntArray(value.data(), value.size()));
+      },
       arg("value"), "A copy of some integers.");
   bind_aclnn<&aclDestroyIntArray>(m, "aclDestroyIntArray", arg("array"), "Destroy an array.");
   bind_aclnn<&aclGetIntArraySize>(m, "aclGetIntArraySize", arg("array"), "Number of members.");

@@ -47,8 +47,8 @@ void bind_executors(nb::module_& m) {
                                      arg("tensor"), arg("addr").none(), doc);
   bind_aclnn<&aclSetOutputTensorAddr>(m, "aclSetOutputTensorAddr", arg("executor"), arg("index"),
                                       arg("tensor"), arg("addr").none(), doc);
-  bind_aclnn<&aclSetTensorAddr>(m, "aclSetTensorAddr", arg("executor"), arg("index"),
-                                arg("tensor"), arg("addr").none(), doc);
+  bind_aclnn<&aclSetTensorAddr>(m, "aclSetTensorAddr", arg("executor"), arg("index"), arg("tensor"),
+                                arg("addr").none(), doc);
 }
 
 void bind_elementwise(nb::module_& m) {
@@ -56,9 +56,8 @@ void bind_elementwise(nb::module_& m) {
       m, "aclnnEluBackwardGetWorkspaceSize", arg("gradOutput"), arg("alpha"), arg("scale"),
       arg("inputScale"), arg("isResult"), arg("selfOrResult"), arg("gradInput"));
   bind_phase_two<&aclnnEluBackward>(m, "aclnnEluBackward");
-  bind_phase_one<&aclnnSeluBackwardGetWorkspaceSize>(m, "aclnnSeluBackwardGetWorkspaceSize",
-                                                     arg("gradOutput"), arg("result"),
-                                                     arg("gradInput"));
+  bind_phase_one<&aclnnSeluBackwardGetWorkspaceSize>(
+      m, "aclnnSeluBackwardGetWorkspaceSize", arg("gradOutput"), arg("result"), arg("gradInput"));
   bind_phase_two<&aclnnSeluBackward>(m, "aclnnSeluBackward");
   bind_phase_one<&aclnnSmoothL1LossBackwardGetWorkspaceSize>(
       m, "aclnnSmoothL1LossBackwardGetWorkspaceSize", arg("gradOut"), arg("self"), arg("target"),
@@ -72,8 +71,8 @@ void bind_volumes(nb::module_& m) {
       arg("inputSize"), arg("scalesD"), arg("scalesH"), arg("scalesW"), arg("gradInput"));
   bind_phase_two<&aclnnUpsampleNearest3dBackward>(m, "aclnnUpsampleNearest3dBackward");
   bind_phase_one<&aclnnMaxUnpool3dBackwardGetWorkspaceSize>(
-      m, "aclnnMaxUnpool3dBackwardGetWorkspaceSize", arg("gradOutput"), arg("self"),
-      arg("indices"), arg("outputSize"), arg("stride"), arg("padding"), arg("out"));
+      m, "aclnnMaxUnpool3dBackwardGetWorkspaceSize", arg("gradOutput"), arg("self"), arg("indices"),
+      arg("outputSize"), arg("stride"), arg("padding"), arg("out"));
   bind_phase_two<&aclnnMaxUnpool3dBackward>(m, "aclnnMaxUnpool3dBackward");
 }
 

@@ -42,9 +42,12 @@ constexpr bool is_result = std::is_pointer_v<P> && !std::is_const_v<T> &&
 
 template <class T>
 auto python_type() {
-  if constexpr (std::is_pointer_v<T>) return Handle();
-  else if constexpr (std::is_enum_v<T>) return int();
-  else return T();
+  if constexpr (std::is_pointer_v<T>)
+    return Handle();
+  else if constexpr (std::is_enum_v<T>)
+    return int();
+  else
+    return T();
 }
 template <class T>
 using PythonType = decltype(python_type<T>());
@@ -55,8 +58,10 @@ struct Slot {
   static constexpr bool kTakesArgument = true;
   P value{};
   void set(const PythonType<P>& given) {
-    if constexpr (std::is_pointer_v<P>) value = pointer<P>(given);
-    else value = static_cast<P>(given);
+    if constexpr (std::is_pointer_v<P>)
+      value = pointer<P>(given);
+    else
+      value = static_cast<P>(given);
   }
   P get() { return value; }
 };
@@ -70,18 +75,22 @@ struct Slot<P> {
 
 template <class P>
 auto argument_of() {
-  if constexpr (is_result<P>) return std::tuple<>();
-  else return std::tuple<PythonType<P>>();
+  if constexpr (is_result<P>)
+    return std::tuple<>();
+  else
+    return std::tuple<PythonType<P>>();
 }
 
 template <class P>
 auto result_of(const Slot<P>& slot) {
-  if constexpr (!is_result<P>) return std::tuple<>();
+  if constexpr (!is_result<P>)
+    return std::tuple<>();
   else if constexpr (std::is_pointer_v<std::remove_pointer_t<P>>)
     return std::tuple(reinterpret_cast<uintptr_t>(slot.value));
   else if constexpr (std::is_enum_v<std::remove_pointer_t<P>>)
     return std::tuple(static_cast<int>(slot.value));
-  else return std::tuple(slot.value);
+  else
+    return std::tuple(slot.value);
 }
 
 // Walks over the slots; each that takes an argument takes the next one.
@@ -99,9 +108,12 @@ void fill(Slots& slots, const Arguments& arguments) {
 
 template <class Results>
 auto alone_or_all(Results&& results) {
-  if constexpr (std::tuple_size_v<Results> == 0) return;
-  else if constexpr (std::tuple_size_v<Results> == 1) return std::get<0>(results);
-  else return std::move(results);
+  if constexpr (std::tuple_size_v<Results> == 0)
+    return;
+  else if constexpr (std::tuple_size_v<Results> == 1)
+    return std::get<0>(results);
+  else
+    return std::move(results);
 }
 
 // kRaises: results alone, failures raise. Otherwise: results, then the status.
