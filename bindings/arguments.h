@@ -15,6 +15,7 @@ namespace softnpu::python {
 // null of every pointer but the output, where it asks for a new array.
 class Arguments {
  public:
+  Arguments() {}  // NOLINT: a defaulted one would clear all 1,200 bytes first
   TensorArg input(const char* name, PyObject* object);
   TensorArg output(const char* name, PyObject* object);
   const Scalar* scalar(const char* name, PyObject* object);
@@ -45,7 +46,7 @@ class Arguments {
 
   static constexpr size_t kMost = 4;
   // The output first. Made when they are met: an array takes 300 bytes.
-  std::array<std::optional<Array>, kMost> arrays_;
+  std::optional<Array> arrays_[kMost];
   size_t count_ = 1;
   std::array<Scalar, 3> scalars_;
   size_t scalar_count_ = 0;

@@ -2,9 +2,11 @@
 // The shell of every C entry point: no exception leaves it, and every failure leaves its message.
 #pragma once
 
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string_view>
+#include <type_traits>
 
 #include "base/last_error.h"
 #include "base/status.h"
@@ -41,6 +43,16 @@ int32_t guard(std::string_view function, GuardCodes codes, Body&& body) noexcept
   } catch (...) {
     return codes.internal;
   }
+}
+
+// The number of an enumerator that a caller may have made up. To read it as what it is declared to
+// be would be undefined then.
+template <class Enum>
+int32_t number_of(const Enum& value) {
+  static_assert(std::is_enum_v<Enum> && sizeof(Enum) == sizeof(int32_t));
+  int32_t number;
+  std::memcpy(&number, &value, sizeof number);
+  return number;
 }
 
 }  // namespace softnpu

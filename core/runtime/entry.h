@@ -25,16 +25,6 @@ aclError entry(std::string_view function, Body&& body) noexcept {
   return code;
 }
 
-// The number of an enumerator that a caller may have made up. To read it as what it is declared to
-// be would be undefined then.
-template <class Enum>
-int32_t number_of(const Enum& value) {
-  static_assert(std::is_enum_v<Enum> && sizeof(Enum) == sizeof(int32_t));
-  int32_t number;
-  std::memcpy(&number, &value, sizeof number);
-  return number;
-}
-
 // Writes an out-parameter that the caller may have passed as null.
 template <class T, class Value>
 Status store(std::string_view name, T* out, Value value) {

@@ -115,7 +115,7 @@ extern "C" {
 
 aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
   return create<aclScalar>("aclCreateScalar", scalars(), [&](auto& out) {
-    return copy_scalar(value, static_cast<DType>(dataType), out);
+    return copy_scalar(value, static_cast<DType>(number_of(dataType)), out);
   });
 }
 

@@ -38,11 +38,11 @@ Status copy_out(const Dims& dims, int64_t** values, uint64_t* count) {
   return {};
 }
 
-TensorArguments arguments(const int64_t* sizes, uint64_t rank, aclDataType type,
-                          const int64_t* strides, int64_t offset, aclFormat format,
+TensorArguments arguments(const int64_t* sizes, uint64_t rank, const aclDataType& type,
+                          const int64_t* strides, int64_t offset, const aclFormat& format,
                           const int64_t* storage, uint64_t storage_rank, void* data) {
-  return {sizes,   rank,         static_cast<DType>(type),
-          strides, offset,       static_cast<Format>(format),
+  return {sizes,   rank,         static_cast<DType>(number_of(type)),
+          strides, offset,       static_cast<Format>(number_of(format)),
           storage, storage_rank, data};
 }
 
