@@ -69,9 +69,9 @@ void bind_devices(nb::module_& m) {
 
 void bind_contexts(nb::module_& m) {
   bind_acl<&aclrtCreateContext>(m, "aclrtCreateContext", nb::arg("device_id"), "Context, status.");
-  bind_acl<&aclrtDestroyContext>(m, "aclrtDestroyContext", nb::arg("context"),
+  bind_acl<&aclrtDestroyContext>(m, "aclrtDestroyContext", handle("context"),
                                  "Destroy a context and its streams.");
-  bind_acl<&aclrtSetCurrentContext>(m, "aclrtSetCurrentContext", nb::arg("context"),
+  bind_acl<&aclrtSetCurrentContext>(m, "aclrtSetCurrentContext", handle("context"),
                                     "Use a context in this thread.");
   bind_acl<&aclrtGetCurrentContext>(m, "aclrtGetCurrentContext", "This thread's context, status.");
   bind_acl<&aclrtCtxGetCurrentDefaultStream>(m, "aclrtCtxGetCurrentDefaultStream",

@@ -21,20 +21,20 @@ void bind_streams(nb::module_& m) {
   bind_acl<&aclrtCreateStream>(m, "aclrtCreateStream", "Stream, status.");
   bind_acl<&aclrtCreateStreamWithConfig>(m, "aclrtCreateStreamWithConfig", nb::arg("priority"),
                                          nb::arg("flag"), "Stream, status.");
-  m.def("aclrtDestroyStream", &destroy_stream<&aclrtDestroyStream>, nb::arg("stream"),
+  m.def("aclrtDestroyStream", &destroy_stream<&aclrtDestroyStream>, handle("stream"),
         "Destroy a stream after its work is done.");
-  m.def("aclrtDestroyStreamForce", &destroy_stream<&aclrtDestroyStreamForce>, nb::arg("stream"),
+  m.def("aclrtDestroyStreamForce", &destroy_stream<&aclrtDestroyStreamForce>, handle("stream"),
         "Destroy a stream and drop the work that has not started.");
-  bind_acl<&aclrtSynchronizeStream>(m, "aclrtSynchronizeStream", nb::arg("stream"),
+  bind_acl<&aclrtSynchronizeStream>(m, "aclrtSynchronizeStream", handle("stream"),
                                     "Wait for a stream's work, and report what failed in it.");
   bind_acl<&aclrtSynchronizeStreamWithTimeout>(m, "aclrtSynchronizeStreamWithTimeout",
-                                               nb::arg("stream"), nb::arg("timeout"),
+                                               handle("stream"), nb::arg("timeout"),
                                                "The same, in milliseconds; -1 waits for ever.");
-  bind_acl<&aclrtStreamQuery>(m, "aclrtStreamQuery", nb::arg("stream"),
+  bind_acl<&aclrtStreamQuery>(m, "aclrtStreamQuery", handle("stream"),
                               "Whether a stream is idle (ACL_STREAM_STATUS_*), status.");
-  bind_acl<&aclrtStreamGetId>(m, "aclrtStreamGetId", nb::arg("stream"), "Number, status.");
-  bind_acl<&aclrtStreamGetFlags>(m, "aclrtStreamGetFlags", nb::arg("stream"), "Flags, status.");
-  bind_acl<&aclrtStreamGetPriority>(m, "aclrtStreamGetPriority", nb::arg("stream"),
+  bind_acl<&aclrtStreamGetId>(m, "aclrtStreamGetId", handle("stream"), "Number, status.");
+  bind_acl<&aclrtStreamGetFlags>(m, "aclrtStreamGetFlags", handle("stream"), "Flags, status.");
+  bind_acl<&aclrtStreamGetPriority>(m, "aclrtStreamGetPriority", handle("stream"),
                                     "Priority, status.");
 }
 
@@ -44,27 +44,27 @@ void bind_events(nb::module_& m) {
                                       "Event, status.");
   bind_acl<&aclrtCreateEventExWithFlag>(m, "aclrtCreateEventExWithFlag", nb::arg("flag"),
                                         "Event, status.");
-  bind_acl<&aclrtDestroyEvent>(m, "aclrtDestroyEvent", nb::arg("event"), "Destroy an event.");
-  bind_acl<&aclrtRecordEvent>(m, "aclrtRecordEvent", nb::arg("event"), nb::arg("stream"),
+  bind_acl<&aclrtDestroyEvent>(m, "aclrtDestroyEvent", handle("event"), "Destroy an event.");
+  bind_acl<&aclrtRecordEvent>(m, "aclrtRecordEvent", handle("event"), handle("stream"),
                               "Record the place that a stream has come to.");
-  bind_acl<&aclrtResetEvent>(m, "aclrtResetEvent", nb::arg("event"), nb::arg("stream"),
+  bind_acl<&aclrtResetEvent>(m, "aclrtResetEvent", handle("event"), handle("stream"),
                              "Make an event unrecorded, in the stream's order.");
-  bind_acl<&aclrtStreamWaitEvent>(m, "aclrtStreamWaitEvent", nb::arg("stream"), nb::arg("event"),
+  bind_acl<&aclrtStreamWaitEvent>(m, "aclrtStreamWaitEvent", handle("stream"), handle("event"),
                                   "Make a stream's later work wait for an event.");
-  bind_acl<&aclrtSynchronizeEvent>(m, "aclrtSynchronizeEvent", nb::arg("event"),
+  bind_acl<&aclrtSynchronizeEvent>(m, "aclrtSynchronizeEvent", handle("event"),
                                    "Wait for an event.");
   bind_acl<&aclrtSynchronizeEventWithTimeout>(m, "aclrtSynchronizeEventWithTimeout",
-                                              nb::arg("event"), nb::arg("timeout"),
+                                              handle("event"), nb::arg("timeout"),
                                               "The same, in milliseconds; -1 waits for ever.");
-  bind_acl<&aclrtQueryEvent>(m, "aclrtQueryEvent", nb::arg("event"),
+  bind_acl<&aclrtQueryEvent>(m, "aclrtQueryEvent", handle("event"),
                              "Whether it is complete (ACL_EVENT_STATUS_*), status.");
-  bind_acl<&aclrtQueryEventStatus>(m, "aclrtQueryEventStatus", nb::arg("event"),
+  bind_acl<&aclrtQueryEventStatus>(m, "aclrtQueryEventStatus", handle("event"),
                                    "Whether it is complete (ACL_EVENT_RECORDED_STATUS_*), status.");
-  bind_acl<&aclrtQueryEventWaitStatus>(m, "aclrtQueryEventWaitStatus", nb::arg("event"),
+  bind_acl<&aclrtQueryEventWaitStatus>(m, "aclrtQueryEventWaitStatus", handle("event"),
                                        "Whether waits are over (ACL_EVENT_WAIT_STATUS_*), status.");
-  bind_acl<&aclrtEventElapsedTime>(m, "aclrtEventElapsedTime", nb::arg("start_event"),
-                                   nb::arg("end_event"), "Milliseconds between events, status.");
-  bind_acl<&aclrtEventGetTimestamp>(m, "aclrtEventGetTimestamp", nb::arg("event"),
+  bind_acl<&aclrtEventElapsedTime>(m, "aclrtEventElapsedTime", handle("start_event"),
+                                   handle("end_event"), "Milliseconds between events, status.");
+  bind_acl<&aclrtEventGetTimestamp>(m, "aclrtEventGetTimestamp", handle("event"),
                                     "Microseconds at which it was reached, status.");
 }
 

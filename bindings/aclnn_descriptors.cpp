@@ -70,45 +70,48 @@ uintptr_t create_list(const std::vector<Handle>& members) {
 }
 
 void bind_tensors(nb::module_& m) {
-  m.def("aclCreateTensor", &create_tensor, arg("viewDims"), arg("dataType"), arg("stride").none(),
-        arg("offset"), arg("format"), arg("storageDims"), arg("tensorData").none(),
+  m.def("aclCreateTensor", &create_tensor, handle("viewDims"), arg("dataType"), handle("stride"),
+        arg("offset"), arg("format"), handle("storageDims"), handle("tensorData"),
         "A view of device memory; a stride of None means contiguous.");
-  m.def("aclInitTensor", &init_tensor, arg("tensor"), arg("viewDims"), arg("dataType"),
-        arg("stride").none(), arg("offset"), arg("format"), arg("storageDims"),
-        arg("tensorDataAddr").none(), "Describe another view with the same handle.");
-  bind_aclnn<&aclDestroyTensor>(m, "aclDestroyTensor", arg("tensor"), "Destroy a tensor.");
-  m.def("aclGetViewShape", &get_ints<&aclGetViewShape>, arg("tensor"), "The view's sizes.");
-  m.def("aclGetStorageShape", &get_ints<&aclGetStorageShape>, arg("tensor"),
+  m.def("aclInitTensor", &init_tensor, handle("tensor"), handle("viewDims"), arg("dataType"),
+        handle("stride"), arg("offset"), arg("format"), handle("storageDims"),
+        handle("tensorDataAddr"), "Describe another view with the same handle.");
+  bind_aclnn<&aclDestroyTensor>(m, "aclDestroyTensor", handle("tensor"), "Destroy a tensor.");
+  m.def("aclGetViewShape", &get_ints<&aclGetViewShape>, handle("tensor"), "The view's sizes.");
+  m.def("aclGetStorageShape", &get_ints<&aclGetStorageShape>, handle("tensor"),
         "The storage's sizes.");
-  m.def("aclGetViewStrides", &get_ints<&aclGetViewStrides>, arg("tensor"), "Strides in elements.");
-  bind_aclnn<&aclGetViewOffset>(m, "aclGetViewOffset", arg("tensor"), "Offset in elements.");
-  bind_aclnn<&aclGetFormat>(m, "aclGetFormat", arg("tensor"), "The format.");
-  bind_aclnn<&aclGetDataType>(m, "aclGetDataType", arg("tensor"), "The data type.");
-  bind_aclnn<&aclSetRawTensorAddr>(m, "aclSetRawTensorAddr", arg("tensor"), arg("addr").none(),
+  m.def("aclGetViewStrides", &get_ints<&aclGetViewStrides>, handle("tensor"),
+        "Strides in elements.");
+  bind_aclnn<&aclGetViewOffset>(m, "aclGetViewOffset", handle("tensor"), "Offset in elements.");
+  bind_aclnn<&aclGetFormat>(m, "aclGetFormat", handle("tensor"), "The format.");
+  bind_aclnn<&aclGetDataType>(m, "aclGetDataType", handle("tensor"), "The data type.");
+  bind_aclnn<&aclSetRawTensorAddr>(m, "aclSetRawTensorAddr", handle("tensor"), handle("addr"),
                                    "Give a tensor another address.");
-  bind_aclnn<&aclGetRawTensorAddr>(m, "aclGetRawTensorAddr", arg("tensor"), "The address.");
+  bind_aclnn<&aclGetRawTensorAddr>(m, "aclGetRawTensorAddr", handle("tensor"), "The address.");
 }
 
 void bind_scalars_and_arrays(nb::module_& m) {
   m.def("aclCreateScalar", &create_scalar, arg("value").none(), arg("dataType"),
         "A number from its bytes.");
-  bind_aclnn<&aclDestroyScalar>(m, "aclDestroyScalar", arg("scalar"), "Destroy a scalar.");
+  bind_aclnn<&aclDestroyScalar>(m, "aclDestroyScalar", handle("scalar"), "Destroy a scalar.");
   m.def(
       "aclCreateIntArray",
       [](const Ints& value) {
         return check_created(aclCreateIntArray(value.data(), value.size()));
       },
       arg("value"), "A copy of some integers.");
-  bind_aclnn<&aclDestroyIntArray>(m, "aclDestroyIntArray", arg("array"), "Destroy an array.");
-  bind_aclnn<&aclGetIntArraySize>(m, "aclGetIntArraySize", arg("array"), "Number of members.");
+  bind_aclnn<&aclDestroyIntArray>(m, "aclDestroyIntArray", handle("array"), "Destroy an array.");
+  bind_aclnn<&aclGetIntArraySize>(m, "aclGetIntArraySize", handle("array"), "Number of members.");
   m.def(
       "aclCreateFloatArray",
       [](const std::vector<float>& value) {
         return check_created(aclCreateFloatArray(value.data(), value.size()));
       },
       arg("value"), "A copy of some numbers as float32.");
-  bind_aclnn<&aclDestroyFloatArray>(m, "aclDestroyFloatArray", arg("array"), "Destroy an array.");
-  bind_aclnn<&aclGetFloatArraySize>(m, "aclGetFloatArraySize", arg("array"), "Number of members.");
+  bind_aclnn<&aclDestroyFloatArray>(m, "aclDestroyFloatArray", handle("array"),
+                                    "Destroy an array.");
+  bind_aclnn<&aclGetFloatArraySize>(m, "aclGetFloatArraySize", handle("array"),
+                                    "Number of members.");
   m.def(
       "aclCreateBoolArray",
       [](const std::vector<bool>& value) {
@@ -117,22 +120,22 @@ void bind_scalars_and_arrays(nb::module_& m) {
         return check_created(aclCreateBoolArray(copy.get(), value.size()));
       },
       arg("value"), "A copy of some bools.");
-  bind_aclnn<&aclDestroyBoolArray>(m, "aclDestroyBoolArray", arg("array"), "Destroy an array.");
-  bind_aclnn<&aclGetBoolArraySize>(m, "aclGetBoolArraySize", arg("array"), "Number of members.");
+  bind_aclnn<&aclDestroyBoolArray>(m, "aclDestroyBoolArray", handle("array"), "Destroy an array.");
+  bind_aclnn<&aclGetBoolArraySize>(m, "aclGetBoolArraySize", handle("array"), "Number of members.");
 }
 
 void bind_lists(nb::module_& m) {
   m.def("aclCreateTensorList", &create_list<aclTensorList, aclTensor, &aclCreateTensorList>,
         arg("value"), "A list that takes its members over; they may be None.");
-  bind_aclnn<&aclDestroyTensorList>(m, "aclDestroyTensorList", arg("array"),
+  bind_aclnn<&aclDestroyTensorList>(m, "aclDestroyTensorList", handle("array"),
                                     "Destroy a list and its members.");
-  bind_aclnn<&aclGetTensorListSize>(m, "aclGetTensorListSize", arg("tensorList"),
+  bind_aclnn<&aclGetTensorListSize>(m, "aclGetTensorListSize", handle("tensorList"),
                                     "Number of members.");
   m.def("aclCreateScalarList", &create_list<aclScalarList, aclScalar, &aclCreateScalarList>,
         arg("value"), "A list that takes its members over; they may be None.");
-  bind_aclnn<&aclDestroyScalarList>(m, "aclDestroyScalarList", arg("array"),
+  bind_aclnn<&aclDestroyScalarList>(m, "aclDestroyScalarList", handle("array"),
                                     "Destroy a list and its members.");
-  bind_aclnn<&aclGetScalarListSize>(m, "aclGetScalarListSize", arg("scalarList"),
+  bind_aclnn<&aclGetScalarListSize>(m, "aclGetScalarListSize", handle("scalarList"),
                                     "Number of members.");
 }
 

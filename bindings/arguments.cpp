@@ -7,13 +7,13 @@ namespace softnpu::python {
 namespace {
 
 // For messages about an argument that is not a pointer in C, where None is just another object.
-Status wrong_class(const char* name, PyObject* object, const char* expected) {
+Status wrong_class(const char* name, nb::handle object, const char* expected) {
   return fail(kParamInvalid, name, " is of class ", nb::inst_name(object).c_str(), "; expected ",
               expected);
 }
 
-bool is_text(PyObject* object, const char* text) {
-  return PyUnicode_CompareWithASCIIString(object, text) == 0;
+bool is_text(nb::handle object, const char* text) {
+  return PyUnicode_CompareWithASCIIString(object.ptr(), text) == 0;
 }
 
 constexpr Format kFormats[] = {Format::nd,         Format::nchw,        Format::nhwc,
@@ -24,73 +24,73 @@ constexpr Format kFormats[] = {Format::nd,         Format::nchw,        Format::
 
 }  // namespace
 
-TensorArg Arguments::input(const char* name, PyObject* object) {
-  if (like_ == nullptr) like_ = object;
-  if (object == Py_None) return {};
-  Array& array = arrays_[count_++].emplace();
-  keep(read_array(name, object, Access::read, array));
-  return {&array.tensor, object};
+TensorArg Arguments::input(const char* name, nb::handle object) {
+  if (like_ == nullptr) like_ = object.ptr();
+  if (object.is_none()) return {};
+  Array& array = arrays_[count_++];
+  keep(read_array(name, object.ptr(), Access::read, array));
+  return {&array.tensor, object.ptr()};
 }
 
-TensorArg Arguments::output(const char* name, PyObject* object) {
-  out_ = object;
-  Array& array = arrays_[0].emplace();
-  if (object != Py_None) keep(read_array(name, object, Access::write, array));
-  return {&array.tensor, object};
+TensorArg Arguments::output(const char* name, nb::handle object) {
+  out_ = object.ptr();
+  Array& array = arrays_[0];
+  if (!object.is_none()) keep(read_array(name, object.ptr(), Access::write, array));
+  return {&array.tensor, object.ptr()};
 }
 
-const Scalar* Arguments::scalar(const char* name, PyObject* object) {
-  if (object == Py_None) return nullptr;
+const Scalar* Arguments::scalar(const char* name, nb::handle object) {
+  if (object.is_none()) return nullptr;
   Scalar& scalar = scalars_[scalar_count_++];
-  keep(read_scalar(name, object, scalar));
+  keep(read_scalar(name, object.ptr(), scalar));
   return &scalar;
 }
 
-const IntArray* Arguments::int_array(const char* name, PyObject* object) {
-  if (object == Py_None) return nullptr;
+const IntArray* Arguments::int_array(const char* name, nb::handle object) {
+  if (object.is_none()) return nullptr;
   IntArray& values = int_arrays_[int_array_count_++];
-  keep(read_int_array(name, object, values));
+  keep(read_int_array(name, object.ptr(), values));
   return &values;
 }
 
-bool Arguments::flag(const char* name, PyObject* object) {
-  if (PyBool_Check(object)) return object == Py_True;
+bool Arguments::flag(const char* name, nb::handle object) {
+  if (PyBool_Check(object.ptr())) return object.is(Py_True);
   Scalar scalar;
-  Status status = read_scalar(name, object, scalar);
+  Status status = read_scalar(name, object.ptr(), scalar);
   if (status.ok() && (is_integer(scalar.dtype) || scalar.dtype == DType::boolean))
     return to_float(scalar) != 0;
   keep(wrong_class(name, object, "a bool"));
   return false;
 }
 
-double Arguments::number(const char* name, PyObject* object) {
-  if (PyFloat_CheckExact(object)) [[likely]]
-    return PyFloat_AS_DOUBLE(object);
+double Arguments::number(const char* name, nb::handle object) {
+  if (PyFloat_CheckExact(object.ptr())) [[likely]]
+    return PyFloat_AS_DOUBLE(object.ptr());
   Scalar scalar;
-  Status status = read_scalar(name, object, scalar);
+  Status status = read_scalar(name, object.ptr(), scalar);
   if (status.ok() && scalar.converts_to_float()) return to_double(scalar);
   keep(status.ok() ? wrong_class(name, object, "a real number") : std::move(status));
   return 0;
 }
 
-int64_t Arguments::reduction(const char* name, PyObject* object) {
+int64_t Arguments::reduction(const char* name, nb::handle object) {
   int64_t value = 0;
-  if (!PyUnicode_Check(object)) {
-    keep(read_integer(name, object, value));
+  if (!PyUnicode_Check(object.ptr())) {
+    keep(read_integer(name, object.ptr(), value));
     return value;
   }
   for (const char* text : {"none", "mean", "sum"}) {
     if (is_text(object, text)) return value;
     ++value;
   }
-  keep(fail(kParamInvalid, name, " is \"", nb::str(nb::handle(object)).c_str(),
+  keep(fail(kParamInvalid, name, " is \"", nb::str(object).c_str(),
             "\"; expected \"none\" (0), \"mean\" (1) or \"sum\" (2)"));
   return 0;
 }
 
-void Arguments::format(const char* name, PyObject* object) {
+void Arguments::format(const char* name, nb::handle object) {
   Format found = Format::undefined;
-  if (!PyUnicode_Check(object)) return keep(wrong_class(name, object, "a str"));
+  if (!PyUnicode_Check(object.ptr())) return keep(wrong_class(name, object, "a str"));
   if (is_text(object, "NCDHW")) {
     found = Format::ncdhw;
   } else {
@@ -98,15 +98,14 @@ void Arguments::format(const char* name, PyObject* object) {
       if (is_text(object, to_text(format).c_str())) found = format;
   }
   if (found == Format::undefined)
-    return keep(fail(kParamInvalid, name, " is \"", nb::str(nb::handle(object)).c_str(),
+    return keep(fail(kParamInvalid, name, " is \"", nb::str(object).c_str(),
                      "\"; expected \"NCDHW\", \"NDHWC\" or another documented format"));
-  for (std::optional<Array>& array : arrays_)
-    if (array) array->tensor.format = found;
+  for (Array& array : arrays_) array.tensor.format = found;
 }
 
 int64_t Arguments::most_elements() const {
   int64_t most = 0;
-  for (size_t i = 0; i < count_; ++i) most = std::max(most, arrays_[i]->tensor.numel());
+  for (size_t i = 0; i < count_; ++i) most = std::max(most, arrays_[i].tensor.numel());
   return most;
 }
 

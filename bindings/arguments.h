@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <optional>
 
 #include "array.h"
 #include "executor/operand.h"
@@ -15,23 +14,22 @@ namespace softnpu::python {
 // null of every pointer but the output, where it asks for a new array.
 class Arguments {
  public:
-  Arguments() {}  // NOLINT: a defaulted one would clear all 1,200 bytes first
-  TensorArg input(const char* name, PyObject* object);
-  TensorArg output(const char* name, PyObject* object);
-  const Scalar* scalar(const char* name, PyObject* object);
-  const IntArray* int_array(const char* name, PyObject* object);
-  bool flag(const char* name, PyObject* object);
-  double number(const char* name, PyObject* object);
-  int64_t reduction(const char* name, PyObject* object);
+  TensorArg input(const char* name, nb::handle object);
+  TensorArg output(const char* name, nb::handle object);
+  const Scalar* scalar(const char* name, nb::handle object);
+  const IntArray* int_array(const char* name, nb::handle object);
+  bool flag(const char* name, nb::handle object);
+  double number(const char* name, nb::handle object);
+  int64_t reduction(const char* name, nb::handle object);
   // The documented name of a format, for all tensors of the call.
-  void format(const char* name, PyObject* object);
+  void format(const char* name, nb::handle object);
 
   // The first failure.
   const Status& status() const { return status_; }
 
   bool makes_output() const { return out_ == Py_None; }
   // What the output must look like, where it is to be made: sizes and data type.
-  Tensor& output_tensor() { return arrays_[0]->tensor; }
+  Tensor& output_tensor() { return arrays_[0].tensor; }
   // Makes the output, of the kind of the first input.
   Status make_output(const char* name) { return make_array(name, like_, output_tensor(), made_); }
   nb::object result() const { return makes_output() ? made_.finish() : nb::borrow(out_); }
@@ -45,8 +43,7 @@ class Arguments {
   }
 
   static constexpr size_t kMost = 4;
-  // The output first. Made when they are met: an array takes 300 bytes.
-  std::optional<Array> arrays_[kMost];
+  std::array<Array, kMost> arrays_;  // the output first
   size_t count_ = 1;
   std::array<Scalar, 3> scalars_;
   size_t scalar_count_ = 0;

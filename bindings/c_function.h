@@ -23,6 +23,9 @@ namespace nb = nanobind;
 
 using Handle = std::optional<uintptr_t>;
 
+// Names a parameter that may be None.
+inline auto handle(const char* name) { return nb::arg(name).none(); }
+
 template <class Pointer = void*>
 Pointer pointer(const Handle& handle) {
   return reinterpret_cast<Pointer>(handle.value_or(0));

@@ -4,6 +4,8 @@
 
 NB_MODULE(_core, m) {
   using namespace softnpu::python;
+  // Whatever is still alive when the interpreter ends is no business of a user's.
+  nanobind::set_leak_warnings(false);
   m.doc() = "The device of softnpu. Private: use softnpu, softnpu.acl and softnpu.aclnn.";
   bind_settings(m);
   bind_operators(m);

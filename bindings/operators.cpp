@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The five operators on arrays. They are plain C functions of Python rather than nanobind's, whose
-// dispatch would be a third of the time of a call on a few elements; softnpu/functional.py gives
-// them their names, keywords and documentation.
+// The five operators on arrays; softnpu/functional.py gives them keywords and documentation.
 #include "sections.h"
 
 #include "call.h"
@@ -19,37 +17,39 @@ void describe_like(const Tensor& like, Tensor& out) {
   out.dtype = like.dtype;
 }
 
-nb::object elu_backward(PyObject* const* given) {
+nb::object elu_backward(nb::handle grad_output, nb::handle alpha, nb::handle scale,
+                        nb::handle input_scale, nb::handle is_result, nb::handle self_or_result,
+                        nb::handle out) {
   Arguments in;
-  const ops::EluBackward::Args args{.grad_output = in.input("gradOutput", given[0]),
-                                    .alpha = in.scalar("alpha", given[1]),
-                                    .scale = in.scalar("scale", given[2]),
-                                    .input_scale = in.scalar("inputScale", given[3]),
-                                    .is_result = in.flag("isResult", given[4]),
-                                    .self_or_result = in.input("selfOrResult", given[5]),
-                                    .grad_input = in.output("gradInput", given[6])};
+  const ops::EluBackward::Args args{.grad_output = in.input("gradOutput", grad_output),
+                                    .alpha = in.scalar("alpha", alpha),
+                                    .scale = in.scalar("scale", scale),
+                                    .input_scale = in.scalar("inputScale", input_scale),
+                                    .is_result = in.flag("isResult", is_result),
+                                    .self_or_result = in.input("selfOrResult", self_or_result),
+                                    .grad_input = in.output("gradInput", out)};
   return call<ops::EluBackward>(in, args,
                                 [&](Tensor& out) { describe_like(*args.grad_output, out); });
 }
 
-nb::object selu_backward(PyObject* const* given) {
+nb::object selu_backward(nb::handle grad_output, nb::handle result, nb::handle out) {
   Arguments in;
-  const ops::SeluBackward::Args args{.grad_output = in.input("gradOutput", given[0]),
-                                     .result = in.input("result", given[1]),
-                                     .grad_input = in.output("gradInput", given[2])};
+  const ops::SeluBackward::Args args{.grad_output = in.input("gradOutput", grad_output),
+                                     .result = in.input("result", result),
+                                     .grad_input = in.output("gradInput", out)};
   return call<ops::SeluBackward>(in, args,
                                  [&](Tensor& out) { describe_like(*args.grad_output, out); });
 }
 
-nb::object smooth_l1_loss_backward(PyObject* const* given) {
+nb::object smooth_l1_loss_backward(nb::handle grad_out, nb::handle self, nb::handle target,
+                                   nb::handle reduction, nb::handle beta, nb::handle out) {
   Arguments in;
-  const ops::SmoothL1LossBackward::Args args{
-      .grad_out = in.input("gradOut", given[0]),
-      .self = in.input("self", given[1]),
-      .target = in.input("target", given[2]),
-      .reduction = in.reduction("reduction", given[3]),
-      .beta = static_cast<float>(in.number("beta", given[4])),
-      .grad_input = in.output("gradInput", given[5])};
+  const ops::SmoothL1LossBackward::Args args{.grad_out = in.input("gradOut", grad_out),
+                                             .self = in.input("self", self),
+                                             .target = in.input("target", target),
+                                             .reduction = in.reduction("reduction", reduction),
+                                             .beta = static_cast<float>(in.number("beta", beta)),
+                                             .grad_input = in.output("gradInput", out)};
   return call<ops::SmoothL1LossBackward>(in, args, [&](Tensor& out) {
     const Tensor &grad_out = *args.grad_out, &self = *args.self, &target = *args.target;
     // Where the inputs do not go together, a check says so before it looks at the output.
@@ -70,32 +70,37 @@ Dims upsample_shape(const IntArray& input_size, const Tensor& grad_out) {
   return {s[0], s[2], s[3], s[4], s[1]};
 }
 
-nb::object upsample_nearest3d_backward(PyObject* const* given) {
+nb::object upsample_nearest3d_backward(nb::handle grad_out, nb::handle output_size,
+                                       nb::handle input_size, nb::handle scales_d,
+                                       nb::handle scales_h, nb::handle scales_w, nb::handle format,
+                                       nb::handle out) {
   Arguments in;
   const ops::UpsampleNearest3dBackward::Args args{
-      .grad_out = in.input("gradOut", given[0]),
-      .output_size = in.int_array("outputSize", given[1]),
-      .input_size = in.int_array("inputSize", given[2]),
-      .scales_d = in.number("scalesD", given[3]),
-      .scales_h = in.number("scalesH", given[4]),
-      .scales_w = in.number("scalesW", given[5]),
-      .grad_input = in.output("gradInput", given[7])};
-  in.format("format", given[6]);
+      .grad_out = in.input("gradOut", grad_out),
+      .output_size = in.int_array("outputSize", output_size),
+      .input_size = in.int_array("inputSize", input_size),
+      .scales_d = in.number("scalesD", scales_d),
+      .scales_h = in.number("scalesH", scales_h),
+      .scales_w = in.number("scalesW", scales_w),
+      .grad_input = in.output("gradInput", out)};
+  in.format("format", format);
   return call<ops::UpsampleNearest3dBackward>(in, args, [&](Tensor& out) {
     out.dtype = args.grad_out->dtype;
     out.sizes = upsample_shape(*args.input_size, *args.grad_out);
   });
 }
 
-nb::object max_unpool3d_backward(PyObject* const* given) {
+nb::object max_unpool3d_backward(nb::handle grad_output, nb::handle self, nb::handle indices,
+                                 nb::handle output_size, nb::handle stride, nb::handle padding,
+                                 nb::handle out) {
   Arguments in;
-  const ops::MaxUnpool3dBackward::Args args{.grad_output = in.input("gradOutput", given[0]),
-                                            .self = in.input("self", given[1]),
-                                            .indices = in.input("indices", given[2]),
-                                            .output_size = in.int_array("outputSize", given[3]),
-                                            .stride = in.int_array("stride", given[4]),
-                                            .padding = in.int_array("padding", given[5]),
-                                            .out = in.output("out", given[6])};
+  const ops::MaxUnpool3dBackward::Args args{.grad_output = in.input("gradOutput", grad_output),
+                                            .self = in.input("self", self),
+                                            .indices = in.input("indices", indices),
+                                            .output_size = in.int_array("outputSize", output_size),
+                                            .stride = in.int_array("stride", stride),
+                                            .padding = in.int_array("padding", padding),
+                                            .out = in.output("out", out)};
   return call<ops::MaxUnpool3dBackward>(in, args, [&](Tensor& out) {
     out.sizes = args.self->sizes;
     out.dtype = args.grad_output->dtype;
@@ -103,44 +108,24 @@ nb::object max_unpool3d_backward(PyObject* const* given) {
   });
 }
 
-template <nb::object (*kFunction)(PyObject* const*), Py_ssize_t kCount>
-PyObject* entry(PyObject* /*module*/, PyObject* const* given, Py_ssize_t count) {
-  if (count == kCount) [[likely]]
-    return guarded([&] { return kFunction(given); });
-  return PyErr_Format(PyExc_TypeError, "expected %zd positional arguments, but got %zd", kCount,
-                      count);
-}
-
-template <nb::object (*kFunction)(PyObject* const*), Py_ssize_t kCount>
-constexpr PyMethodDef method(const char* name, const char* signature) {
-  auto* function =
-      reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&entry<kFunction, kCount>));
-  return {name, function, METH_FASTCALL, signature};
+// Every argument may be None; what that means is for the contract to say.
+template <class... Names>
+void define(nb::module_& m, const char* name, auto* function, const Names*... names) {
+  m.def(name, function, nb::arg(names).none()...);
 }
 
 }  // namespace
 
 void bind_operators(nb::module_& m) {
-  static PyMethodDef methods[] = {
-      method<elu_backward, 7>("elu_backward",
-                              "elu_backward($module, grad_output, alpha, scale, input_scale, "
-                              "is_result, self_or_result, out, /)\n--\n\n"),
-      method<selu_backward, 3>("selu_backward",
-                               "selu_backward($module, grad_output, result, out, /)\n--\n\n"),
-      method<smooth_l1_loss_backward, 6>(
-          "smooth_l1_loss_backward",
-          "smooth_l1_loss_backward($module, grad_out, self, target, reduction, beta, out, /)"
-          "\n--\n\n"),
-      method<upsample_nearest3d_backward, 8>(
-          "upsample_nearest3d_backward",
-          "upsample_nearest3d_backward($module, grad_out, output_size, input_size, scales_d, "
-          "scales_h, scales_w, format, out, /)\n--\n\n"),
-      method<max_unpool3d_backward, 7>(
-          "max_unpool3d_backward",
-          "max_unpool3d_backward($module, grad_output, self, indices, output_size, stride, "
-          "padding, out, /)\n--\n\n"),
-      {nullptr, nullptr, 0, nullptr}};
-  if (PyModule_AddFunctions(m.ptr(), methods) != 0) nb::raise_python_error();
+  define(m, "elu_backward", &elu_backward, "grad_output", "alpha", "scale", "input_scale",
+         "is_result", "self_or_result", "out");
+  define(m, "selu_backward", &selu_backward, "grad_output", "result", "out");
+  define(m, "smooth_l1_loss_backward", &smooth_l1_loss_backward, "grad_out", "self", "target",
+         "reduction", "beta", "out");
+  define(m, "upsample_nearest3d_backward", &upsample_nearest3d_backward, "grad_out", "output_size",
+         "input_size", "scales_d", "scales_h", "scales_w", "format", "out");
+  define(m, "max_unpool3d_backward", &max_unpool3d_backward, "grad_output", "self", "indices",
+         "output_size", "stride", "padding", "out");
 }
 
 }  // namespace softnpu::python

@@ -13,20 +13,4 @@ namespace softnpu::python {
 // The same, as an IndexError too.
 [[noreturn]] void raise_index_error(const Status& status);
 
-// Runs the body of a function that is called through Python's C interface: null and a Python error
-// where it throws.
-template <class Body>
-PyObject* guarded(Body&& body) noexcept {
-  try {
-    return body().release().ptr();
-  } catch (nanobind::python_error& error) {
-    error.restore();
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_SystemError, error.what());
-  }
-  return nullptr;
-}
-
 }  // namespace softnpu::python

@@ -17,12 +17,29 @@ PyObject* interned(const char* text) {
   return name;
 }
 
-// Memory that holds the negated or conjugated values. Only floating and complex types can.
-bool is_lazy(PyObject* object, DType type) {
+// Lazy negation comes from the imaginary part of a lazily conjugated tensor, whose elements lie two
+// apart. Asking a tensor takes 70 ns, so those are not asked that have a dimension with an odd
+// stride; it would take as_strided, and a stride that mixes real and imaginary parts, to fool this.
+bool may_be_negated(const Tensor& t) {
+  for (size_t i = 0; i < t.rank(); ++i)
+    if (t.sizes[i] > 1 && t.strides[i] % 2 != 0) return false;
+  return true;
+}
+
+// Whether memory holds the negated or conjugated values. Only floating and complex types can.
+bool is_lazy(PyObject* object, const Tensor& t) {
   static PyObject* const is_neg = interned("is_neg");
   static PyObject* const is_conj = interned("is_conj");
-  if (is_complex(type) && says_yes(object, is_conj)) return true;
-  return (is_floating(type) || is_complex(type)) && says_yes(object, is_neg);
+  if (is_complex(t.dtype)) return says_yes(object, is_conj) || says_yes(object, is_neg);
+  return is_floating(t.dtype) && may_be_negated(t) && says_yes(object, is_neg);
+}
+
+bool requires_grad(PyObject* object) {
+  static PyObject* const name = interned("requires_grad");
+  PyObject* answer = PyObject_GetAttr(object, name);
+  if (answer == nullptr) nb::raise_python_error();
+  Py_DECREF(answer);
+  return answer == Py_True;
 }
 
 }  // namespace
@@ -37,13 +54,13 @@ bool is_torch_type(PyTypeObject* type) {
 }
 
 Status settle_tensor(const char* name, Access access, Array& out, PyObject*& object) {
-  const bool lazy = is_lazy(object, out.tensor.dtype);
+  const bool lazy = is_lazy(object, out.tensor);
   if (access == Access::write) {
     if (lazy)
       return fail(kParamInvalid, name,
                   " is a lazily negated or conjugated tensor; an output must "
                   "hold its values");
-    if (nb::cast<bool>(nb::getattr(object, "requires_grad")))
+    if (requires_grad(object))
       return fail(kParamInvalid, name, " requires grad; an output must not, pass out.detach()");
     return {};
   }

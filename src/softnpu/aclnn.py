@@ -114,7 +114,12 @@ def aclCreateScalar(value: complex | None, dataType: int) -> int:
     """
     if value is None or (dataType not in _NUMPY and dataType != ACL_BF16):
         return _core.aclCreateScalar(None if value is None else bytes(16), dataType)
-    return _core.aclCreateScalar(np.array(value, _numpy_type(dataType)).tobytes(), dataType)
+    dtype = _numpy_type(dataType)
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        if not limits.min <= value <= limits.max:  # type: ignore[operator]
+            raise OverflowError(f"{value} does not fit {dtype}")
+    return _core.aclCreateScalar(np.array(value, dtype).tobytes(), dataType)
 
 
 __all__ = [

@@ -21,8 +21,9 @@ class Foreign:
         self.exports = 0
 
     def __dlpack__(self, **options: Any) -> object:
+        capsule: object = self.array.__dlpack__(**options)
         self.exports += 1
-        return self.array.__dlpack__(**options)
+        return capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
