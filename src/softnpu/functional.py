@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators as functions on arrays, with the documented arguments in snake_case.
 
-Arrays are NumPy arrays (bfloat16 is ``ml_dtypes.bfloat16``), PyTorch tensors on the CPU, or any
-object on the CPU that speaks DLPack; kinds may be mixed. They are read in place whatever their
-strides; only an input that is not aligned to its data type is copied first. A new result is
-contiguous, in row-major order, and of the kind of the first array. ``out`` is written in place and
-returned; it may be strided too, must be aligned and writeable, and must not overlap an input,
-except that elementwise operators take exactly the same view as an input.
+Arrays are NumPy arrays (bfloat16 is ``ml_dtypes.bfloat16``; scalars count as arrays of rank 0;
+masked arrays are read without their mask), PyTorch tensors on the CPU, or any object on the CPU
+that speaks DLPack; kinds may be mixed. They are read in place whatever their strides; only an input
+that is not aligned to its data type is copied first. A new result is contiguous, in row-major
+order, and of the kind of the first array. ``out`` is written in place and returned; it may be
+strided too, must be aligned and writeable, and must not overlap an input, except that elementwise
+operators take exactly the same view as an input.
 
 Nothing here takes part in automatic differentiation: a PyTorch tensor that requires grad is read
 like any other, and is refused as ``out``. Writing to ``out`` is as invisible to PyTorch as writing
