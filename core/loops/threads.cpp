@@ -12,21 +12,15 @@
 #include <system_error>
 #include <thread>
 
+#include "loops/openmp.h"
+#include "loops/shares.h"
+
 namespace softnpu::loops {
 namespace {
 
-constexpr int kMostThreads = 1024;
 // A waiting worker looks for work this many times before it sleeps: kernels that follow each other
 // within some 20 microseconds need no wake-up call, which costs about as much as a small kernel.
 constexpr int kSpins = 2000;
-
-inline void pause_briefly() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 int default_threads() {
   if (const char* wish = std::getenv("SOFTNPU_THREADS")) {
@@ -44,29 +38,52 @@ std::atomic<int>& wanted_threads() {
   return count;
 }
 
-// One job at a time. `ticket_` packs the job's number (high 32 bits) with the next unclaimed piece
-// (low 32), so that a worker that wakes late cannot claim a piece of a job that is over.
+// One job at a time, on threads of its own or on an OpenMP runtime's.
 class Pool {
  public:
   // False when another thread's job is running.
-  bool try_run(int64_t count, int pieces, int workers, RangeBody body) {
+  bool try_run(int64_t count, int pieces, int workers, const RangeBody& body) {
     std::unique_lock owner(owner_, std::try_to_lock);
     if (!owner) return false;
-    start_workers(workers - 1);
-    body_.store(&body, std::memory_order_relaxed);
-    count_.store(count, std::memory_order_relaxed);
-    pieces_.store(pieces, std::memory_order_relaxed);
-    workers_.store(workers, std::memory_order_relaxed);
-    done_.store(0, std::memory_order_relaxed);
-    const uint64_t job = (ticket_.load(std::memory_order_relaxed) >> 32) + 1;
-    ticket_.store(job << 32, std::memory_order_seq_cst);
-    if (sleepers_.load(std::memory_order_seq_cst) > 0) ticket_.notify_all();
-    work_on(job, 0);
-    while (done_.load(std::memory_order_acquire) != pieces) pause_briefly();
+    const uint32_t job = job_.load(std::memory_order_relaxed) + 1;
+    const OpenMp* const openmp = borrowed_openmp();
+    // Fewer threads than before would end the others, so its own setting is kept to.
+    const int team = openmp == nullptr ? 0 : std::min(workers, openmp->most_threads());
+    if (team > 1)
+      run_on(*openmp, job, count, pieces, team, body);
+    else
+      run_on_own_threads(job, count, pieces, workers, body);
     return true;
   }
 
  private:
+  void run_on(const OpenMp& openmp, uint32_t job, int64_t count, int pieces, int team,
+              const RangeBody& body) {
+    struct Call {
+      Pool& pool;
+      const OpenMp& openmp;
+      uint32_t job;
+    } call{*this, openmp, job};
+    shares_.deal(job, count, pieces, team, body);
+    openmp.parallel(
+        [](void* data) {
+          const Call& c = *static_cast<const Call*>(data);
+          c.pool.shares_.work_on(c.job, c.openmp.thread_number());
+        },
+        &call, static_cast<unsigned>(team), 0);
+    job_.store(job, std::memory_order_relaxed);  // own threads that see it find nothing to do
+  }
+
+  void run_on_own_threads(uint32_t job, int64_t count, int pieces, int workers,
+                          const RangeBody& body) {
+    start_workers(workers - 1);
+    shares_.deal(job, count, pieces, workers, body);
+    job_.store(job, std::memory_order_seq_cst);
+    if (sleepers_.load(std::memory_order_seq_cst) > 0) job_.notify_all();
+    shares_.work_on(job, 0);
+    shares_.wait();
+  }
+
   // Starts no more than it can get: fewer threads make a kernel slower, not wrong.
   void start_workers(int wanted) {
     while (started_ < wanted) {
@@ -80,50 +97,28 @@ class Pool {
   }
 
   void serve(int worker) {
-    uint64_t seen = 0;
+    uint32_t seen = 0;
     for (;;) {
-      uint64_t ticket = ticket_.load(std::memory_order_acquire);
-      for (int i = 0; i < kSpins && ticket >> 32 == seen; ++i) {
+      uint32_t job = job_.load(std::memory_order_acquire);
+      for (int i = 0; i < kSpins && job == seen; ++i) {
         pause_briefly();
-        ticket = ticket_.load(std::memory_order_acquire);
+        job = job_.load(std::memory_order_acquire);
       }
-      if (ticket >> 32 == seen) {
+      if (job == seen) {
         sleepers_.fetch_add(1, std::memory_order_seq_cst);
-        ticket = ticket_.load(std::memory_order_seq_cst);
-        // Pieces being claimed change the ticket too, so a sleeper may wake without a new job.
-        if (ticket >> 32 == seen) ticket_.wait(ticket, std::memory_order_seq_cst);
+        job_.wait(seen, std::memory_order_seq_cst);
         sleepers_.fetch_sub(1, std::memory_order_relaxed);
         continue;
       }
-      seen = ticket >> 32;
-      if (worker < workers_.load(std::memory_order_relaxed)) work_on(seen, worker);
-    }
-  }
-
-  void work_on(uint64_t job, int worker) {
-    uint64_t ticket = ticket_.load(std::memory_order_acquire);
-    for (;;) {
-      const int pieces = pieces_.load(std::memory_order_relaxed);
-      const auto piece = static_cast<int>(ticket & 0xFFFFFFFFu);
-      if (ticket >> 32 != job || piece >= pieces) return;
-      if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
-      const int64_t count = count_.load(std::memory_order_relaxed);
-      const int64_t each = count / pieces, rest = count % pieces;
-      const int64_t begin = each * piece + std::min<int64_t>(piece, rest);
-      (*body_.load(std::memory_order_relaxed))(begin, begin + each + (piece < rest), worker);
-      done_.fetch_add(1, std::memory_order_release);
-      ticket = ticket_.load(std::memory_order_acquire);
+      seen = job;
+      shares_.work_on(job, worker);
     }
   }
 
   std::mutex owner_;
   int started_ = 0;  // guarded by owner_
-  std::atomic<const RangeBody*> body_{nullptr};
-  std::atomic<int64_t> count_{0};
-  std::atomic<int> pieces_{0};
-  std::atomic<int> workers_{0};
-  alignas(64) std::atomic<uint64_t> ticket_{0};
-  alignas(64) std::atomic<int> done_{0};
+  Shares shares_;
+  alignas(64) std::atomic<uint32_t> job_{0};  // the number of the last job
   std::atomic<int> sleepers_{0};
 };
 
@@ -135,8 +130,12 @@ Pool& pool() {
   Pool* current = the_pool.load(std::memory_order_acquire);
   if (current != nullptr) return *current;
   static std::once_flag fork_handler;
-  std::call_once(fork_handler,
-                 [] { pthread_atfork(nullptr, nullptr, [] { the_pool.store(nullptr); }); });
+  std::call_once(fork_handler, [] {
+    pthread_atfork(nullptr, nullptr, [] {
+      the_pool.store(nullptr);
+      forget_openmp();
+    });
+  });
   auto fresh = std::make_unique<Pool>();
   if (the_pool.compare_exchange_strong(current, fresh.get())) return *fresh.release();
   return *current;

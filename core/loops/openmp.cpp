@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loops/openmp.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace softnpu::loops {
+namespace {
+
+std::atomic<bool> forked{false};
+
+template <class Function>
+bool find(void* library, const char* name, Function*& out) {
+  out = reinterpret_cast<Function*>(dlsym(library, name));
+  return out != nullptr;
+}
+
+const OpenMp* look_for_openmp() {
+  for (const char* name : {"libgomp.so.1", "libiomp5.so", "libomp.so.5", "libomp.so"}) {
+    void* const library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);  // kept: it must not go away
+    if (library == nullptr) continue;
+    static OpenMp found;
+    if (find(library, "GOMP_parallel", found.parallel) &&
+        find(library, "omp_get_thread_num", found.thread_number) &&
+        find(library, "omp_get_max_threads", found.most_threads))
+      return &found;
+    dlclose(library);
+  }
+  return nullptr;
+}
+
+bool is_main_thread() {
+  static thread_local const bool is_main = gettid() == getpid();
+  return is_main;
+}
+
+}  // namespace
+
+const OpenMp* borrowed_openmp() {
+  // Of the main thread only, so no lock.
+  static const OpenMp* found = nullptr;
+  static unsigned asked = 0, next = 1;
+  if (forked.load(std::memory_order_relaxed) || !is_main_thread()) return nullptr;
+  if (found != nullptr) return found;
+  // A look costs half a microsecond. Each of the first jobs, then every 64th.
+  constexpr unsigned kOften = 64;
+  if (++asked < next) return nullptr;
+  next = asked + (asked < kOften ? 1 : kOften);
+  return found = look_for_openmp();
+}
+
+void forget_openmp() { forked = true; }
+
+}  // namespace softnpu::loops

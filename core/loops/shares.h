@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pieces of one job, dealt out to workers. Each begins with a share of its own, the same part
+// of the range in every job, so that data in a core's cache meets that core again; a worker that
+// is through helps the others.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "loops/threads.h"
+
+namespace softnpu::loops {
+
+constexpr int kMostThreads = 1024;
+
+inline void pause_briefly() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+class Shares {
+ public:
+  // Lets workers into job number `job`. The one before must be over. `body` stays the caller's.
+  void deal(uint32_t job, int64_t count, int pieces, int workers, const RangeBody& body) {
+    body_.store(&body, std::memory_order_relaxed);
+    count_.store(count, std::memory_order_relaxed);
+    pieces_.store(pieces, std::memory_order_relaxed);
+    workers_.store(workers, std::memory_order_relaxed);
+    done_.store(0, std::memory_order_relaxed);
+    for (int w = 0; w < workers; ++w) {
+      const auto first = static_cast<uint64_t>(int64_t{pieces} * w / workers);
+      const auto end = static_cast<uint64_t>(int64_t{pieces} * (w + 1) / workers);
+      shares_[w].word.store(uint64_t{job} << 32 | first << 16 | end, std::memory_order_release);
+    }
+  }
+
+  // Works on the job until none of its pieces is unclaimed.
+  void work_on(uint32_t job, int worker) {
+    const int workers = workers_.load(std::memory_order_relaxed);
+    if (worker >= workers) return;
+    for (int i = 0; i < workers; ++i) {
+      Share& share = shares_[(worker + i) % workers];
+      for (int piece; (piece = claim(share, job)) >= 0;) run(piece, worker);
+    }
+  }
+
+  void wait() const {
+    constexpr int kSpins = 4000;
+    const int pieces = pieces_.load(std::memory_order_relaxed);
+    for (int i = 0; done_.load(std::memory_order_acquire) != pieces; ++i)
+      i < kSpins ? pause_briefly() : std::this_thread::yield();
+  }
+
+ private:
+  // The job's number, the next unclaimed piece and the end of the share in one word: a worker that
+  // wakes late cannot claim a piece of a job that is over, nor of the next one by mistake.
+  struct alignas(64) Share {
+    std::atomic<uint64_t> word{0};
+  };
+
+  static int claim(Share& share, uint32_t job) {
+    uint64_t word = share.word.load(std::memory_order_acquire);
+    for (;;) {
+      const auto next = static_cast<int>(word >> 16 & 0xFFFF),
+                 end = static_cast<int>(word & 0xFFFF);
+      if (word >> 32 != job || next >= end) return -1;
+      if (share.word.compare_exchange_weak(word, word + 0x10000, std::memory_order_acq_rel))
+        return next;
+    }
+  }
+
+  void run(int piece, int worker) {
+    const int64_t count = count_.load(std::memory_order_relaxed);
+    const int pieces = pieces_.load(std::memory_order_relaxed);
+    const int64_t each = count / pieces, rest = count % pieces;
+    const int64_t begin = each * piece + (piece < rest ? piece : rest);
+    (*body_.load(std::memory_order_relaxed))(begin, begin + each + (piece < rest), worker);
+    done_.fetch_add(1, std::memory_order_release);
+  }
+
+  std::atomic<const RangeBody*> body_{nullptr};
+  std::atomic<int64_t> count_{0};
+  std::atomic<int> pieces_{0};
+  std::atomic<int> workers_{0};
+  alignas(64) std::atomic<int> done_{0};
+  Share shares_[kMostThreads];
+};
+
+}  // namespace softnpu::loops
