@@ -19,8 +19,9 @@ struct FromResult {
 // The same in float32, where EluBackwardNumbers::result_fits_float() holds.
 struct FromResultInFloat {
   float scale, alpha_scale;
-  SOFTNPU_INLINE float operator()(float grad, float x) const {
-    return grad * (x > 0 ? scale : x + alpha_scale);
+  template <class V>
+  SOFTNPU_INLINE V operator()(V grad, V x) const {
+    return grad * select(x > 0.0f, splat<V>(scale), x + alpha_scale);
   }
 };
 
@@ -32,55 +33,45 @@ struct FromInput {
   }
 };
 
-// The same in float32 where inputScale = alpha = scale = 1: gradOutput · exp(x) for x <= 0. Below
-// kLeast exp(x) loses bits to underflow that a large gradOutput would bring back, so such elements
-// are computed in float64, and only blocks that have some pay for it.
+// The same in float32, where EluBackwardNumbers::input_fits_float() holds. Below `least` the result
+// loses bits to underflow that a large gradOutput would bring back, so such elements are computed
+// in float64.
 struct FromInputInFloat {
-  static constexpr float kLeast = -86.0f;
   FromInput wide;
+  float scale, alpha_scale, least;
 
-  SOFTNPU_INLINE float operator()(float grad, float x) const {
-    return grad * (x > 0 ? 1.0f : exp_of_moderate(x));
+  explicit FromInputInFloat(const EluBackwardNumbers& c)
+      : wide{c},
+        scale(static_cast<float>(c.scale)),
+        alpha_scale(static_cast<float>(c.alpha_scale)),
+        least(static_cast<float>(c.least_input())) {}
+
+  template <class V>
+  SOFTNPU_INLINE V operator()(V grad, V x) const {
+    return grad * select(x > 0.0f, splat<V>(scale), scaled_exp(x, alpha_scale));
+  }
+  static constexpr bool may_be_rare() { return true; }
+  template <class V>
+  SOFTNPU_INLINE auto is_rare(V /*grad*/, V x) const {
+    return x < least;
   }
 };
-
-// What walk() calls for this formula in place of the plain loop.
-void apply(const FromInputInFloat& formula, int64_t n, float* out, const float* grad,
-           const float* x) {
-  constexpr int64_t kBlock = 256;
-  for (int64_t begin = 0; begin < n; begin += kBlock) {
-    const int64_t end = n - begin < kBlock ? n : begin + kBlock;
-    int least = 0;
-    for (int64_t i = begin; i < end; ++i) least |= x[i] < FromInputInFloat::kLeast;
-    if (least == 0) {
-      SOFTNPU_INDEPENDENT
-      for (int64_t i = begin; i < end; ++i) out[i] = one_nan(formula(grad[i], x[i]));
-    } else {
-      SOFTNPU_INDEPENDENT
-      for (int64_t i = begin; i < end; ++i) {
-        const float narrow = formula(grad[i], x[i]), wide = formula.wide(grad[i], x[i]);
-        out[i] = one_nan(x[i] < FromInputInFloat::kLeast ? wide : narrow);
-      }
-    }
-  }
-}
 
 }  // namespace
 
 void elu_backward_from_result(const ElementwiseLayout& layout, std::byte* const* origins,
                               const void* numbers, int64_t begin, int64_t end) {
   const auto& c = *static_cast<const EluBackwardNumbers*>(numbers);
-  if (!c.result_fits_float())
-    return walk<2, float, FromResult>(layout, origins, numbers, begin, end);
+  if (!c.result_fits_float()) return walk<2, float>(layout, origins, FromResult{c}, begin, end);
   const FromResultInFloat formula{static_cast<float>(c.scale), static_cast<float>(c.alpha_scale)};
-  walk<2, float, FromResultInFloat>(layout, origins, &formula, begin, end);
+  walk<2, float>(layout, origins, formula, begin, end);
 }
 
 void elu_backward_from_input(const ElementwiseLayout& layout, std::byte* const* origins,
                              const void* numbers, int64_t begin, int64_t end) {
   const auto& c = *static_cast<const EluBackwardNumbers*>(numbers);
-  if (!c.all_are_one()) return walk<2, float, FromInput>(layout, origins, numbers, begin, end);
-  walk<2, float, FromInputInFloat>(layout, origins, numbers, begin, end);
+  if (!c.input_fits_float()) return walk<2, float>(layout, origins, FromInput{c}, begin, end);
+  walk<2, float>(layout, origins, FromInputInFloat(c), begin, end);
 }
 
 SOFTNPU_LEVEL_END

@@ -3,6 +3,8 @@
 // float32 values keep all their bits in it, nothing overflows on the way, and one rounding is left.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -24,8 +26,14 @@ struct EluBackwardNumbers {
     return input_scale == 1 && static_cast<float>(alpha_scale) == alpha_scale &&
            alpha_scale < 1e30 && alpha_scale > -1e30;
   }
-  // gradOutput · exp(x): nothing but the exponential and one product.
-  bool all_are_one() const { return input_scale == 1 && input_alpha_scale == 1 && scale == 1; }
+  // alpha · scale · exp(x), then the product with gradOutput; the factor is exact and moderate.
+  bool input_fits_float() const {
+    const double size = std::abs(alpha_scale);
+    return input_scale == 1 && static_cast<float>(alpha_scale) == alpha_scale && size < 0x1p20 &&
+           size > 0x1p-20;
+  }
+  // From where on exp(x), and its product with alpha · scale, are normal numbers.
+  double least_input() const { return -86 - std::min(0.0, std::log(std::abs(alpha_scale))); }
 };
 
 struct SeluBackwardNumbers {
@@ -38,7 +46,9 @@ struct SmoothL1LossBackwardNumbers {
   double norm;  // 1, or 1/N for the mean
   double norm_over_beta;
 
-  bool fits_float() const { return beta == 1 && norm == 1; }
+  // Four roundings are all that happens: of d, of norm / beta, and of two products.
+  bool fits_float() const { return is_moderate(norm) && is_moderate(norm_over_beta) && beta > 0; }
+  static bool is_moderate(double v) { return v > 0x1p-60 && v < 0x1p60; }
 };
 
 // The nearest-upsample gradient along one axis: gradInput's element i is the sum over gradOut's

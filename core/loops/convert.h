@@ -3,44 +3,16 @@
 // float, or double for INT32, which float cannot hold.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-
-#if defined(__F16C__)
-#include <immintrin.h>
-#endif
+#include <type_traits>
 
 #include "base/dtype.h"
-#include "base/half.h"
+#include "loops/lanes.h"
 #include "loops/level.h"
+#include "loops/storage.h"
 
 SOFTNPU_LEVEL_BEGIN
-
-// Storage types. The 16-bit floats are told apart by their own types.
-struct f16 {
-  uint16_t bits;
-};
-struct bf16 {
-  uint16_t bits;
-};
-template <class T>
-struct Complex {
-  T re, im;
-};
-
-SOFTNPU_INLINE float widen(float v) { return v; }
-SOFTNPU_INLINE double widen(double v) { return v; }
-SOFTNPU_INLINE float widen(f16 v) { return half_to_float(v.bits); }
-SOFTNPU_INLINE float widen(bf16 v) { return bfloat_to_float(v.bits); }
-SOFTNPU_INLINE float widen(int8_t v) { return v; }
-SOFTNPU_INLINE double widen(int32_t v) { return v; }
-
-// Which NaN comes out of an operation depends on the order in which a compiler puts its operands,
-// and that differs between the body and the tail of one loop. One quiet NaN stands for all.
-SOFTNPU_INLINE float one_nan(float v) { return v == v ? v : __builtin_nanf(""); }
-SOFTNPU_INLINE double one_nan(double v) { return v == v ? v : __builtin_nan(""); }
 
 // Rounds toward zero and saturates. NaN does not occur: integers go in.
 template <class T, class Stage>
@@ -61,48 +33,54 @@ SOFTNPU_INLINE void narrow(double v, int32_t& out) {
   out = saturate<int32_t>(v, -2147483648.0, 2147483647.0);
 }
 
+template <class T>
+constexpr bool kHasLanes =
+#ifdef SOFTNPU_LANES
+    std::is_same_v<T, float> || std::is_same_v<T, f16> || std::is_same_v<T, bf16>;
+#else
+    false;
+#endif
+
+// kCount elements, a number that the compiler knows.
+template <int64_t kCount, class T>
+SOFTNPU_INLINE void load_block(const T* in, float* out) {
+#ifdef SOFTNPU_LANES
+  if constexpr (kHasLanes<T>) {
+    for (int64_t i = 0; i < kCount; i += kLanes) store_lanes(load_lanes(in + i), out + i);
+    return;
+  }
+#endif
+  for (int64_t i = 0; i < kCount; ++i) out[i] = widen(in[i]);
+}
+
+template <int64_t kCount, class T>
+SOFTNPU_INLINE void store_block(const float* in, T* out) {
+#ifdef SOFTNPU_LANES
+  if constexpr (kHasLanes<T>) {
+    for (int64_t i = 0; i < kCount; i += kLanes) store_lanes(load_lanes(in + i), out + i);
+    return;
+  }
+#endif
+  for (int64_t i = 0; i < kCount; ++i) narrow(in[i], out[i]);
+}
+
+constexpr int64_t kConvertBlock = 16;
+
 template <class T, class Stage>
 void load_dense(const T* in, int64_t n, Stage* out) {
-  for (int64_t i = 0; i < n; ++i) out[i] = widen(in[i]);
+  int64_t i = 0;
+  if constexpr (kHasLanes<T>)
+    for (; i + kConvertBlock <= n; i += kConvertBlock) load_block<kConvertBlock>(in + i, out + i);
+  for (; i < n; ++i) out[i] = widen(in[i]);
 }
 
 template <class T, class Stage>
 void store_dense(const Stage* in, int64_t n, T* out) {
-  for (int64_t i = 0; i < n; ++i) narrow(in[i], out[i]);
-}
-
-// Compilers do not turn these loops into the hardware's half-precision conversions by themselves.
-// (The forms with a full mask are the plain instructions; gcc 12 warns of the plain intrinsics.)
-#if defined(__AVX512F__)
-inline void load_dense(const f16* in, int64_t n, float* out) {
   int64_t i = 0;
-  for (; i + 16 <= n; i += 16)
-    _mm512_storeu_ps(out + i,
-                     _mm512_maskz_cvtph_ps(0xFFFF, _mm256_loadu_si256((const __m256i*)(in + i))));
-  for (; i < n; ++i) out[i] = widen(in[i]);
-}
-inline void store_dense(const float* in, int64_t n, f16* out) {
-  int64_t i = 0;
-  for (; i + 16 <= n; i += 16)
-    _mm256_storeu_si256((__m256i*)(out + i), _mm512_maskz_cvtps_ph(0xFFFF, _mm512_loadu_ps(in + i),
-                                                                   _MM_FROUND_TO_NEAREST_INT));
+  if constexpr (kHasLanes<T> && std::is_same_v<Stage, float>)
+    for (; i + kConvertBlock <= n; i += kConvertBlock) store_block<kConvertBlock>(in + i, out + i);
   for (; i < n; ++i) narrow(in[i], out[i]);
 }
-#elif defined(__F16C__)
-inline void load_dense(const f16* in, int64_t n, float* out) {
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)(in + i))));
-  for (; i < n; ++i) out[i] = widen(in[i]);
-}
-inline void store_dense(const float* in, int64_t n, f16* out) {
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    _mm_storeu_si128((__m128i*)(out + i),
-                     _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT));
-  for (; i < n; ++i) narrow(in[i], out[i]);
-}
-#endif
 
 // The three ways that a row of an operand lies in memory. `stride` is in elements.
 template <class T, class Stage>

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "loops/lanes.h"
 #include "loops/level.h"
 
 SOFTNPU_LEVEL_BEGIN
@@ -45,22 +46,24 @@ SOFTNPU_INLINE double exp_for_float(double t) {
   return t < -745.2 ? 0.0 : p * power;
 }
 
-// exp(x) in float32 for -87 < x <= 0, within 1 unit in the last place. Fused on every machine (in
-// software where it must be), so that all give the same bits.
-SOFTNPU_INLINE float exp_of_moderate(float x) {
-  const float shift = 0x1.8p23f;
-  const float shifted = __builtin_fmaf(x, 0x1.715476p+0f, shift);
-  const float n = shifted - shift;
+// factor · exp(x) in float32 for -87 < x <= 0, within 1 unit in the last place where the result is
+// normal. V is float or Lanes.
+template <class V>
+SOFTNPU_INLINE V scaled_exp(V x, float factor) {
+  const V shift = splat<V>(0x1.8p23f);
+  const V shifted = fused(x, splat<V>(0x1.715476p+0f), shift);
+  const V n = shifted - shift;
   // ln 2 in two parts: the first has 15 bits, so that its product with n is exact.
-  const float r = __builtin_fmaf(n, -0x1.7f7d1cp-20f, __builtin_fmaf(n, -0x1.62e4p-1f, x));
-  float q = 0x1.6a2352p-10f;
-  q = __builtin_fmaf(q, r, 0x1.123a6cp-7f);
-  q = __builtin_fmaf(q, r, 0x1.5558f4p-5f);
-  q = __builtin_fmaf(q, r, 0x1.55549p-3f);
-  q = __builtin_fmaf(q, r, 0x1.fffffcp-2f);
-  const float p = 1.0f + __builtin_fmaf(r * r, q, r);
-  const uint32_t exponent = std::bit_cast<uint32_t>(shifted) + 127;  // its high bits shift out
-  return p * std::bit_cast<float>(exponent << 23);
+  const V near = fused(n, splat<V>(-0x1.62e4p-1f), x);
+  const V r = fused(n, splat<V>(-0x1.7f7d1cp-20f), near);
+  V q = splat<V>(0x1.6a2352p-10f);
+  q = fused(q, r, splat<V>(0x1.123a6cp-7f));
+  q = fused(q, r, splat<V>(0x1.5558f4p-5f));
+  q = fused(q, r, splat<V>(0x1.55549p-3f));
+  q = fused(q, r, splat<V>(0x1.fffffcp-2f));
+  // factor · (1 + r + q · r²), where the factor enters with the last rounding.
+  const V p = fused(fused(r * r, q, r), splat<V>(factor), splat<V>(factor));
+  return p * power_of_two(shifted);
 }
 
 SOFTNPU_LEVEL_END

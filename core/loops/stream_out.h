@@ -38,6 +38,28 @@ inline void stream_out(std::byte* to, const std::byte* from, int64_t bytes) {
 #endif
 }
 
+// How many elements lie before the next line of `to`.
+template <class T>
+SOFTNPU_INLINE int64_t elements_before_line(const T* to) {
+  return static_cast<int64_t>(-reinterpret_cast<uintptr_t>(to) & 63) /
+         static_cast<int64_t>(sizeof(T));
+}
+
+// One block of whole lines, both sides aligned.
+template <class T, size_t kCount>
+SOFTNPU_INLINE void stream_lines(T* to, const T (&from)[kCount]) {
+  static_assert(sizeof from % 64 == 0);
+#if defined(__AVX512F__)
+  for (size_t i = 0; i < sizeof from / 64; ++i)
+    _mm512_stream_si512((__m512i*)to + i, _mm512_load_si512((const __m512i*)from + i));
+#elif defined(__x86_64__)
+  for (size_t i = 0; i < sizeof from / 16; ++i)
+    _mm_stream_si128((__m128i*)to + i, _mm_load_si128((const __m128i*)from + i));
+#else
+  std::memcpy(to, from, sizeof from);
+#endif
+}
+
 // Other threads see what was streamed once this has run.
 inline void finish_streaming() {
 #if defined(__x86_64__)

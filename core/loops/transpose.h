@@ -3,8 +3,6 @@
 // Squares are turned around in registers: 3 times as fast as element by element.
 #pragma once
 
-#include <type_traits>
-
 #include "loops/convert.h"
 #include "loops/level.h"
 
@@ -18,22 +16,11 @@ void transpose_part(const T* in, int64_t sx, int64_t nx, int64_t ny, Stage* out,
 }
 
 #if defined(__AVX512F__)
-constexpr int64_t kSquare = 16;
-
-SOFTNPU_INLINE __m512 load_square_row(const float* in) { return _mm512_loadu_ps(in); }
-SOFTNPU_INLINE __m512 load_square_row(const f16* in) {
-  return _mm512_maskz_cvtph_ps(0xFFFF, _mm256_loadu_si256((const __m256i*)in));
-}
-SOFTNPU_INLINE __m512 load_square_row(const bf16* in) {
-  const __m512i wide = _mm512_maskz_cvtepu16_epi32(0xFFFF, _mm256_loadu_si256((const __m256i*)in));
-  return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xFFFF, wide, 16));
-}
-
 // Four rounds; each interleaves units twice as large: 1, 2, 4, then 8 floats.
 template <class T>
 SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, float* out, int64_t so) {
   __m512 r[16], t[16];
-  for (int i = 0; i < 16; ++i) r[i] = load_square_row(in + i * sx);
+  for (int i = 0; i < 16; ++i) r[i] = load_lanes(in + i * sx);
   for (int i = 0; i < 16; i += 2) {
     t[i] = _mm512_maskz_unpacklo_ps(0xFFFF, r[i], r[i + 1]);
     t[i + 1] = _mm512_maskz_unpackhi_ps(0xFFFF, r[i], r[i + 1]);
@@ -54,22 +41,11 @@ SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, float* out, int64_
     _mm512_storeu_ps(out + (j + 8) * so, _mm512_maskz_shuffle_f32x4(0xFFFF, t[j], t[j + 8], 0xDD));
   }
 }
-#elif defined(__AVX2__)
-constexpr int64_t kSquare = 8;
-
-SOFTNPU_INLINE __m256 load_square_row(const float* in) { return _mm256_loadu_ps(in); }
-SOFTNPU_INLINE __m256 load_square_row(const f16* in) {
-  return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)in));
-}
-SOFTNPU_INLINE __m256 load_square_row(const bf16* in) {
-  const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i*)in));
-  return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
-}
-
+#elif defined(SOFTNPU_LANES)
 template <class T>
 SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, float* out, int64_t so) {
   __m256 r[8], t[8];
-  for (int i = 0; i < 8; ++i) r[i] = load_square_row(in + i * sx);
+  for (int i = 0; i < 8; ++i) r[i] = load_lanes(in + i * sx);
   for (int i = 0; i < 8; i += 2) {
     t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
     t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
@@ -91,11 +67,11 @@ SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, float* out, int64_
 template <class T, class Stage>
 void load_transposed(const std::byte* from, int64_t sx, int64_t nx, int64_t ny, Stage* out) {
   const T* in = reinterpret_cast<const T*>(from);
-#if defined(__AVX2__)
-  if constexpr (std::is_same_v<Stage, float> && !std::is_same_v<T, int8_t>) {
-    const int64_t whole_x = nx / kSquare * kSquare, whole_y = ny / kSquare * kSquare;
-    for (int64_t x = 0; x < whole_x; x += kSquare)
-      for (int64_t y = 0; y < whole_y; y += kSquare)
+#ifdef SOFTNPU_LANES
+  if constexpr (kHasLanes<T>) {
+    const int64_t whole_x = nx / kLanes * kLanes, whole_y = ny / kLanes * kLanes;
+    for (int64_t x = 0; x < whole_x; x += kLanes)
+      for (int64_t y = 0; y < whole_y; y += kLanes)
         transpose_square(in + x * sx + y, sx, out + y * nx + x, nx);
     if (whole_x < nx)
       transpose_part(in + whole_x * sx, sx, nx - whole_x, whole_y, out + whole_x, nx);

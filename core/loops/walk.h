@@ -4,44 +4,16 @@
 // own type is used where it lies.
 #pragma once
 
-#include "loops/convert.h"
-#include "loops/elementwise.h"
-#include "loops/level.h"
-#include "loops/stream_out.h"
+#include "loops/fused.h"
+#include "loops/tiles.h"
 #include "loops/transpose.h"
 
 SOFTNPU_LEVEL_BEGIN
-
-using loops::ElementwiseLayout;
-using loops::kMaxOperands;
 
 template <class Stage>
 constexpr DType kStageType = DType::f32;
 template <>
 constexpr DType kStageType<double> = DType::undefined;  // INT32 is always converted
-
-// Where tile number `index` lies.
-struct Tile {
-  int64_t width, height;
-  int64_t at[kMaxOperands];  // its first element in each operand, in elements
-};
-
-inline Tile locate(const ElementwiseLayout& l, int64_t index) {
-  const int64_t x = index % l.tiles_x * l.tile_x;
-  index /= l.tiles_x;
-  const int64_t y = index % l.tiles_y * l.tile_y;
-  index /= l.tiles_y;
-  Tile tile;
-  tile.width = l.nx - x < l.tile_x ? l.nx - x : l.tile_x;
-  tile.height = l.ny - y < l.tile_y ? l.ny - y : l.tile_y;
-  for (int k = 0; k < l.operands; ++k) tile.at[k] = x * l.sx[k] + y * l.sy[k];
-  for (size_t d = l.outer.size(); d-- > 0;) {
-    const int64_t i = index % l.outer[d];
-    index /= l.outer[d];
-    for (int k = 0; k < l.operands; ++k) tile.at[k] += i * l.outer_strides[k][d];
-  }
-  return tile;
-}
 
 // How to read one input of type T.
 template <class Stage>
@@ -101,19 +73,12 @@ struct Input {
   }
 };
 
-template <class Formula, class Stage, class... In>
-void apply(const Formula& formula, int64_t n, Stage* out, const In*... in) {
-  SOFTNPU_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) out[i] = one_nan(formula(in[i]...));
-}
-
 // `Formula` has a call operator on `Inputs` values of type Stage. Long rows are worked on one by
 // one, where they lie if they can be; short ones are gathered, so that a tile's cost is shared.
 template <int Inputs, class Stage, class Formula>
-void walk(const ElementwiseLayout& l, std::byte* const* origins, const void* formula_bytes,
-          int64_t begin, int64_t end) {
+void walk_staged(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
+                 int64_t begin, int64_t end) {
   constexpr int64_t kLongRow = 64;
-  const Formula formula = *static_cast<const Formula*>(formula_bytes);
   alignas(64) Stage buffers[Inputs + 1][loops::kBlockElements];
   Input<Stage> in[3] = {
       {l, 0, buffers[0]}, {l, 1, buffers[1]}, {l, Inputs - 1, buffers[Inputs - 1]}};
@@ -149,6 +114,16 @@ void walk(const ElementwiseLayout& l, std::byte* const* origins, const void* for
     }
   }
   if (streams) finish_streaming();
+}
+
+template <int Inputs, class Stage, class Formula>
+void walk(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
+          int64_t begin, int64_t end) {
+#ifdef SOFTNPU_LANES
+  if constexpr (takes_lanes<Formula, Inputs>())
+    if (try_fused<Inputs>(l, origins, formula, begin, end)) return;
+#endif
+  walk_staged<Inputs, Stage>(l, origins, formula, begin, end);
 }
 
 SOFTNPU_LEVEL_END

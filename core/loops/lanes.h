@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// A vector of float32 as the instruction set has it, read from and written to memory of any
+// floating type: compilers do not turn loops into the hardware's half-precision conversions by
+// themselves. Without SOFTNPU_LANES there are none, and plain loops do.
+//
+// The 16-bit stores take no NaN but the one of one_nan().
+#pragma once
+
+#include <bit>
+
+#include "loops/level.h"
+#include "loops/storage.h"
+
+#if defined(__AVX512F__) || (defined(__AVX2__) && defined(__F16C__))
+#include <immintrin.h>
+#define SOFTNPU_LANES 1
+#endif
+
+SOFTNPU_LEVEL_BEGIN
+
+template <class V>
+SOFTNPU_INLINE V splat(float value);
+template <>
+SOFTNPU_INLINE float splat<float>(float value) {
+  return value;
+}
+SOFTNPU_INLINE float select(bool condition, float a, float b) { return condition ? a : b; }
+SOFTNPU_INLINE bool any(bool condition) { return condition; }
+// 2^n from 1.5 · 2^23 + n, for -127 < n < 128.
+SOFTNPU_INLINE float power_of_two(float shifted) {
+  return std::bit_cast<float>((std::bit_cast<uint32_t>(shifted) + 127) << 23);
+}
+// a · b + c with one rounding, in software where it must be: the same bits everywhere.
+SOFTNPU_INLINE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+
+#if defined(__AVX512F__)
+// The forms with a full mask are the plain instructions; gcc 12 warns of the plain intrinsics.
+constexpr int64_t kLanes = 16;
+using Lanes = __m512;
+
+template <>
+SOFTNPU_INLINE Lanes splat<Lanes>(float value) {
+  return _mm512_set1_ps(value);
+}
+template <class Mask>
+SOFTNPU_INLINE bool any(Mask mask) {
+  return _mm512_movepi32_mask((__m512i)mask) != 0;
+}
+SOFTNPU_INLINE Lanes fused(Lanes a, Lanes b, Lanes c) { return _mm512_fmadd_ps(a, b, c); }
+SOFTNPU_INLINE Lanes power_of_two(Lanes shifted) {
+  const __m512i n = _mm512_add_epi32(_mm512_castps_si512(shifted), _mm512_set1_epi32(127));
+  return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xFFFF, n, 23));
+}
+SOFTNPU_INLINE Lanes load_lanes(const float* in) { return _mm512_loadu_ps(in); }
+SOFTNPU_INLINE Lanes load_lanes(const f16* in) {
+  return _mm512_maskz_cvtph_ps(0xFFFF, _mm256_loadu_si256((const __m256i*)in));
+}
+SOFTNPU_INLINE Lanes load_lanes(const bf16* in) {
+  const __m512i wide = _mm512_maskz_cvtepu16_epi32(0xFFFF, _mm256_loadu_si256((const __m256i*)in));
+  return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xFFFF, wide, 16));
+}
+SOFTNPU_INLINE void store_lanes(Lanes v, float* out) { _mm512_storeu_ps(out, v); }
+SOFTNPU_INLINE void store_lanes(Lanes v, f16* out) {
+  _mm256_storeu_si256((__m256i*)out, _mm512_maskz_cvtps_ph(0xFFFF, v, _MM_FROUND_TO_NEAREST_INT));
+}
+SOFTNPU_INLINE void store_lanes(Lanes v, bf16* out) {
+  const __m512i bits = _mm512_castps_si512(v);
+  const __m512i odd =
+      _mm512_and_si512(_mm512_maskz_srli_epi32(0xFFFF, bits, 16), _mm512_set1_epi32(1));
+  const __m512i sum = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7FFF)), odd);
+  _mm256_storeu_si256(
+      (__m256i*)out, _mm512_maskz_cvtepi32_epi16(0xFFFF, _mm512_maskz_srli_epi32(0xFFFF, sum, 16)));
+}
+#elif defined(SOFTNPU_LANES)
+constexpr int64_t kLanes = 8;
+using Lanes = __m256;
+
+template <>
+SOFTNPU_INLINE Lanes splat<Lanes>(float value) {
+  return _mm256_set1_ps(value);
+}
+template <class Mask>
+SOFTNPU_INLINE bool any(Mask mask) {
+  return _mm256_movemask_ps((__m256)mask) != 0;
+}
+SOFTNPU_INLINE Lanes fused(Lanes a, Lanes b, Lanes c) { return _mm256_fmadd_ps(a, b, c); }
+SOFTNPU_INLINE Lanes power_of_two(Lanes shifted) {
+  const __m256i n = _mm256_add_epi32(_mm256_castps_si256(shifted), _mm256_set1_epi32(127));
+  return _mm256_castsi256_ps(_mm256_slli_epi32(n, 23));
+}
+SOFTNPU_INLINE Lanes load_lanes(const float* in) { return _mm256_loadu_ps(in); }
+SOFTNPU_INLINE Lanes load_lanes(const f16* in) {
+  return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)in));
+}
+SOFTNPU_INLINE Lanes load_lanes(const bf16* in) {
+  const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i*)in));
+  return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
+}
+SOFTNPU_INLINE void store_lanes(Lanes v, float* out) { _mm256_storeu_ps(out, v); }
+SOFTNPU_INLINE void store_lanes(Lanes v, f16* out) {
+  _mm_storeu_si128((__m128i*)out, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+}
+SOFTNPU_INLINE void store_lanes(Lanes v, bf16* out) {
+  const __m256i bits = _mm256_castps_si256(v);
+  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  const __m256i sum = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), odd);
+  const __m256i high = _mm256_srli_epi32(sum, 16);
+  _mm_storeu_si128((__m128i*)out, _mm_packus_epi32(_mm256_castsi256_si128(high),
+                                                   _mm256_extracti128_si256(high, 1)));
+}
+#endif
+
+#ifdef SOFTNPU_LANES
+template <class Mask>
+SOFTNPU_INLINE Lanes select(Mask mask, Lanes a, Lanes b) {
+  return mask ? a : b;
+}
+SOFTNPU_INLINE Lanes one_nan(Lanes v) {
+  return select(v == v, v, splat<Lanes>(__builtin_nanf("")));
+}
+#endif
+
+SOFTNPU_LEVEL_END

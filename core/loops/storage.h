@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The types that elements are stored as, and their values as the types that formulas compute in.
+#pragma once
+
+#include <cstdint>
+
+#include "base/half.h"
+#include "loops/level.h"
+
+SOFTNPU_LEVEL_BEGIN
+
+// Storage types. The 16-bit floats are told apart by their own types.
+struct f16 {
+  uint16_t bits;
+};
+struct bf16 {
+  uint16_t bits;
+};
+template <class T>
+struct Complex {
+  T re, im;
+};
+
+SOFTNPU_INLINE float widen(float v) { return v; }
+SOFTNPU_INLINE double widen(double v) { return v; }
+SOFTNPU_INLINE float widen(f16 v) { return half_to_float(v.bits); }
+SOFTNPU_INLINE float widen(bf16 v) { return bfloat_to_float(v.bits); }
+SOFTNPU_INLINE float widen(int8_t v) { return v; }
+SOFTNPU_INLINE double widen(int32_t v) { return v; }
+
+// Which NaN comes out of an operation depends on the order in which a compiler puts its operands,
+// and that differs between the body and the tail of one loop. One quiet NaN stands for all.
+SOFTNPU_INLINE float one_nan(float v) { return v == v ? v : __builtin_nanf(""); }
+SOFTNPU_INLINE double one_nan(double v) { return v == v ? v : __builtin_nan(""); }
+
+SOFTNPU_LEVEL_END

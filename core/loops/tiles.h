@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the tiles of an elementwise operator lie, and the plain loop over a formula.
+#pragma once
+
+#include "loops/convert.h"
+#include "loops/elementwise.h"
+#include "loops/level.h"
+
+SOFTNPU_LEVEL_BEGIN
+
+using loops::ElementwiseLayout;
+using loops::kMaxOperands;
+
+// Where tile number `index` lies.
+struct Tile {
+  int64_t width, height;
+  int64_t at[kMaxOperands];  // its first element in each operand, in elements
+};
+
+inline Tile locate(const ElementwiseLayout& l, int64_t index) {
+  int64_t x = index, y = 0;
+  if (l.tiles != l.tiles_x) {  // divisions would take a tenth of a tile's time
+    x = index % l.tiles_x;
+    index /= l.tiles_x;
+    y = index % l.tiles_y * l.tile_y;
+    index /= l.tiles_y;
+  }
+  x *= l.tile_x;
+  Tile tile;
+  tile.width = l.nx - x < l.tile_x ? l.nx - x : l.tile_x;
+  tile.height = l.ny - y < l.tile_y ? l.ny - y : l.tile_y;
+  for (int k = 0; k < l.operands; ++k) tile.at[k] = x * l.sx[k] + y * l.sy[k];
+  for (size_t d = l.tiles == l.tiles_x ? 0 : l.outer.size(); d-- > 0;) {
+    const int64_t i = index % l.outer[d];
+    index /= l.outer[d];
+    for (int k = 0; k < l.operands; ++k) tile.at[k] += i * l.outer_strides[k][d];
+  }
+  return tile;
+}
+
+// The loops take the formula by value: behind a reference its numbers might change with every
+// store.
+template <class Formula, class Stage, class... In>
+SOFTNPU_INLINE void apply_plain(const Formula formula, int64_t n, Stage* out, const In*... in) {
+  SOFTNPU_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    Stage result = formula(in[i]...);
+    if constexpr (requires { formula.is_rare(in[i]...); })
+      if (formula.may_be_rare() && formula.is_rare(in[i]...)) result = formula.wide(in[i]...);
+    out[i] = one_nan(result);
+  }
+}
+
+#ifdef SOFTNPU_LANES
+template <class>
+using LanesFor = Lanes;
+template <class Formula, class... In>
+concept TakesLanes = requires(Formula formula, LanesFor<In>... in) { formula(in...); };
+template <class Formula, int Inputs>
+constexpr bool takes_lanes() {
+  return Inputs == 2 ? TakesLanes<Formula, float, float> : TakesLanes<Formula, float, float, float>;
+}
+
+template <class Formula, class... In>
+__attribute__((noinline)) Lanes apply_with_rare(const Formula formula, In... in) {
+  alignas(64) float result[kLanes];
+  [&](const auto&... values) {
+    apply_plain(formula, kLanes, result, reinterpret_cast<const float*>(&values)...);
+  }(in...);
+  return load_lanes(result);
+}
+
+// A formula in float32 may say that an element is_rare() and needs the float64 one, `wide`.
+template <class Formula, class... In>
+SOFTNPU_INLINE Lanes apply_lanes(const Formula& formula, In... in) {
+  if constexpr (requires { formula.is_rare(in...); })
+    if (formula.may_be_rare() && any(formula.is_rare(in...))) [[unlikely]]
+      return apply_with_rare(formula, in...);
+  return one_nan(formula(in...));
+}
+#endif
+
+template <class Formula, class Stage, class... In>
+SOFTNPU_INLINE void apply(const Formula formula, int64_t n, Stage* out, const In*... in) {
+  int64_t i = 0;
+#ifdef SOFTNPU_LANES
+  if constexpr (std::is_same_v<Stage, float> && TakesLanes<Formula, In...>)
+    for (; i + kLanes <= n; i += kLanes)
+      store_lanes(apply_lanes(formula, load_lanes(in + i)...), out + i);
+#endif
+  apply_plain(formula, n - i, out + i, (in + i)...);
+}
+
+SOFTNPU_LEVEL_END
