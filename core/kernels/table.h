@@ -29,10 +29,12 @@ struct KernelTable {
                                     int64_t end);
 };
 
-// Elements of a tile, and what a thread needs for it: sums with what rounding lost, results, four
-// rows that had to be converted, and the sums of a range longer than a tile; all up to float64.
+// Elements of a tile; a row of scratch memory holds as many float64 and a little more. A thread has
+// nine of them: sums with what rounding lost, twice; results; and four rows that had to be
+// converted.
 constexpr int64_t kUpsampleTile = 1024;
-constexpr uint64_t kUpsampleScratchBytes = 9 * kUpsampleTile * sizeof(double);
+constexpr int64_t kUpsampleRow = kUpsampleTile + 8;
+constexpr uint64_t kUpsampleScratchBytes = 9 * kUpsampleRow * sizeof(double);
 
 // The best table, or the one that SOFTNPU_ISA names if this machine has it.
 SOFTNPU_EXPORT const KernelTable& active_table();

@@ -1,59 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // upsample_nearest3d_backward: each element of gradInput is the sum of a box of gradOut.
 //
-// A row of gradInput is made in tiles: first all rows of its box (over z and y) are added up side
-// by side, then the sums are added along x. Sums are float64; for DOUBLE they carry along what each
-// addition rounds away. Each output adds the same numbers in the same order in every layout.
+// Rows of gradInput are made in tiles: first the rows of their boxes (over z and y) are added up
+// side by side, then the sums are added along x. Sums are float64; for DOUBLE they carry along what
+// each addition rounds away. Each output adds the same numbers in the same order in every layout.
+#include <cstring>
 #include <type_traits>
 
 #include "kernels/kernels.h"
 #include "loops/convert.h"
 #include "loops/level.h"
+#include "loops/sums.h"
 
 SOFTNPU_LEVEL_BEGIN
 namespace {
 
 using Task = UpsampleNearest3dBackwardTask;
-
-// A running sum. For DOUBLE the rounding errors are summed beside it (Knuth's two-sum); the other
-// types leave float64 bits enough.
-template <bool kCompensated>
-struct Sum {
-  double value, lost;
-
-  SOFTNPU_INLINE void add(double term, double term_lost) {
-    const double sum = value + term;
-    if constexpr (kCompensated) {
-      const double back = sum - value;
-      lost += (value - (sum - back)) + (term - back) + term_lost;
-    }
-    value = sum;
-  }
-  SOFTNPU_INLINE double total() const {
-    // Nothing lost: the sum as it is, which keeps -0. Infinities make the errors NaN; the plain sum
-    // is right then, too.
-    if constexpr (kCompensated)
-      return one_nan(lost == 0 || lost - lost != 0 ? value : value + lost);
-    return one_nan(value);
-  }
-};
-
-// Adds up rows side by side: value[i] = (0 or value[i]) + in[0][i] + in[1][i] + …, in this order.
-// Several rows at a time keep the sum in a register: 1.6 times as fast as one by one.
-template <bool kCompensated, int kRows, bool kFirst, class V>
-SOFTNPU_INLINE void add_rows(const V* const* in, int64_t n, double* value, double* lost) {
-  const V* rows[kRows];
-  for (int r = 0; r < kRows; ++r) rows[r] = in[r];
-  SOFTNPU_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) {
-    Sum<kCompensated> sum;
-    sum.value = kFirst ? static_cast<double>(rows[0][i]) : value[i];
-    if constexpr (kCompensated) sum.lost = kFirst ? 0 : lost[i];
-    for (int r = kFirst ? 1 : 0; r < kRows; ++r) sum.add(rows[r][i], 0);
-    value[i] = sum.value;
-    if constexpr (kCompensated) lost[i] = sum.lost;
-  }
-}
 
 template <class T>
 class RowMaker {
@@ -65,86 +27,149 @@ class RowMaker {
   RowMaker(const Task& task, const std::byte* grad_out, std::byte* grad_input, std::byte* scratch)
       : task_(task),
         grad_out_(reinterpret_cast<const T*>(grad_out)),
-        grad_input_(reinterpret_cast<T*>(grad_input)),
-        value_(reinterpret_cast<double*>(scratch)),
-        lost_(value_ + kUpsampleTile),
-        result_(reinterpret_cast<Stage*>(lost_ + kUpsampleTile)),
-        staged_(reinterpret_cast<Stage*>(lost_ + 2 * kUpsampleTile)) {}
+        grad_input_(reinterpret_cast<T*>(grad_input)) {
+    double* const rows = reinterpret_cast<double*>(scratch);
+    sums_ = {rows, rows + kUpsampleRow};
+    open_ = {rows + 2 * kUpsampleRow, rows + 3 * kUpsampleRow};
+    result_ = reinterpret_cast<Stage*>(rows + 4 * kUpsampleRow);
+    for (int r = 0; r < kBatch; ++r)
+      staged_[r] = reinterpret_cast<Stage*>(rows + (5 + r) * kUpsampleRow);
+    span_ = task.w.start.back();
+    picks_ = task.w.picks.empty() ? 0 : 2;  // the two constant sums behind each row
+    const bool short_ranges = (task.w.factor > 0 && task.w.factor <= 4) || picks_ > 0;
+    const int64_t row = task.w.in * (task.channels_inner ? task.channels : 1);
+    dense_ = task.channels_inner ? task.in_channel_stride == 1 && task.w.in_stride == task.channels
+                                 : task.w.in_stride == 1;
+    rows_touch_ = dense_ && task.h.in_stride == row;
+    whole_rows_ = !task.channels_inner && short_ranges && task.w.tiles.size() == 2;
+  }
 
-  void make(int64_t row) {
+  void make(int64_t row, int64_t end) {
     const Task& t = task_;
-    const int64_t h = row % t.h.in, d = row / t.h.in % t.d.in;
-    const int64_t slice = row / (t.h.in * t.d.in);
     const int64_t channels = t.channels_inner ? 1 : t.channels;
-    const int64_t c = slice % channels, n = slice / channels;
-    box_ = {t.d.start[d], t.d.start[d + 1], t.h.start[h], t.h.start[h + 1]};
-    const T* from = grad_out_ + n * t.out_batch_stride + c * t.out_channel_stride;
-    T* to = grad_input_ + n * t.in_batch_stride + c * t.in_channel_stride + d * t.d.in_stride +
-            h * t.h.in_stride;
-    const int64_t all = t.channels_inner ? t.channels : 1;
-    for (int64_t v = 0; v < all; v += kUpsampleTile) {
-      nv_ = all - v < kUpsampleTile ? all - v : kUpsampleTile;
-      make_along_w(from + v * t.out_channel_stride, to + v * t.in_channel_stride);
+    const int64_t longer = t.w.in > span_ ? t.w.in : span_;
+    const int64_t at_once = whole_rows_ ? kUpsampleTile / (longer + picks_) : 0;
+    int64_t h = row % t.h.in, d = row / t.h.in % t.d.in;
+    int64_t slice = row / (t.h.in * t.d.in);
+    while (row < end) {
+      const int64_t c = slice % channels, n = slice / channels;
+      const T* from = grad_out_ + n * t.out_batch_stride + c * t.out_channel_stride;
+      T* to = grad_input_ + n * t.in_batch_stride + c * t.in_channel_stride + d * t.d.in_stride +
+              h * t.h.in_stride;
+      int64_t count = 1;
+      z0_ = t.d.start[d], z1_ = t.d.start[d + 1];
+      const int64_t left = end - row < t.h.in - h ? end - row : t.h.in - h;
+      if (z0_ == z1_ && rows_touch_) {
+        count = left;
+        std::memset(to, 0, static_cast<size_t>(count * t.h.in_stride) * sizeof(T));
+      } else if (at_once > 1) {
+        count = left < at_once ? left : at_once;
+        make_whole_rows(from, to, h, count);
+      } else {
+        make_row(from, to, h);
+      }
+      row += count;
+      if ((h += count) == t.h.in) h = 0, d = d + 1 == t.d.in ? ++slice, 0 : d + 1;
     }
   }
 
  private:
-  struct Box {
-    int64_t z0, z1, y0, y1;
-    bool empty() const { return z0 == z1 || y0 == y1; }
-  };
+  static constexpr int kBatch = 4;
 
-  // Tiles of whole ranges; a range longer than a tile is summed piece by piece.
-  void make_along_w(const T* from, T* to) {
-    const int64_t* const start = task_.w.start.data();
-    const int64_t in = task_.w.in, tile = kUpsampleTile / nv_;
-    for (int64_t w = 0; w < in;) {
-      int64_t next = w;
-      while (next < in && next - w < tile && start[next + 1] - start[w] <= tile) ++next;
-      if (next == w) {
-        sum_long_range(from, w, tile);
-        next = w + 1;
-      } else if (box_.empty() || start[w] == start[next]) {
-        for (int64_t i = 0; i < (next - w) * nv_; ++i) result_[i] = 0;
-      } else {
-        sum_box(from, start[w], start[next] - start[w], value_, lost_);
-        sum_along_x(w, next);
+  // Rows h … h + count of one n, c, d, so short that some fit a tile together: an operation on many
+  // short rows costs 3 times as much one by one.
+  void make_whole_rows(const T* from, T* to, int64_t h, int64_t count) {
+    const UpsampleAxis& w = task_.w;
+    const int64_t step = span_ + picks_;
+    Stage* out = result_;
+    if constexpr (std::is_same_v<T, Stage>)
+      if (rows_touch_) out = to;
+    for (int64_t r = 0; r < count; ++r) {
+      const Sums<kCompensated> sums = sums_.from(r * step);
+      const bool any = take_box(h + r);
+      if (any && picks_ > 0 && w.longest == 1 && z1_ - z0_ == 1 && y1_ - y0_ == 1) {
+        spread_row(from, out + r * w.in);
+        continue;
       }
-      write(to, w, next - w);
-      w = next;
+      if (any) sum_box(from, 0, span_, sums);
+      if (picks_ == 0) {
+        if (!any) sums.set_zero(span_);
+      } else if (any) {
+        total_picks(0, sums, out + r * w.in);
+      } else {
+        fill_zero(w.in, out + r * w.in);
+      }
+    }
+    if (picks_ == 0) total_uniform(sums_, count * w.in, out);
+    if constexpr (std::is_same_v<T, Stage>)
+      if (out == to) return;
+    if (rows_touch_) return store_dense(result_, count * w.in, to);
+    for (int64_t r = 0; r < count; ++r)
+      write(to + r * task_.h.in_stride, result_ + r * w.in, 0, w.in);
+  }
+
+  void make_row(const T* from, T* to, int64_t h) {
+    const bool any = take_box(h);
+    const int64_t all = task_.channels_inner ? task_.channels : 1;
+    if (!any && dense_) {
+      std::memset(to, 0, static_cast<size_t>(task_.w.in * all) * sizeof(T));
+      return;
+    }
+    for (int64_t v = 0; v < all; v += kUpsampleTile) {
+      nv_ = all - v < kUpsampleTile ? all - v : kUpsampleTile;
+      for (size_t tile = 0; tile + 1 < task_.w.tiles.size(); ++tile)
+        make_tile(from + v * task_.out_channel_stride, to + v * task_.in_channel_stride, tile, any);
     }
   }
 
-  // value[x, v] = the sum over y and z of gradOut for x in [x0, x0 + nx).
-  void sum_box(const T* from, int64_t x0, int64_t nx, double* value, double* lost) {
-    constexpr int kBatch = 4;
+  // Elements [w0, w1) of a row; one whose range is longer than a tile has a tile of its own.
+  void make_tile(const T* from, T* to, size_t tile, bool any) {
+    const UpsampleAxis& w = task_.w;
+    const int64_t w0 = w.tiles[tile], w1 = w.tiles[tile + 1];
+    const int64_t x0 = w.start[w0], nx = w.start[w1] - x0;
+    if (!any || nx == 0) {
+      fill_zero((w1 - w0) * nv_, result_);
+    } else if (nx * nv_ > kUpsampleTile) {
+      sum_long_range(from, w0);
+    } else {
+      sum_box(from, x0, nx, sums_);
+      total_along_x(tile, sums_, result_);
+    }
+    write(to, result_, w0, w1);
+  }
+
+  bool take_box(int64_t h) {
+    y0_ = task_.h.start[h], y1_ = task_.h.start[h + 1];
+    return z0_ < z1_ && y0_ < y1_;
+  }
+
+  // sums[x, v] = the sum over y and z of gradOut for x in [x0, x0 + nx).
+  void sum_box(const T* from, int64_t x0, int64_t nx, Sums<kCompensated> sums) {
     const Stage* rows[kBatch];
     const int64_t n = nx * nv_;
     int waiting = 0;
     bool first = true;
-    const auto flush = [&] {
-      if (waiting == kBatch && first)
-        add_rows<kCompensated, kBatch, true>(rows, n, value, lost);
-      else if (waiting == kBatch)
-        add_rows<kCompensated, kBatch, false>(rows, n, value, lost);
-      else
-        for (int r = 0; r < waiting; ++r) {
-          if (first && r == 0)
-            add_rows<kCompensated, 1, true>(rows + r, n, value, lost);
-          else
-            add_rows<kCompensated, 1, false>(rows + r, n, value, lost);
-        }
-      first = false;
-      waiting = 0;
-    };
-    for (int64_t y = box_.y0; y < box_.y1; ++y)
-      for (int64_t z = box_.z0; z < box_.z1; ++z) {
+    for (int64_t y = y0_; y < y1_; ++y)
+      for (int64_t z = z0_; z < z1_; ++z) {
         const T* in =
             from + z * task_.d.out_stride + y * task_.h.out_stride + x0 * task_.w.out_stride;
-        rows[waiting] = dense_row(in, nx, staged_ + waiting * kUpsampleTile);
-        if (++waiting == kBatch) flush();
+        rows[waiting] = dense_row(in, nx, staged_[waiting]);
+        if (++waiting < kBatch) continue;
+        first ? add_rows<kBatch, true>(rows, n, sums) : add_rows<kBatch, false>(rows, n, sums);
+        first = false;
+        waiting = 0;
       }
-    if (waiting) flush();
+    if (first)
+      add_rest<true>(rows, waiting, n, sums);
+    else
+      add_rest<false>(rows, waiting, n, sums);
+  }
+
+  template <bool kFirst>
+  static void add_rest(const Stage* const* rows, int count, int64_t n, Sums<kCompensated> sums) {
+    if (count == 1) add_rows<1, kFirst>(rows, n, sums);
+    if (count == 2) add_rows<2, kFirst>(rows, n, sums);
+    if (count == 3) add_rows<3, kFirst>(rows, n, sums);
   }
 
   // The row as dense values of type Stage: where it lies, or converted into `buffer`.
@@ -159,78 +184,98 @@ class RowMaker {
       return buffer;
     }
     if (!channels)
-      for (int64_t x = 0; x < nx; ++x) buffer[x] = to_stage(in[x * sx]);
+      for (int64_t x = 0; x < nx; ++x) buffer[x] = widen(in[x * sx]);
     else
       for (int64_t x = 0; x < nx; ++x)
-        for (int64_t v = 0; v < nv_; ++v) buffer[x * nv_ + v] = to_stage(in[x * sx + v * sv]);
+        for (int64_t v = 0; v < nv_; ++v) buffer[x * nv_ + v] = widen(in[x * sx + v * sv]);
     return buffer;
   }
 
-  // result[w, v] = the sum over x of value[x, v].
-  void sum_along_x(int64_t w0, int64_t w1) {
-    const int64_t* const start = task_.w.start.data();
-    const int64_t factor = nv_ == 1 ? task_.w.factor : 0;
-    const int64_t n = w1 - w0;
-    if (factor == 1) return sum_groups<1>(n);
-    if (factor == 2) return sum_groups<2>(n);
-    if (factor == 3) return sum_groups<3>(n);
-    if (factor == 4) return sum_groups<4>(n);
-    for (int64_t w = w0; w < w1; ++w) {
-      const int64_t at = (start[w] - start[w0]) * nv_, terms = start[w + 1] - start[w];
-      for (int64_t v = 0; v < nv_; ++v) {
-        Stage& result = result_[(w - w0) * nv_ + v];
-        if (terms == 0) {
-          result = 0;
-          continue;
-        }
-        Sum<kCompensated> sum = load_sum(value_, lost_, at + v);
-        for (int64_t x = 1; x < terms; ++x) add_to(sum, at + x * nv_ + v);
-        result = static_cast<Stage>(sum.total());
-      }
-    }
+  // out[w, v] = the sum over x of sums[x, v].
+  void total_along_x(size_t tile, Sums<kCompensated> sums, Stage* out) const {
+    const UpsampleAxis& axis = task_.w;
+    const int64_t w0 = axis.tiles[tile], w1 = axis.tiles[tile + 1];
+    const int64_t* const start = axis.start.data();
+    if (nv_ == 1 && axis.factor > 0 && axis.factor <= 4) return total_uniform(sums, w1 - w0, out);
+    if (picks_ > 0) return total_picks(tile, sums, out);
+    for (int64_t w = w0; w < w1; ++w)
+      total_range(sums.from((start[w] - start[w0]) * nv_), start[w + 1] - start[w],
+                  out + (w - w0) * nv_);
   }
 
-  // Ranges of one length, the usual case: the compiler vectorises across them.
-  template <int kLength>
-  void sum_groups(int64_t n) {
-    SOFTNPU_INDEPENDENT
-    for (int64_t w = 0; w < n; ++w) {
-      Sum<kCompensated> sum = load_sum(value_, lost_, w * kLength);
-      for (int x = 1; x < kLength; ++x) add_to(sum, w * kLength + x);
-      result_[w] = static_cast<Stage>(sum.total());
-    }
+  void total_uniform(Sums<kCompensated> sums, int64_t n, Stage* out) const {
+    if (task_.w.factor == 1) total_groups<1>(sums, n, out);
+    if (task_.w.factor == 2) total_groups<2>(sums, n, out);
+    if (task_.w.factor == 3) total_groups<3>(sums, n, out);
+    if (task_.w.factor == 4) total_groups<4>(sums, n, out);
   }
 
-  // One element of gradInput (for each channel) whose range does not fit a tile. Its sums stay in
-  // the second buffers while pieces of the range pass through the first.
-  void sum_long_range(const T* from, int64_t w, int64_t tile) {
+  void total_picks(size_t tile, Sums<kCompensated> sums, Stage* out) const {
+    const UpsampleAxis& axis = task_.w;
+    const int64_t w0 = axis.tiles[tile], w1 = axis.tiles[tile + 1], n = w1 - w0;
+    const int64_t nx = axis.start[w1] - axis.start[w0];
+    if (axis.longest == 1) return spread(sums, axis.picks.data() + axis.start[w0], nx, n, out);
+    sums.set(nx, 0.0);
+    sums.set(nx + 1, -0.0);
+    const int32_t* const picks = axis.picks.data() + axis.longest * w0;
+    if (axis.longest == 2) total_picked<2>(sums, picks, n, out);
+    if (axis.longest == 3) total_picked<3>(sums, picks, n, out);
+    if (axis.longest == 4) total_picked<4>(sums, picks, n, out);
+  }
+
+  // Boxes of at most one element: no sums at all.
+  void spread_row(const T* from, Stage* out) const {
+    const T* const in = from + z0_ * task_.d.out_stride + y0_ * task_.h.out_stride;
+    const Stage* const row = dense_row(in, span_, staged_[0]);
+    const int32_t* const places = task_.w.picks.data();
+    fill_zero(task_.w.in, out);
+    for (int64_t x = 0; x < span_; ++x) out[places[x]] = one_nan(row[x]);
+  }
+
+  // Ranges of at most one sum: each goes to its place, and there is 0 between them.
+  void spread(Sums<kCompensated> sums, const int32_t* places, int64_t nx, int64_t n,
+              Stage* out) const {
+    Stage* const totals = staged_[0];
+    total_groups<1>(sums, nx, totals);
+    fill_zero(n, out);
+    for (int64_t x = 0; x < nx; ++x) out[places[x]] = totals[x];
+  }
+
+  void total_range(Sums<kCompensated> sums, int64_t length, Stage* out) const {
+    if (length == 0) return fill_zero(nv_, out);
+    if (length == 1) return total_rows<1>(sums, nv_, nv_, out);
+    if (length == 2) return total_rows<2>(sums, nv_, nv_, out);
+    total_many_rows(sums, length, nv_, nv_, out);
+  }
+
+  // One element of gradInput (for each channel) whose range does not fit a tile. Its sums stay open
+  // while pieces of the range pass through.
+  void sum_long_range(const T* from, int64_t w) {
     const int64_t begin = task_.w.start[w], end = task_.w.start[w + 1];
-    double* const open = reinterpret_cast<double*>(staged_ + 4 * kUpsampleTile);
-    double* const open_lost = open + kUpsampleTile;
-    if (box_.empty()) {
-      for (int64_t v = 0; v < nv_; ++v) result_[v] = 0;
-      return;
-    }
-    for (int64_t x0 = begin; x0 < end; x0 += tile) {
-      const int64_t nx = end - x0 < tile ? end - x0 : tile;
-      sum_box(from, x0, nx, value_, lost_);
+    const int64_t piece = kUpsampleTile / nv_;
+    for (int64_t x0 = begin; x0 < end; x0 += piece) {
+      const int64_t nx = end - x0 < piece ? end - x0 : piece;
+      sum_box(from, x0, nx, sums_);
       for (int64_t v = 0; v < nv_; ++v) {
-        Sum<kCompensated> sum =
-            x0 == begin ? load_sum(value_, lost_, v) : load_sum(open, open_lost, v);
-        for (int64_t x = x0 == begin ? 1 : 0; x < nx; ++x) add_to(sum, x * nv_ + v);
-        open[v] = sum.value;
-        if constexpr (kCompensated) open_lost[v] = sum.lost;
+        Sum<kCompensated> sum = x0 == begin ? sums_.at(v) : open_.at(v);
+        for (int64_t x = x0 == begin ? 1 : 0; x < nx; ++x) sums_.add_to(sum, x * nv_ + v);
+        open_.value[v] = sum.value;
+        if constexpr (kCompensated) open_.lost[v] = sum.lost;
         result_[v] = static_cast<Stage>(sum.total());
       }
     }
   }
 
-  void write(T* to, int64_t w0, int64_t n) const {
-    const int64_t sw = task_.w.in_stride, sv = task_.in_channel_stride;
+  static void fill_zero(int64_t n, Stage* out) {
+    for (int64_t i = 0; i < n; ++i) out[i] = 0;
+  }
+
+  void write(T* to, const Stage* from, int64_t w0, int64_t w1) const {
+    const int64_t sw = task_.w.in_stride, sv = task_.in_channel_stride, n = w1 - w0;
     T* const out = to + w0 * sw;
-    if (nv_ == 1) return write_row(result_, n, sw, out);
-    if (sv == 1 && sw == nv_) return write_row(result_, n * nv_, 1, out);
-    for (int64_t w = 0; w < n; ++w) write_row(result_ + w * nv_, nv_, sv, out + w * sw);
+    if (nv_ == 1) return write_row(from, n, sw, out);
+    if (sv == 1 && sw == nv_) return write_row(from, n * nv_, 1, out);
+    for (int64_t w = 0; w < n; ++w) write_row(from + w * nv_, nv_, sv, out + w * sw);
   }
 
   static void write_row(const Stage* in, int64_t n, int64_t stride, T* out) {
@@ -238,52 +283,38 @@ class RowMaker {
     for (int64_t i = 0; i < n; ++i) narrow(in[i], out[i * stride]);
   }
 
-  static Stage to_stage(T v) { return widen(v); }
-  static SOFTNPU_INLINE Sum<kCompensated> load_sum(const double* value, const double* lost,
-                                                   int64_t at) {
-    if constexpr (kCompensated)
-      return {value[at], lost[at]};
-    else
-      return {value[at], 0};
-  }
-  SOFTNPU_INLINE void add_to(Sum<kCompensated>& sum, int64_t at) const {
-    if constexpr (kCompensated)
-      sum.add(value_[at], lost_[at]);
-    else
-      sum.add(value_[at], 0);
-  }
-
   const Task& task_;
   const T* grad_out_;
   T* grad_input_;
-  double* value_;  // sums over z and y of one tile, and what their rounding lost
-  double* lost_;
-  Stage* result_;  // finished sums, before they are written
-  Stage* staged_;  // rows of gradOut that had to be converted or gathered; then the open sums
-  Box box_{};
+  Sums<kCompensated> sums_;  // over z and y, of one tile
+  Sums<kCompensated> open_;  // of a range longer than a tile
+  Stage* result_;            // finished sums, before they are written
+  Stage* staged_[kBatch];    // rows of gradOut that had to be converted or gathered
+  int64_t span_ = 0;         // how much of a row of gradOut has a part in gradInput
+  int64_t picks_ = 0;
+  bool dense_ = false;       // a row of gradInput is dense
+  bool rows_touch_ = false;  // and the next row follows it
+  bool whole_rows_ = false;
+  int64_t z0_ = 0, z1_ = 0, y0_ = 0, y1_ = 0;
   int64_t nv_ = 1;  // channels side by side
 };
-
-template <class T>
-void make_rows(const Task& task, const std::byte* grad_out, std::byte* grad_input,
-               std::byte* scratch, int64_t begin, int64_t end) {
-  RowMaker<T> maker(task, grad_out, grad_input, scratch);
-  for (int64_t row = begin; row < end; ++row) maker.make(row);
-}
 
 }  // namespace
 
 void upsample_nearest3d_backward(const Task& task, const std::byte* grad_out, std::byte* grad_input,
                                  std::byte* scratch, int64_t begin, int64_t end) {
+  const auto make_rows = [&]<class T>() {
+    RowMaker<T>(task, grad_out, grad_input, scratch).make(begin, end);
+  };
   switch (task.dtype) {
     case DType::f16:
-      return make_rows<f16>(task, grad_out, grad_input, scratch, begin, end);
+      return make_rows.template operator()<f16>();
     case DType::bf16:
-      return make_rows<bf16>(task, grad_out, grad_input, scratch, begin, end);
+      return make_rows.template operator()<bf16>();
     case DType::f64:
-      return make_rows<double>(task, grad_out, grad_input, scratch, begin, end);
+      return make_rows.template operator()<double>();
     default:
-      return make_rows<float>(task, grad_out, grad_input, scratch, begin, end);
+      return make_rows.template operator()<float>();
   }
 }
 
