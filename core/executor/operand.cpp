@@ -12,6 +12,7 @@ namespace {
 
 Status check_storage(const Operand& operand) {
   const Tensor& t = *operand.arg;
+  if (!t.has_storage && is_contiguous(t)) return {};  // the usual array
   Extent extent;
   Status reach = view_extent(t, extent);
   if (!reach.ok()) return fail(reach.code(), operand.name, ": ", reach.message());

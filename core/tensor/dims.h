@@ -17,7 +17,7 @@ namespace softnpu {
 
 class Dims {
  public:
-  Dims() = default;
+  Dims() {}  // leaves the elements that are not there alone: zeroing them showed in small calls
   explicit Dims(size_t size, int64_t value = 0) : size_(size) {
     if (size > kInline) heap_ = std::make_unique<int64_t[]>(size);
     std::fill_n(data(), size, value);
@@ -27,9 +27,19 @@ class Dims {
     std::copy(values.begin(), values.end(), data());
   }
   Dims(const Dims& other) : Dims(std::span<const int64_t>(other)) {}
-  Dims(Dims&& other) noexcept = default;
-  Dims& operator=(const Dims& other) { return *this = Dims(other); }
-  Dims& operator=(Dims&& other) noexcept = default;
+  Dims(Dims&& other) noexcept : size_(other.size_), heap_(std::move(other.heap_)) {
+    if (size_ <= kInline) std::copy_n(other.inline_, size_, inline_);
+  }
+  Dims& operator=(const Dims& other) {
+    if (this == &other) return *this;
+    std::destroy_at(this);
+    return *std::construct_at(this, other);
+  }
+  Dims& operator=(Dims&& other) noexcept {
+    if (this == &other) return *this;
+    std::destroy_at(this);
+    return *std::construct_at(this, std::move(other));
+  }
 
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -51,7 +61,7 @@ class Dims {
  private:
   static constexpr size_t kInline = 8;
   size_t size_ = 0;
-  int64_t inline_[kInline] = {};
+  int64_t inline_[kInline];
   std::unique_ptr<int64_t[]> heap_;
 };
 

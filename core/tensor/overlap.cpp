@@ -83,7 +83,7 @@ void add_terms(const Tensor& tensor, std::vector<Term>& terms) {
 }  // namespace
 
 bool overlaps_itself(const Tensor& tensor) {
-  if (tensor.numel() <= 1) return false;
+  if (tensor.numel() <= 1 || is_contiguous(tensor)) return false;
   std::vector<Term> dims;
   for (size_t i = 0; i < tensor.rank(); ++i) {
     if (tensor.sizes[i] > 1 && tensor.strides[i] == 0) return true;
