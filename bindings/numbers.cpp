@@ -79,7 +79,8 @@ Status read_integer(const char* name, PyObject* object, int64_t& out) {
   if (!PyIndex_Check(object))
     return fail(kParamInvalid, name, " is of class ", nb::inst_name(object).c_str(),
                 "; expected an integer");
-  out = PyNumber_AsSsize_t(object, PyExc_OverflowError);
+  out = PyLong_CheckExact(object) ? PyLong_AsSsize_t(object)
+                                  : PyNumber_AsSsize_t(object, PyExc_OverflowError);
   if (out == -1 && PyErr_Occurred()) return failure_from_python(name, " is no 64-bit integer: ");
   return {};
 }
@@ -93,7 +94,7 @@ Status read_int_array(const char* name, PyObject* object, IntArray& out) {
   }
   const nb::object owner = nb::steal(sequence);
   const auto count = static_cast<size_t>(PySequence_Fast_GET_SIZE(sequence));
-  out.resize(count);
+  reset(out, count);
   for (size_t i = 0; i < count; ++i) {
     PyObject* item = PySequence_Fast_GET_ITEM(sequence, static_cast<Py_ssize_t>(i));
     Status status = read_integer(name, item, out[i]);

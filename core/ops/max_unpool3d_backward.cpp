@@ -48,9 +48,8 @@ Status MaxUnpool3dBackward::check(const Args& a) {
   const Tensor &grad_output = *a.grad_output, &self = *a.self, &indices = *a.indices, &out = *a.out;
   const auto tensors = operands(a);
   const std::pair<const char*, const Tensor*> like_self[] = {{"indices", &indices}, {"out", &out}};
-  const std::pair<const char*, Dims> sizes[] = {{"outputSize", Dims(*a.output_size)},
-                                                {"stride", Dims(*a.stride)},
-                                                {"padding", Dims(*a.padding)}};
+  const std::pair<const char*, const Dims&> sizes[] = {
+      {"outputSize", *a.output_size}, {"stride", *a.stride}, {"padding", *a.padding}};
 
   REQUIRE(is_contiguous(out), kParamInvalid, "out-not-contiguous"_rule, "out has shape ", out.sizes,
           " and strides ", out.strides, "; it must be contiguous");
@@ -77,7 +76,7 @@ Status MaxUnpool3dBackward::check(const Args& a) {
   for (const auto& [name, values] : sizes)
     REQUIRE(values.size() == 3, kParamInvalid, "size-length"_rule, name, " has ", values.size(),
             " elements; expected 3");
-  for (const auto& [name, values] : {sizes[0], sizes[1]})
+  for (const auto& [name, values] : std::span(sizes).first(2))
     REQUIRE(all_positive(values), kParamInvalid, "size-positive"_rule, name, " is ", values,
             "; every element must be above 0");
   // A product that does not fit 64 bits is large enough.

@@ -105,7 +105,7 @@ Status UpsampleNearest3dBackward::check(const Args& a) {
   RETURN_IF_FAILED(check_sizes("outputSize", *a.output_size, 3, "output-size"_rule));
   RETURN_IF_FAILED(check_sizes("inputSize", *a.input_size, 5, "input-size"_rule));
   const Dims out = in_order(grad_out.sizes, axes_of(grad_out));
-  const Dims wanted(*a.output_size), input_size(*a.input_size);
+  const Dims &wanted = *a.output_size, &input_size = *a.input_size;
   REQUIRE((Dims{out[2], out[3], out[4]} == wanted), kParamInvalid, "grad-out-shape"_rule,
           "gradOut has shape ", grad_out.sizes, ", whose D, H, W differ from outputSize ", wanted);
   REQUIRE(names_shape(input_size, grad_input), kParamInvalid, "grad-input-shape"_rule,

@@ -22,6 +22,7 @@ class Dims {
     if (size > kInline) heap_ = std::make_unique<int64_t[]>(size);
     std::fill_n(data(), size, value);
   }
+  Dims(const int64_t* begin, const int64_t* end) : Dims(std::span(begin, end)) {}
   Dims(std::initializer_list<int64_t> values) : Dims(std::span(values.begin(), values.size())) {}
   explicit Dims(std::span<const int64_t> values) : Dims(values.size()) {
     std::copy(values.begin(), values.end(), data());

@@ -13,7 +13,7 @@
 
 namespace softnpu {
 
-using IntArray = std::vector<int64_t>;
+using IntArray = Dims;
 using FloatArray = std::vector<float>;
 using BoolArray = std::vector<uint8_t>;
 struct TensorList {
