@@ -92,7 +92,15 @@ void load_row(const std::byte* from, int64_t stride, int64_t n, Stage* out) {
     for (int64_t i = 0; i < n; ++i) out[i] = value;
     return;
   }
-  for (int64_t i = 0; i < n; ++i) out[i] = widen(in[i * stride]);
+  int64_t i = 0;
+#ifdef SOFTNPU_LANES
+  // Every second element, as a real or an imaginary part is: twice as fast as one by one. The last
+  // elements are left, so that nothing behind them is read.
+  if constexpr (kHasLanes<T>)
+    if (stride == 2)
+      for (; i + kLanes < n; i += kLanes) store_lanes(load_even_lanes(in + i * 2), out + i);
+#endif
+  for (; i < n; ++i) out[i] = widen(in[i * stride]);
 }
 
 template <class T, class Stage>

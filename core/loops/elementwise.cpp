@@ -64,9 +64,12 @@ size_t pick_y(const std::vector<Dimension>& dims, int operands, bool& transposed
 
 void choose_tiles(ElementwiseLayout& l, bool transposed) {
   if (transposed) {
-    // 32 elements along y are two cache lines of float32, each read from end to end.
-    l.tile_y = std::min<int64_t>(l.ny, 32);
-    l.tile_x = std::min<int64_t>(l.nx, kBlockElements / 32);
+    // Whole cache lines along y, each read from end to end; from memory 4 of them are 1.15 times as
+    // fast as 2, in cache they are slower.
+    const int64_t lines = l.far ? 64 : 32;
+    l.tile_y = std::min<int64_t>(l.ny, lines);
+    l.tile_x = std::min<int64_t>(l.nx, kBlockElements / lines);
+    l.y_first = true;
   } else {
     l.tile_x = std::min<int64_t>(l.nx, kTileElements);
     l.tile_y = std::min<int64_t>(l.ny, std::max<int64_t>(1, kTileElements / 4 / l.tile_x));
@@ -91,9 +94,11 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
   ElementwiseLayout l;
   l.operands = static_cast<int>(operands.size());
   for (int k = 0; k < l.operands; ++k) l.dtype[k] = operands[k]->dtype;
-  if (operands.back()->numel() == 0) return l;  // no tiles
+  const int64_t elements = operands.back()->numel();
+  if (elements == 0) return l;  // no tiles
+  l.far = elements * item_size(operands.back()->dtype) >= kFarBytes;
   if (is_plain(operands)) {
-    l.nx = operands.back()->numel();
+    l.nx = elements;
     l.sx.fill(1);
     choose_tiles(l, false);
     return l;

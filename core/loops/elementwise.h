@@ -19,6 +19,8 @@ namespace softnpu::loops {
 constexpr int kMaxOperands = 4;           // inputs first, then the one output
 constexpr int64_t kTileElements = 1024;   // a float tile of each operand stays in the L1 cache
 constexpr int64_t kBlockElements = 8192;  // of a transposed input; stays in the L2 cache
+// An output this large is taken to be in memory. Below, streaming stores lose.
+constexpr int64_t kFarBytes = int64_t{16} << 20;
 
 struct ElementwiseLayout {
   int operands = 0;
@@ -29,7 +31,9 @@ struct ElementwiseLayout {
   Dims outer;
   std::array<Dims, kMaxOperands> outer_strides;
   // Tiles: the unit of work. Their order is x fastest, then y, then the outer dimensions.
-  bool stream = false;  // write past the caches
+  bool far = false;      // operands are in memory, not in a cache
+  bool stream = false;   // write past the caches
+  bool y_first = false;  // tiles along y follow each other
   int64_t tile_x = 1, tile_y = 1, tiles_x = 1, tiles_y = 1, tiles = 0;
 };
 
@@ -49,8 +53,7 @@ class ElementwisePlan {
       : layout_(classify(operands)), kernel_(kernel) {
     static_assert(sizeof(Formula) <= sizeof formula_ && std::is_trivially_copyable_v<Formula>);
     new (formula_.data()) Formula(formula);
-    const Tensor& out = *operands.back();
-    layout_.stream = out.numel() * item_size(out.dtype) >= kStreamBytes;
+    layout_.stream = layout_.far;
   }
 
   // For an output whose pages were never touched.
@@ -69,7 +72,6 @@ class ElementwisePlan {
  private:
   // Two threads pay from about twice this many elements.
   static constexpr int64_t kGrain = 8192;
-  static constexpr int64_t kStreamBytes = int64_t{16} << 20;
 
   ElementwiseLayout layout_;
   ElementwiseKernel kernel_;

@@ -59,6 +59,17 @@ SOFTNPU_INLINE Lanes load_lanes(const bf16* in) {
   const __m512i wide = _mm512_maskz_cvtepu16_epi32(0xFFFF, _mm256_loadu_si256((const __m256i*)in));
   return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xFFFF, wide, 16));
 }
+// Every second element; all 2 · kLanes of them are read.
+SOFTNPU_INLINE Lanes load_even_lanes(const float* in) {
+  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  return _mm512_permutex2var_ps(_mm512_loadu_ps(in), even, _mm512_loadu_ps(in + 16));
+}
+SOFTNPU_INLINE Lanes load_even_lanes(const f16* in) {
+  return _mm512_maskz_cvtph_ps(0xFFFF, _mm512_maskz_cvtepi32_epi16(0xFFFF, _mm512_loadu_si512(in)));
+}
+SOFTNPU_INLINE Lanes load_even_lanes(const bf16* in) {
+  return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xFFFF, _mm512_loadu_si512(in), 16));
+}
 SOFTNPU_INLINE void store_lanes(Lanes v, float* out) { _mm512_storeu_ps(out, v); }
 SOFTNPU_INLINE void store_lanes(Lanes v, f16* out) {
   _mm256_storeu_si256((__m256i*)out, _mm512_maskz_cvtps_ph(0xFFFF, v, _MM_FROUND_TO_NEAREST_INT));
@@ -95,6 +106,19 @@ SOFTNPU_INLINE Lanes load_lanes(const f16* in) {
 SOFTNPU_INLINE Lanes load_lanes(const bf16* in) {
   const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i*)in));
   return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
+}
+SOFTNPU_INLINE Lanes load_even_lanes(const float* in) {
+  const __m256 mixed = _mm256_shuffle_ps(_mm256_loadu_ps(in), _mm256_loadu_ps(in + 8), 0x88);
+  return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(mixed), 0xD8));
+}
+SOFTNPU_INLINE Lanes load_even_lanes(const f16* in) {
+  const __m256i low =
+      _mm256_and_si256(_mm256_loadu_si256((const __m256i*)in), _mm256_set1_epi32(0xFFFF));
+  return _mm256_cvtph_ps(
+      _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1)));
+}
+SOFTNPU_INLINE Lanes load_even_lanes(const bf16* in) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_loadu_si256((const __m256i*)in), 16));
 }
 SOFTNPU_INLINE void store_lanes(Lanes v, float* out) { _mm256_storeu_ps(out, v); }
 SOFTNPU_INLINE void store_lanes(Lanes v, f16* out) {

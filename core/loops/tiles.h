@@ -20,10 +20,18 @@ struct Tile {
 inline Tile locate(const ElementwiseLayout& l, int64_t index) {
   int64_t x = index, y = 0;
   if (l.tiles != l.tiles_x) {  // divisions would take a tenth of a tile's time
-    x = index % l.tiles_x;
-    index /= l.tiles_x;
-    y = index % l.tiles_y * l.tile_y;
-    index /= l.tiles_y;
+    const int64_t first = l.y_first ? l.tiles_y : l.tiles_x;
+    const int64_t second = l.y_first ? l.tiles_x : l.tiles_y;
+    x = index % first;
+    index /= first;
+    y = index % second;
+    index /= second;
+    if (l.y_first) {
+      const int64_t swapped = x;
+      x = y;
+      y = swapped;
+    }
+    y *= l.tile_y;
   }
   x *= l.tile_x;
   Tile tile;

@@ -63,16 +63,31 @@ SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, float* out, int64_
 }
 #endif
 
-// out[y * nx + x] = in[x * sx + y].
+#ifdef SOFTNPU_LANES
+// The squares of a block. Where `kAhead`, the elements `ny` behind each are asked for: the machine
+// does not guess what comes after so many short pieces. 1.3 times as fast from memory, slower from
+// a cache.
+template <bool kAhead, class T>
+void transpose_squares(const T* in, int64_t sx, int64_t nx, int64_t ny, float* out, int64_t so) {
+  for (int64_t x = 0; x < nx; x += kLanes)
+    for (int64_t y = 0; y < ny; y += kLanes) {
+      if constexpr (kAhead)
+        for (int64_t i = 0; i < kLanes; ++i) __builtin_prefetch(in + (x + i) * sx + y + ny, 0, 2);
+      transpose_square(in + x * sx + y, sx, out + y * so + x, so);
+    }
+}
+#endif
+
+// out[y * nx + x] = in[x * sx + y]. `far` operands are in memory, not in a cache.
 template <class T, class Stage>
-void load_transposed(const std::byte* from, int64_t sx, int64_t nx, int64_t ny, Stage* out) {
+void load_transposed(const std::byte* from, int64_t sx, int64_t nx, int64_t ny,
+                     [[maybe_unused]] bool far, Stage* out) {
   const T* in = reinterpret_cast<const T*>(from);
 #ifdef SOFTNPU_LANES
   if constexpr (kHasLanes<T>) {
     const int64_t whole_x = nx / kLanes * kLanes, whole_y = ny / kLanes * kLanes;
-    for (int64_t x = 0; x < whole_x; x += kLanes)
-      for (int64_t y = 0; y < whole_y; y += kLanes)
-        transpose_square(in + x * sx + y, sx, out + y * nx + x, nx);
+    far ? transpose_squares<true>(in, sx, whole_x, whole_y, out, nx)
+        : transpose_squares<false>(in, sx, whole_x, whole_y, out, nx);
     if (whole_x < nx)
       transpose_part(in + whole_x * sx, sx, nx - whole_x, whole_y, out + whole_x, nx);
     if (whole_y < ny) transpose_part(in + whole_y, sx, nx, ny - whole_y, out + whole_y * nx, nx);

@@ -19,7 +19,7 @@ constexpr DType kStageType<double> = DType::undefined;  // INT32 is always conve
 template <class Stage>
 struct Reader {
   void (*row)(const std::byte*, int64_t, int64_t, Stage*);
-  void (*transposed)(const std::byte*, int64_t, int64_t, int64_t, Stage*);
+  void (*transposed)(const std::byte*, int64_t, int64_t, int64_t, bool, Stage*);
 };
 template <class T, class Stage>
 constexpr Reader<Stage> kReader{load_row<T, Stage>, load_transposed<T, Stage>};
@@ -43,6 +43,7 @@ template <class Stage>
 struct Input {
   Reader<Stage> reader;
   int64_t item, sx, sy;
+  bool far;
   bool dense;           // of the tile's own type and dense along x: used where it lies
   bool transposed;      // dense along y: the whole tile is brought into the buffer at once
   const std::byte* at;  // the tile's first element
@@ -53,6 +54,7 @@ struct Input {
         item(item_size(l.dtype[k])),
         sx(l.sx[k]),
         sy(l.sy[k]),
+        far(l.far),
         dense(l.dtype[k] == kStageType<Stage> && sx == 1),
         transposed(sy == 1 && sx != 1 && sx != 0),
         at(nullptr),
@@ -60,7 +62,7 @@ struct Input {
 
   void enter(const Tile& tile, const std::byte* first) {
     at = first;
-    if (transposed) reader.transposed(first, sx, tile.width, tile.height, buffer);
+    if (transposed) reader.transposed(first, sx, tile.width, tile.height, far, buffer);
   }
   // Rows [y, y + height) of the tile, one behind the other.
   const Stage* rows(const Tile& tile, int64_t y, int64_t height) const {
