@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels run on the threads of PyTorch's OpenMP runtime where they can, and are right anyhow.
+
+Each test is a process of its own: which threads there are depends on what ran before.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.torch
+
+START = """
+import os, threading
+import numpy as np
+import softnpu
+from softnpu import _core
+
+rng = np.random.default_rng(80)
+grad, x = rng.standard_normal((2, 1 << 18)).astype(np.float32)
+
+def run():
+    return softnpu.elu_backward(grad, 1.0, 1.0, 1.0, False, x)
+
+def threads():
+    return len(os.listdir("/proc/self/task"))
+
+_core.set_threads(2)
+"""
+
+PYTORCH = """
+import torch
+torch.set_num_threads(2)
+torch.ones(1 << 20).exp_()  # starts OpenMP's team
+"""
+
+
+def run(source: str) -> str:
+    """Run a program; return what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_no_threads_beside_pytorchs() -> None:
+    """Law: a kernel on the main thread starts no threads where PyTorch has a team."""
+    before, after = run(START + PYTORCH + "n = threads(); run(); print(n, threads())").split()
+    assert before == after
+
+
+def test_threads_of_our_own_without_pytorch() -> None:
+    """Law: the test above can fail: without PyTorch the same kernel starts a thread."""
+    before, after = run(START + "n = threads(); run(); print(n, threads())").split()
+    assert int(after) == int(before) + 1
+
+
+def test_the_team_changes_no_bit() -> None:
+    """Law: results are the same on threads of our own and on OpenMP's."""
+    compare = "print(np.array_equal(before.view(np.uint32), run().view(np.uint32)))"
+    assert run(START + "before = run()" + PYTORCH + compare) == "True"
+
+
+def test_other_threads_have_no_team() -> None:
+    """Law: eight threads that compute at once get right results and no team of OpenMP's each."""
+    source = """
+expected = run()
+results = []
+work = lambda: results.extend(np.array_equal(run(), expected) for _ in range(20))
+workers = [threading.Thread(target=work) for _ in range(8)]
+most = 0
+for worker in workers: worker.start()
+while any(worker.is_alive() for worker in workers): most = max(most, threads())
+print(all(results), len(results), most - base)
+"""
+    right, count, extra = run(START + PYTORCH + "base = threads()" + source).split()
+    assert (right, count) == ("True", "160")
+    assert int(extra) <= 9  # the eight, and one of our own pool
+
+
+def test_a_forked_child_computes() -> None:
+    """Law: OpenMP's threads do not survive fork(); a child's kernels neither hang nor differ."""
+    source = """
+expected = run()
+child = os.fork()
+if child == 0:
+    os._exit(0 if np.array_equal(run(), expected) else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert run(START + PYTORCH + source) == "0"
