@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How sides are timed against each other: interleaved rounds, medians, spread, noise.
+
+In every round each side runs once, some calls long; from round to round the order turns around, so
+that a drift of the machine meets all sides alike. Rounds belong in turn to one of two identical
+runs: what these two differ by is the noise that a comparison has to exceed.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import math
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+Clock = Callable[[], float]
+# Runs n calls and gives the seconds that all of them took.
+Side = Callable[[int], float]
+
+WARM_UP_CALLS = 2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How long to measure: seconds for a case, rounds at least and at most, seconds for a round."""
+
+    budget: float = 0.8
+    min_rounds: int = 8
+    max_rounds: int = 60
+    round_time: float = 2e-3
+    max_calls: int = 100_000
+
+
+QUICK = Plan(budget=0.3, min_rounds=8, max_rounds=40)
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One side's seconds for a call: the median, the quartiles, the medians of both runs."""
+
+    median: float
+    low: float
+    high: float
+    halves: tuple[float, float]
+    rounds: int
+    calls: int
+
+    @property
+    def noise(self) -> float:
+        """How far the two identical runs are apart, as a quotient of at least 1."""
+        return apart(*self.halves)
+
+    @property
+    def spread(self) -> float:
+        """The distance of the quartiles over the median."""
+        return (self.high - self.low) / self.median if self.median else 0.0
+
+
+def apart(first: float, second: float) -> float:
+    """Give the quotient of two positive numbers that is at least 1."""
+    if min(first, second) <= 0:
+        return 1.0
+    return max(first / second, second / first)
+
+
+def timed(call: Callable[[], Any], clock: Clock = time.perf_counter) -> Side:
+    """Make a side of a call that does not time itself."""
+
+    def run(calls: int) -> float:
+        start = clock()
+        for _ in itertools.repeat(None, calls):
+            call()
+        return clock() - start
+
+    return run
+
+
+def measure(sides: Mapping[str, Side], plan: Plan, lead_in: bool = True) -> dict[str, Timing]:
+    """Time the sides against each other."""
+    with _no_collection():
+        calls = {name: _calibrate(side, plan) for name, side in sides.items()}
+        samples: dict[str, list[float]] = {name: [] for name in sides}
+        spent = 0.0
+        for number in range(plan.max_rounds):
+            # Both runs have as many rounds of both orders.
+            if number >= plan.min_rounds and number % 4 == 0 and spent > plan.budget:
+                break
+            for name in _order(list(sides), number):
+                side, count = sides[name], calls[name]
+                # Where many calls fit into a round, each side finds its data in the caches, not
+                # what the side before it left there.
+                if lead_in and count > 1:
+                    spent += side(1)
+                seconds = side(count)
+                spent += seconds
+                samples[name].append(seconds / count)
+    return {name: summarise(samples[name], calls[name]) for name in sides}
+
+
+def summarise(samples: list[float], calls: int = 1) -> Timing:
+    """Reduce the seconds of all rounds."""
+    halves = [
+        statistics.median([value for at, value in enumerate(samples) if run_of(at) == run])
+        if len(samples) > 2
+        else statistics.median(samples)
+        for run in (0, 1)
+    ]
+    low, middle, high = (
+        statistics.quantiles(samples, n=4, method="inclusive")
+        if len(samples) > 1
+        else [samples[0]] * 3
+    )
+    return Timing(middle, low, high, (halves[0], halves[1]), len(samples), calls)
+
+
+def run_of(number: int) -> int:
+    """Tell which of the two identical runs a round belongs to."""
+    return number // 2 % 2
+
+
+def _order(names: list[str], number: int) -> list[str]:
+    return names if number % 2 == 0 else names[::-1]
+
+
+def _calibrate(side: Side, plan: Plan) -> int:
+    """Warm a side up, and find how many calls make a round long enough for the clock."""
+    for _ in range(WARM_UP_CALLS):
+        side(1)
+    calls = 1
+    while calls < plan.max_calls:
+        seconds = side(calls)
+        if seconds >= plan.round_time:
+            break
+        wanted = math.ceil(calls * plan.round_time / seconds) if seconds > 0 else calls * 10
+        # The first calls mislead: come near in steps, and stop once it is near enough.
+        if wanted <= 1.3 * calls:
+            return min(wanted, plan.max_calls)
+        calls = min(wanted, calls * 10, plan.max_calls)
+    return calls
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    was = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run of the benchmark: prepare a case, check that both sides agree, time them."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softnpu.bench import machine
+from softnpu.bench.arrays import Arrays, NumpyArray, to_numpy
+from softnpu.bench.cases import Case, Prepared
+from softnpu.bench.ceilings import Ceilings
+from softnpu.bench.results import Row
+from softnpu.bench.runner import Plan, Side, measure, timed
+
+# Below this, caches and calls decide; a bandwidth says nothing.
+CEILING_FROM = 1 << 14
+# The peer rounds otherwise, and 16-bit sums in another order; the same work is what is asked for.
+TOLERANCE = {"float16": 2e-2, "bfloat16": 1e-1}
+# More is not compared: a sample of the rows tells as much.
+COMPARED = 1 << 21
+
+
+class DisagreementError(Exception):
+    """Both sides of a case do not do the same."""
+
+
+@dataclass
+class Session:
+    """Runs cases, one after the other, with arrays of one kind."""
+
+    arrays: Arrays
+    ceilings: Ceilings | None
+    plan: Plan
+
+    def fits(self, case: Case) -> bool:
+        """Whether the machine has the memory for a case, and for the triad beside it."""
+        return 2 * case.memory + (1 << 30) < machine.memory("MemAvailable")
+
+    def run(self, case: Case) -> Row:
+        """Time one case."""
+        prepared = case.prepare(self.arrays)
+        agree(case, prepared)
+        sides: dict[str, Side] = {"softnpu": prepared.softnpu_timed or timed(prepared.softnpu)}
+        if prepared.peer is not None:
+            sides["peer"] = timed(prepared.peer)
+        if self.ceilings is not None and case.elements >= CEILING_FROM and case.bytes:
+            sides["triad"] = self.ceilings.triad(case.bytes)
+        timings = measure(sides, self.plan)
+        del prepared, sides
+        gc.collect()
+        return Row.of(case, timings)
+
+
+def agree(case: Case, prepared: Prepared) -> None:
+    """Compare both sides' results; a case whose sides do different work measures nothing."""
+    if prepared.peer is None:
+        return
+    results = []
+    for call in (prepared.softnpu, prepared.peer):
+        if prepared.out is not None:
+            to_numpy(prepared.out)[...] = 77  # what is not written will differ from nothing
+        result = call()
+        # The peer's view of the output may have its axes in another order.
+        results.append(_sample(to_numpy(result if prepared.out is None else prepared.out)))
+    ours, theirs = results
+    theirs = theirs.reshape(ours.shape)  # of gathers, whose peer is flat
+    tolerance = max(TOLERANCE.get(name, 1e-4) for name in _types(case))
+    worst = np.abs(ours - theirs) - tolerance * (1 + np.abs(theirs))
+    if not bool((worst <= 0).all()):
+        raise DisagreementError(f"{case.id}: softnpu and PyTorch give different results")
+
+
+def _types(case: Case) -> list[str]:
+    return [name for name in case.dtype.replace("-to-", "-").split("-") if name] or [case.dtype]
+
+
+def _sample(result: NumpyArray) -> NumpyArray:
+    """Copy some rows to float64, always the same ones."""
+    rows = result.reshape(-1, *result.shape[-1:]) if result.flags.c_contiguous else result
+    step = max(1, result.size // COMPARED)
+    picked: NumpyArray = rows[::step].astype(np.float64)
+    return picked
+
+
+def import_times(rounds: int = 9) -> Iterator[float]:
+    """Give the milliseconds of ``import softnpu`` in processes that have imported NumPy."""
+    code = (
+        "import numpy, time; start = time.perf_counter(); import softnpu;"
+        "print(1000 * (time.perf_counter() - start))"
+    )
+    for _ in range(rounds):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        yield float(done.stdout)
+
+
+def import_time(rounds: int = 9) -> dict[str, Any]:
+    """Give their median and the quartiles."""
+    times = sorted(import_times(rounds))
+    low, middle, high = statistics.quantiles(times, n=4, method="inclusive")
+    return {"median_ms": middle, "low_ms": low, "high_ms": high, "rounds": rounds}
