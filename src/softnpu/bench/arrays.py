@@ -128,7 +128,8 @@ def place(buffer: NumpyArray, shape: tuple[int, ...], layout: str) -> NumpyArray
         return buffer.reshape(shape[::-1]).transpose()
     if layout == "channels-last":  # N, C, D, H, W in the order N, D, H, W, C
         batch, channels, *volume = shape
-        return np.moveaxis(buffer.reshape((batch, *volume, channels)), -1, 1)
+        order = (0, len(shape) - 1, *range(1, len(shape) - 1))
+        return buffer.reshape((batch, *volume, channels)).transpose(order)
     if layout == "sliced":  # every second element of each row
         return buffer.reshape((*shape[:-1], 2 * shape[-1]))[..., ::2]
     if layout == "stride-0":  # one row, seen again and again

@@ -39,6 +39,20 @@ def versions() -> dict[str, str]:
     return found
 
 
+def others_seconds() -> float:
+    """Give the processor time that all programs but this process have used since the start.
+
+    What the hypervisor gave to other machines counts too.
+    """
+    first = next(iter(_lines(Path("/proc/stat"))), "").split()
+    if len(first) < 9:
+        return 0.0
+    user, nice, system, _idle, _io, irq, soft_irq, steal = map(int, first[1:9])
+    ticks = user + nice + system + irq + soft_irq + steal
+    own = os.times()
+    return ticks / os.sysconf("SC_CLK_TCK") - own.user - own.system
+
+
 def cpu_flags() -> str:
     """Name the CPU and its instruction sets, as the kernel lists them."""
     return _cpu_field("model name") + _cpu_field("flags") + _cpu_field("Features")

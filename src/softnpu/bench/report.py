@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from softnpu.bench.cases import CLASSES, SIZES
-from softnpu.bench.results import Results, Row, geometric_mean
+from softnpu.bench.results import BUSY, Results, Row, geometric_mean
 
 WORST = 12
 
@@ -49,6 +49,13 @@ def summary(results: Results) -> list[str]:
         noises = sorted(row.noise for row in compared)
         middle, most = noises[len(noises) // 2], noises[-1]
         lines.append(f"noise of two identical runs: {middle:.3f} in the middle, {most:.2f} at most")
+    disturbed = [row for row in results.rows if row.busy > BUSY]
+    if disturbed:
+        most = max(row.busy for row in disturbed)
+        lines.append(
+            f"THE MACHINE WAS BUSY: in {len(disturbed)} of {len(results.rows)} cases other programs"
+            f" had more than {BUSY:.0%} of it (up to {most:.0%}); judge nothing by them"
+        )
     if results.import_time:
         lines.append(f"import softnpu after numpy: {results.import_time['median_ms']:.1f} ms")
     if results.skipped:
@@ -70,7 +77,7 @@ def class_means(rows: Iterable[Row]) -> dict[str, float]:
 def _cases(rows: Iterable[Row]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("case", overflow="fold")
-    for name in ("time", "peer", "GB/s", "share", "ratio", "noise", "spread"):
+    for name in ("time", "peer", "GB/s", "share", "ratio", "noise", "spread", "busy"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(
@@ -82,6 +89,7 @@ def _cases(rows: Iterable[Row]) -> Table:
             _ratio(row),
             f"{row.noise:.2f}",
             f"{row.softnpu.spread:.0%}",
+            f"{row.busy:.0%}" if row.busy > BUSY else "",
         )
     return table
 

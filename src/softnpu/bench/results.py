@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ from softnpu.bench.cases import Case
 from softnpu.bench.runner import Timing, apart
 
 SCHEMA = 1
+# Where other programs have more of the machine, times are not the code's own.
+BUSY = 0.03
+SIDES = ("softnpu", "peer", "triad")
 
 
 @dataclass(frozen=True)
@@ -32,9 +35,11 @@ class Row:
     softnpu: Timing
     peer: Timing | None = None
     triad: Timing | None = None
+    # The part of the machine that other programs had meanwhile.
+    busy: float = 0.0
 
     @classmethod
-    def of(cls, case: Case, timings: dict[str, Timing]) -> Row:
+    def of(cls, case: Case, timings: dict[str, Timing], busy: float = 0.0) -> Row:
         """Join a case and its timings."""
         return cls(
             case.id,
@@ -49,6 +54,7 @@ class Row:
             timings["softnpu"],
             timings.get("peer"),
             timings.get("triad"),
+            busy,
         )
 
     @property
@@ -145,15 +151,12 @@ def geometric_mean(values: Iterable[float]) -> float:
 
 
 def _row(entry: dict[str, Any]) -> Row:
-    names = ("id", "group", "operator", "variant", "dtype", "layout", "size", "elements", "bytes")
-    timings = {name: _timing(entry[name]) for name in ("peer", "triad")}
-    own = _timing(entry["softnpu"])
-    if own is None:
-        raise ValueError(f"case {entry['id']} has no time")
-    return Row(**{name: entry[name] for name in names}, softnpu=own, **timings)
+    names = [field.name for field in fields(Row) if field.name not in SIDES]
+    given: dict[str, Any] = {name: entry[name] for name in names}
+    return Row(**given, **{side: _timing(entry[side]) for side in SIDES})
 
 
-def _timing(entry: dict[str, Any] | None) -> Timing | None:
+def _timing(entry: dict[str, Any] | None) -> Any:
     if entry is None:
         return None
     return Timing(**{**entry, "halves": tuple(entry["halves"])})

@@ -74,6 +74,8 @@ def command(
     if fail_below and torch is None:
         fail("--fail-below compares with a peer", EXIT_USAGE, hint="Add: --against torch")
     before = _read(Results, compare) if compare else None
+    if out is not None:
+        _folder(out)
     found = _run(chosen, torch, against, threads, quick)
     _tell(found, before, out)
     _judge(found, fail_below)
@@ -164,10 +166,39 @@ def _progress() -> Any:
     )
 
 
-def _tell(found: Results, before: Results | None, out: Path | None) -> None:
-    from softnpu.bench import report
+def _folder(folder: Path) -> None:
+    """Make the folder before the minutes of measuring, not after."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        fail(f"cannot make the folder {folder}: {error.strerror}", EXIT_USAGE)
 
-    report.show(results(), found)
+
+def _tell(found: Results, before: Results | None, out: Path | None) -> None:
+    from softnpu.bench import compare, report
+
+    console = results()
+    if out is not None:
+        _write(found, out)
+    report.show(console, found)
+    if before is not None:
+        compare.show(console, compare.changes(before, found))
+
+
+def _write(found: Results, out: Path) -> None:
+    from rich.console import Console
+
+    from softnpu.bench import plots, report
+
+    found.write(out / "results.json")
+    with (out / "report.txt").open("w", encoding="utf-8") as file:
+        report.show(Console(file=file, width=120, highlight=False), found)
+    try:
+        plots.write(found, out)
+    except ImportError:
+        typer.echo(
+            "softnpu: no pictures without matplotlib: pip install 'softnpu[bench]'", err=True
+        )
 
 
 def _judge(found: Results, fail_below: float) -> None:

@@ -90,11 +90,11 @@ class SmallCall:
 
     def _ours(self, inputs: list[Any], out: Any) -> Any:
         if self.operator == UPSAMPLE:
-            sizes = (GRAD[2:], UPSAMPLED)
-            return partial(softnpu.upsample_nearest3d_backward, *inputs, *sizes, out=out)
+            upsample: Any = softnpu.upsample_nearest3d_backward
+            return partial(upsample, *inputs, GRAD[2:], UPSAMPLED, out=out)
         if self.operator == UNPOOL:
-            sizes = (UNPOOLED[2:], (2, 2, 2), (0, 0, 0))
-            return partial(softnpu.max_unpool3d_backward, *inputs, *sizes, out=out)
+            unpool: Any = softnpu.max_unpool3d_backward
+            return partial(unpool, *inputs, UNPOOLED[2:], (2, 2, 2), (0, 0, 0), out=out)
         return partial(softnpu_call(self.operator, inputs), out=out)
 
     def _peer(self, torch: Any, inputs: list[Any], out: Any) -> Any:

@@ -85,7 +85,8 @@ def softnpu_call(operator: tuple[str, str], inputs: list[Any], reduction: int = 
     if operator == SELU:
         return partial(softnpu.selu_backward, *inputs)
     if operator == SMOOTH_L1:
-        return partial(softnpu.smooth_l1_loss_backward, *inputs, reduction, 1.0)
+        grad, x, target = inputs
+        return partial(softnpu.smooth_l1_loss_backward, grad, x, target, reduction, 1.0)
     grad, x = inputs
     return partial(softnpu.elu_backward, grad, 1.0, 1.0, 1.0, operator == ELU_Y, x)
 
