@@ -125,13 +125,15 @@ def place(buffer: NumpyArray, shape: tuple[int, ...], layout: str) -> NumpyArray
     if layout == "offset":  # one element behind what an allocation is aligned to
         return buffer[1:].reshape(shape)
     if layout == "transposed":
-        return buffer.reshape(shape[::-1]).transpose()
+        turned: NumpyArray = buffer.reshape(shape[::-1])
+        return np.transpose(turned)
     if layout == "channels-last":  # N, C, D, H, W in the order N, D, H, W, C
         batch, channels, *volume = shape
-        order = (0, len(shape) - 1, *range(1, len(shape) - 1))
-        return buffer.reshape((batch, *volume, channels)).transpose(order)
+        last: NumpyArray = buffer.reshape((batch, *volume, channels))
+        return np.moveaxis(last, -1, 1)
     if layout == "sliced":  # every second element of each row
-        return buffer.reshape((*shape[:-1], 2 * shape[-1]))[..., ::2]
+        rows: NumpyArray = buffer.reshape((*shape[:-1], 2 * shape[-1]))
+        return rows[..., ::2]
     if layout == "stride-0":  # one row, seen again and again
         strides = (0,) * (len(shape) - 1) + (buffer.itemsize,)
         return np.lib.stride_tricks.as_strided(buffer, shape, strides)

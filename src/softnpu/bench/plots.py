@@ -118,7 +118,10 @@ def _panels(plt: Any, results: Results, label: str, value: Callable[[Row, float]
         axes.yaxis.set_major_formatter(lambda number, _: f"{number:g}")
         axes.grid(axis="y", color="#e6e6e6", lw=0.6)
     panels[0][0].set_ylabel(label)
-    panels[0][-1].legend(frameon=False)
+    handles, labels = panels[0][0].get_legend_handles_labels()
+    figure.legend(
+        handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3, frameon=False
+    )
     figure.tight_layout()
     return figure
 

@@ -78,7 +78,7 @@ def command(
         _folder(out)
     found = _run(chosen, torch, against, threads, quick)
     _tell(found, before, out)
-    _judge(found, fail_below)
+    judge(found, fail_below)
 
 
 def _peer(name: str) -> Any:
@@ -201,7 +201,8 @@ def _write(found: Results, out: Path) -> None:
         )
 
 
-def _judge(found: Results, fail_below: float) -> None:
+def judge(found: Results, fail_below: float) -> None:
+    """End with status 1 when the geometric mean of a class is below the limit."""
     from softnpu.bench.report import class_means
 
     means = class_means(found.rows)

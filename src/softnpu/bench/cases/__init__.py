@@ -10,7 +10,7 @@ from softnpu.bench.cases import calls, elementwise, gather, upsample
 from softnpu.bench.cases.case import CLASSES, SIZES, Case, Prepared
 from softnpu.bench.cases.quick import QUICK
 
-__all__ = ["CLASSES", "SIZES", "Case", "Prepared", "quick", "select", "table"]
+__all__ = ["CLASSES", "QUICK", "SIZES", "Case", "Prepared", "quick", "select", "table"]
 
 
 def table() -> list[Case]:

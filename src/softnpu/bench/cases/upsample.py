@@ -106,6 +106,8 @@ class Upsample:
 def shaped(factor: str, size: str, dtype: str, last: bool = False) -> Upsample:
     """Choose the shapes: the gradient has the nominal size, or the result where it is larger."""
     batch, channels, *volume = LARGER[size]
+    # Where one axis grows and another shrinks, neither side is as large as its axes say.
+    channels *= 2 if max(FACTORS[factor]) > 1 > min(FACTORS[factor]) else 1
     grad, result = [], []
     for extent, scale in zip(volume, FACTORS[factor], strict=True):
         inner = max(1, round(extent / max(scale, 1)))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the memory of this machine gives: copy (b = a) and triad (c = a + s * b) with several threads,
-// with regular stores and with stores that pass the caches by. Compiled when the benchmark starts,
-// for the machine that it runs on, and called in the benchmark's own process.
+// What the memory of this machine gives: copy (b = a) and triad (c = a + s * b) with several
+// threads, with regular stores and with stores that pass the caches by. Compiled when the benchmark
+// starts, for the machine that it runs on, and called in the benchmark's own process.
 #include <sys/mman.h>
 
 #include <atomic>
@@ -29,9 +29,7 @@ struct Arrays {
   size_t each = 0;
   int huge = 0;
 
-  float* at(int which) const {
-    return reinterpret_cast<float*>(block + which * (each + kStagger));
-  }
+  float* at(int which) const { return reinterpret_cast<float*>(block + which * (each + kStagger)); }
 };
 Arrays arrays;
 
@@ -135,8 +133,9 @@ void bench_release() {
   arrays = Arrays();
 }
 
-// Makes room for three arrays that hold `bytes` in all, and touches them; 0 when there is no memory.
-// `huge` asks for huge pages; PyTorch's tensors lie in ordinary ones, NumPy's large arrays in huge.
+// Makes room for three arrays that hold `bytes` in all, and touches them; 0 when there is no
+// memory. `huge` asks for huge pages; PyTorch's tensors lie in ordinary ones, NumPy's large arrays
+// in huge.
 int bench_reserve(int64_t bytes, int huge) {
   const size_t each = (static_cast<size_t>(bytes) / 3 / 64 + 1) * 64;
   if (each <= arrays.each && huge == arrays.huge) return 1;

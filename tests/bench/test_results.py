@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The file of a run, and what is concluded from it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from softnpu.bench.compare import changes
+from softnpu.bench.report import class_means, summary
+from softnpu.bench.results import Results
+
+DOCUMENTED = {"schema", "machine", "versions", "settings", "ceilings", "import", "skipped", "cases"}
+CASE = {
+    *("id", "group", "operator", "variant", "dtype", "layout", "size", "elements", "bytes"),
+    *("softnpu", "peer", "triad", "busy"),
+    *("ratio", "noise", "gb_per_s", "ceiling_gb_per_s", "share"),
+}
+TIMING = {"median", "low", "high", "halves", "rounds", "calls"}
+
+
+def test_the_file_has_the_documented_fields(
+    tmp_path: Path, make_results: Any, make_row: Any, make_timing: Any
+) -> None:
+    """benchmarks/README.md names them."""
+    rows = [make_row("transposed", 1.0, 2.0, triad=make_timing(0.5)), make_row("sliced", 1.0)]
+    make_results(*rows).write(tmp_path / "results.json")
+    data = json.loads((tmp_path / "results.json").read_text())
+    assert set(data) == DOCUMENTED
+    assert all(set(case) == CASE for case in data["cases"])
+    assert set(data["cases"][0]["softnpu"]) == TIMING
+    assert data["cases"][0]["ratio"] == 2.0
+    assert data["cases"][0]["share"] == 0.5
+    assert data["cases"][1]["peer"] is None
+
+
+def test_reading_gives_what_was_written(tmp_path: Path, make_results: Any, make_row: Any) -> None:
+    """Equal, timings and all."""
+    written = make_results(make_row("transposed", 1.0, 2.0), make_row("sliced", 3.0))
+    written.write(tmp_path / "results.json")
+    assert Results.read(tmp_path / "results.json") == written
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"schema": 0}', "no JSON"])
+def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
+    """Also a result of another schema."""
+    (tmp_path / "other.json").write_text(text)
+    with pytest.raises(ValueError, match=r"."):
+        Results.read(tmp_path / "other.json")
+
+
+def test_a_planted_regression_is_found(make_results: Any, make_row: Any) -> None:
+    """Also when the machine was twice as slow for both sides: ratios count, not times."""
+    before = make_results(make_row("transposed", 1.0, 2.0), make_row("sliced", 1.0, 2.0))
+    now = make_results(make_row("transposed", 3.0, 4.0), make_row("sliced", 2.0, 4.0))
+    slower = [change for change in changes(before, now) if change.slower]
+    assert [change.id for change in slower] == ["selu_backward/float32/transposed/1K"]
+    assert slower[0].factor == pytest.approx(1.5)
+
+
+def test_noise_is_not_reported(make_results: Any, make_row: Any) -> None:
+    """Neither the noise of the old run nor that of the new one, nor less than is worth a look."""
+    for old_noise, new_noise, time in ((1.3, 1.0, 1.25), (1.0, 1.3, 1.25), (1.0, 1.0, 1.04)):
+        before = make_results(make_row("sliced", 1.0, 2.0, noise=old_noise))
+        now = make_results(make_row("sliced", time, 2.0, noise=new_noise))
+        assert not any(change.slower or change.faster for change in changes(before, now))
+
+
+def test_times_are_compared_where_a_run_has_no_peer(make_results: Any, make_row: Any) -> None:
+    """And cases that only one run has are not compared."""
+    before = make_results(make_row("sliced", 1.0), make_row("gone", 1.0))
+    now = make_results(make_row("sliced", 2.0, 1.0), make_row("new", 1.0))
+    (change,) = changes(before, now)
+    assert (change.measure, change.factor, change.slower) == ("time", 2.0, True)
+
+
+def test_slower_than_the_peer_counts_beyond_noise_only(make_results: Any, make_row: Any) -> None:
+    """The summary names such cases."""
+    rows = [make_row("a", 1.0, 0.9), make_row("b", 1.0, 0.9, noise=1.2), make_row("c", 1.0, 8.0)]
+    lines = summary(make_results(*rows))
+    assert "2 of them below 1x, 1 beyond their noise" in lines
+    assert [line.split()[0] for line in lines if line.startswith(" ")] == [rows[0].id]
+
+
+def test_a_busy_machine_is_told(make_results: Any, make_row: Any) -> None:
+    """So that nobody believes such a run."""
+    assert not any("BUSY" in line for line in summary(make_results(make_row("a", 1.0))))
+    assert any("BUSY" in line for line in summary(make_results(make_row("a", 1.0, busy=0.5))))
+
+
+def test_classes_have_geometric_means(make_row: Any) -> None:
+    """Of the ratios alone; a class without any has none."""
+    rows = [make_row("a", 1.0, 4.0), make_row("b", 1.0, 1.0), make_row("c", 1.0)]
+    rows.append(make_row("d", 1.0, group="gather"))
+    assert class_means(rows) == {"elu, selu strided": pytest.approx(2.0)}
