@@ -5,9 +5,13 @@ from __future__ import annotations
 
 import os
 import platform
+import threading
+import time
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+_SETTLE_STEP = 1e-3
 
 
 def describe(threads: int) -> dict[str, Any]:
@@ -51,6 +55,23 @@ def others_seconds() -> float:
     ticks = user + nice + system + irq + soft_irq + steal
     own = os.times()
     return ticks / os.sysconf("SC_CLK_TCK") - own.user - own.system
+
+
+def settle(longest: float = 0.05) -> None:
+    """Wait until no other thread of this process runs, but no longer than so many seconds."""
+    own = str(threading.get_native_id())
+    end = time.perf_counter() + longest
+    while True:
+        time.sleep(_SETTLE_STEP)
+        tasks = Path("/proc/self/task")
+        others = [task for task in tasks.glob("*") if task.name != own]
+        if not any(_runs(task) for task in others) or time.perf_counter() > end:
+            return
+
+
+def _runs(task: Path) -> bool:
+    # The name of the program, in parentheses, may hold anything; the state follows it.
+    return "".join(_lines(task / "stat")).rpartition(")")[2].strip().startswith("R")
 
 
 def cpu_flags() -> str:

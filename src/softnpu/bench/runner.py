@@ -7,7 +7,7 @@ runs: what these two differ by is the noise that a comparison has to exceed.
 
 Idle threads of OpenMP, PyTorch's, spin for some milliseconds after each call. On a machine with as
 many threads as processors they would take a processor from whichever side comes next, so every side
-starts after a pause that is longer.
+starts when all threads of the process sleep.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+
+from softnpu.bench import machine
 
 Clock = Callable[[], float]
 # Runs n calls and gives the seconds that all of them took.
@@ -38,8 +40,6 @@ class Plan:
     max_rounds: int = 24
     round_time: float = 2e-3
     max_calls: int = 100_000
-    # The pause before each side, in seconds.
-    settle: float = 6e-3
     # Sides with shorter calls get one call before each round that does not count.
     lead_in: float = 10e-3
 
@@ -89,7 +89,7 @@ def timed(call: Callable[[], Any], clock: Clock = time.perf_counter) -> Side:
 
 
 def measure(
-    sides: Mapping[str, Side], plan: Plan, sleep: Callable[[float], None] = time.sleep
+    sides: Mapping[str, Side], plan: Plan, settle: Callable[[], None] = machine.settle
 ) -> dict[str, Timing]:
     """Time the sides against each other."""
     with _no_collection():
@@ -102,7 +102,7 @@ def measure(
                 break
             for name in _order(list(sides), number):
                 side, count = sides[name], calls[name]
-                sleep(plan.settle)
+                settle()
                 # Each side finds its own data in the caches, and its threads awake.
                 if count > 1 or not samples[name] or samples[name][-1] < plan.lead_in:
                     spent += side(1)

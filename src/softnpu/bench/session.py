@@ -43,6 +43,8 @@ class Session:
     arrays: Arrays
     ceilings: Ceilings | None
     plan: Plan
+    # Seconds that may go into measuring again what other programs disturbed.
+    patience: float = 180.0
 
     def fits(self, case: Case) -> bool:
         """Whether the machine has the memory for a case, and for the triad beside it."""
@@ -74,8 +76,9 @@ class Session:
             timings = measure(sides, self.plan)
             used = (machine.others_seconds() - others) / (time.perf_counter() - start) / cores
             attempts.append((timings, max(0.0, used)))
-            if used <= BUSY:
+            if used <= BUSY or self.patience <= 0:
                 break
+            self.patience -= time.perf_counter() - start + pause
             time.sleep(pause)
         return min(attempts, key=lambda attempt: attempt[1])
 

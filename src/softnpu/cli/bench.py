@@ -120,7 +120,7 @@ def _run(chosen: list[Case], torch: Any, against: str, threads: int | None, quic
         rows, skipped = [], []
         task = progress.add_task("cases", total=len(chosen))
         for case in chosen:
-            progress.update(task, description=case.id)
+            progress.update(task, description=case.id, refresh=True)
             if bench.fits(case):
                 try:
                     rows.append(bench.run(case))
@@ -128,7 +128,7 @@ def _run(chosen: list[Case], torch: Any, against: str, threads: int | None, quic
                     fail(str(error))
             else:
                 skipped.append(case.id)
-            progress.advance(task)
+            progress.update(task, advance=1, refresh=True)
     native.release()
     settings = {"against": against, "threads": count, "quick": quick}
     return Results(
@@ -148,7 +148,9 @@ def _ceilings(threads: int, quick: bool, huge_pages: bool, progress: Any) -> Cei
     sizes = ceilings.QUICK_SIZES if quick else ceilings.SIZES
     steps = len(sizes) * len(ceilings.KINDS) * (2 if native.has_streaming() else 1)
     task = progress.add_task("ceilings", total=steps)
-    return ceilings.measure(threads, sizes, huge_pages, lambda: progress.advance(task))
+    return ceilings.measure(
+        threads, sizes, huge_pages, lambda: progress.update(task, advance=1, refresh=True)
+    )
 
 
 def _progress() -> Any:
@@ -161,8 +163,8 @@ def _progress() -> Any:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         console=Console(stderr=True),
-        # Drawing takes time from the cases; once a second is enough.
-        refresh_per_second=1,
+        # A thread that draws would take time from the cases.
+        auto_refresh=False,
     )
 
 

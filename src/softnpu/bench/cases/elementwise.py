@@ -147,10 +147,10 @@ def _contiguous() -> Iterator[Case]:
             for size in GRID if operator == ELU_Y or dtype != "float32" else ladder:
                 same = uniform(operator, dtype, size, ("contiguous",) * count)
                 yield same.case(group, "contiguous", size)
-        for layout, dtype in (("offset", "float32"), ("offset", "float16")):
-            for size in ("64K", "1M", "16M"):
-                same = uniform(operator, dtype, size, (layout,) * count, layout)
-                yield same.case(group, layout, size)
+        for dtype, sizes in (("float32", ("64K", "1M", "16M")), ("float16", ("1M",))):
+            for size in sizes:
+                same = uniform(operator, dtype, size, ("offset",) * count, "offset")
+                yield same.case(group, "offset", size)
         for size in ("64K", "1M", "16M"):
             layouts = ("power-of-two",) * count
             same = uniform(operator, "float32", size, layouts, layouts[0], layouts[0])
@@ -188,7 +188,7 @@ def _strided() -> Iterator[Case]:
         dense = ("contiguous",) * (inputs_of(operator) - 1)
         layouts = ["transposed", "channels-last", "sliced"]
         for layout in [*layouts, "stride-0"] if operator != SMOOTH_L1 else layouts:
-            for dtype in FLOATS:
+            for dtype in FLOATS[:2] if layout == "stride-0" else FLOATS:
                 for size in GRID:
                     other = uniform(
                         operator, dtype, size, (*dense, layout), shape_layout=_shaped(layout)
