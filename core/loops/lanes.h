@@ -14,6 +14,9 @@
 #if defined(__AVX512F__) || (defined(__AVX2__) && defined(__F16C__))
 #include <immintrin.h>
 #define SOFTNPU_LANES 1
+#elif defined(__aarch64__)
+#include "loops/neon.h"
+#define SOFTNPU_LANES 1
 #endif
 
 SOFTNPU_LEVEL_BEGIN
@@ -82,7 +85,7 @@ SOFTNPU_INLINE void store_lanes(Lanes v, bf16* out) {
   _mm256_storeu_si256(
       (__m256i*)out, _mm512_maskz_cvtepi32_epi16(0xFFFF, _mm512_maskz_srli_epi32(0xFFFF, sum, 16)));
 }
-#elif defined(SOFTNPU_LANES)
+#elif defined(SOFTNPU_LANES) && defined(__AVX2__)
 constexpr int64_t kLanes = 8;
 using Lanes = __m256;
 

@@ -41,7 +41,7 @@ SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, float* out, int64_
     _mm512_storeu_ps(out + (j + 8) * so, _mm512_maskz_shuffle_f32x4(0xFFFF, t[j], t[j + 8], 0xDD));
   }
 }
-#elif defined(SOFTNPU_LANES)
+#elif defined(SOFTNPU_LANES) && defined(__AVX2__)
 template <class T>
 SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, float* out, int64_t so) {
   __m256 r[8], t[8];

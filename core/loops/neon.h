@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vectors of lanes.h on 64-bit Arm, whose base instructions have everything that is needed.
+#pragma once
+
+#include <arm_neon.h>
+
+#include "loops/level.h"
+#include "loops/storage.h"
+
+SOFTNPU_LEVEL_BEGIN
+
+constexpr int64_t kLanes = 4;
+// A vector of the compiler's, like x86's: clang selects between these with `?:`, as gcc does.
+using Lanes = float __attribute__((vector_size(16)));
+
+template <class V>
+SOFTNPU_INLINE V splat(float value);
+template <>
+SOFTNPU_INLINE Lanes splat<Lanes>(float value) {
+  return (Lanes)vdupq_n_f32(value);
+}
+template <class Mask>
+SOFTNPU_INLINE bool any(Mask mask) {
+  return vmaxvq_u32((uint32x4_t)mask) != 0;
+}
+SOFTNPU_INLINE Lanes fused(Lanes a, Lanes b, Lanes c) {
+  return (Lanes)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+SOFTNPU_INLINE Lanes power_of_two(Lanes shifted) {
+  return (Lanes)vshlq_n_s32(vaddq_s32((int32x4_t)shifted, vdupq_n_s32(127)), 23);
+}
+SOFTNPU_INLINE Lanes load_lanes(const float* in) { return (Lanes)vld1q_f32(in); }
+SOFTNPU_INLINE Lanes load_lanes(const f16* in) {
+  return (Lanes)vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(&in->bits)));
+}
+SOFTNPU_INLINE Lanes load_lanes(const bf16* in) {
+  return (Lanes)vshll_n_u16(vld1_u16(&in->bits), 16);
+}
+// Every second element; all 2 · kLanes of them are read.
+SOFTNPU_INLINE Lanes load_even_lanes(const float* in) { return (Lanes)vld2q_f32(in).val[0]; }
+SOFTNPU_INLINE Lanes load_even_lanes(const f16* in) {
+  return (Lanes)vcvt_f32_f16(vreinterpret_f16_u16(vld2_u16(&in->bits).val[0]));
+}
+SOFTNPU_INLINE Lanes load_even_lanes(const bf16* in) {
+  return (Lanes)vshll_n_u16(vld2_u16(&in->bits).val[0], 16);
+}
+SOFTNPU_INLINE void store_lanes(Lanes v, float* out) { vst1q_f32(out, (float32x4_t)v); }
+SOFTNPU_INLINE void store_lanes(Lanes v, f16* out) {
+  vst1_u16(&out->bits, vreinterpret_u16_f16(vcvt_f16_f32((float32x4_t)v)));
+}
+SOFTNPU_INLINE void store_lanes(Lanes v, bf16* out) {
+  const uint32x4_t bits = (uint32x4_t)v;
+  const uint32x4_t odd = vandq_u32(vshrq_n_u32(bits, 16), vdupq_n_u32(1));
+  const uint32x4_t sum = vaddq_u32(vaddq_u32(bits, vdupq_n_u32(0x7FFF)), odd);
+  vst1_u16(&out->bits, vshrn_n_u32(sum, 16));
+}
+
+// What transpose.h turns around at once: two rounds, which interleave floats, then pairs of them.
+template <class T>
+SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, float* out, int64_t so) {
+  float32x4_t r[4];
+  float64x2_t even[2], odd[2];
+  for (int i = 0; i < 4; ++i) r[i] = (float32x4_t)load_lanes(in + i * sx);
+  for (int i = 0; i < 2; ++i) {
+    even[i] = vreinterpretq_f64_f32(vtrn1q_f32(r[2 * i], r[2 * i + 1]));
+    odd[i] = vreinterpretq_f64_f32(vtrn2q_f32(r[2 * i], r[2 * i + 1]));
+  }
+  vst1q_f32(out, vreinterpretq_f32_f64(vtrn1q_f64(even[0], even[1])));
+  vst1q_f32(out + so, vreinterpretq_f32_f64(vtrn1q_f64(odd[0], odd[1])));
+  vst1q_f32(out + 2 * so, vreinterpretq_f32_f64(vtrn2q_f64(even[0], even[1])));
+  vst1q_f32(out + 3 * so, vreinterpretq_f32_f64(vtrn2q_f64(odd[0], odd[1])));
+}
+
+SOFTNPU_LEVEL_END
