@@ -58,6 +58,11 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Results
     return of
 
 
+def test_this_process_has_the_instruction_set_it_was_started_with() -> None:
+    """Law: a run of the tests with SOFTNPU_ISA is one on that set, without it on the best one."""
+    assert _core.info()["isa"] == os.environ.get("SOFTNPU_ISA", AVAILABLE[0])
+
+
 @pytest.mark.parametrize("isa", AVAILABLE)
 def test_the_setting_is_taken(isa: str, results: Callable[[str], Results]) -> None:
     """Law: SOFTNPU_ISA selects the named instruction set; the comparison below is no tautology."""
