@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The five operators on arrays; softnpu/functional.py gives them keywords and documentation.
+// The operators on arrays; softnpu/functional.py gives them keywords and documentation.
 #include "sections.h"
 
 #include "call.h"

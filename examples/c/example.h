@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the five example programs share: checked calls, a device session, tensors that free
-// themselves.
+// What the example programs share: checked calls, a device session, tensors that free themselves.
 #ifndef EXAMPLES_C_EXAMPLE_H_
 #define EXAMPLES_C_EXAMPLE_H_
 

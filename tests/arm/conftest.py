@@ -63,14 +63,14 @@ def program() -> Path:
 
 @pytest.fixture(scope="session")
 def machines(program: Path) -> Iterator[Callable[[int], Machine]]:
-    """The emulated machine with a number of threads; each is started once."""
+    """The emulated machine with a number of threads; started once, and again if it has failed."""
     loader = Path(run(COMPILER, "-print-file-name=ld-linux-aarch64.so.1").strip()).resolve()
     settings = {"QEMU_LD_PREFIX": str(loader.parent.parent), **os.environ, "SOFTNPU_BANNER": "0"}
     started: dict[int, Machine] = {}
     with ExitStack() as stack:
 
         def machine(threads: int) -> Machine:
-            if threads not in started:
+            if threads not in started or not started[threads].is_running:
                 environment = {**settings, "SOFTNPU_THREADS": str(threads)}
                 opened = Machine([EMULATOR, str(program)], environment)
                 started[threads] = stack.enter_context(opened)

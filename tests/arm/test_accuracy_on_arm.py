@@ -3,32 +3,24 @@
 
 from __future__ import annotations
 
-from types import ModuleType
+import importlib
 
 import pytest
 
-from tests.numerics import (
-    test_elu_backward,
-    test_selu_backward,
-    test_smooth_l1_loss_backward,
-    test_upsample_nearest3d_backward,
-)
 from tests.support import accuracy
 from tests.support.emulated import Machine, softnpu_on
 
 pytestmark = pytest.mark.arm
 
-TESTS: dict[str, ModuleType] = {
-    "elu_backward": test_elu_backward,
-    "selu_backward": test_selu_backward,
-    "smooth_l1_loss_backward": test_smooth_l1_loss_backward,
-    "upsample_nearest3d_backward": test_upsample_nearest3d_backward,
-}
-ROWS = [row for operator in TESTS for row in accuracy.rows(operator)]
+
+def name(row: accuracy.Row) -> str:
+    """What a row's test is called."""
+    return f"{row.operator} {row.dtype_name}: {row.range}"
 
 
-@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("row", accuracy.every_row(), ids=name)
 def test_accuracy_is_as_tabled(row: accuracy.Row, machine: Machine) -> None:
     """Law: every row of the accuracy table holds there, too."""
+    own_test = importlib.import_module(f"tests.numerics.test_{row.operator}")
     with softnpu_on(machine):
-        TESTS[row.operator].test_accuracy_is_as_tabled(row)
+        own_test.test_accuracy_is_as_tabled(row)

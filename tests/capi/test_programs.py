@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.capi.capi_names import OPERATORS
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "c"
 SEEDS = Path(os.environ.get("SOFTNPU_SEEDS", ROOT.parent / "shared" / "seeds"))
@@ -49,7 +51,7 @@ class Program(NamedTuple):
 def example_programs() -> list[Program]:
     """The programs in examples/c."""
     sources = sorted(EXAMPLES.glob("*.cpp"))
-    assert len(sources) == 5
+    assert len(sources) == len(OPERATORS)
     return [
         Program(
             source.stem,
@@ -87,11 +89,12 @@ def run(
 
 @pytest.fixture(scope="module")
 def cache_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The environment with a cache folder of this module's own."""
-    return {**os.environ, "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}
+    """The environment with a cache folder of this module's own, and the banner."""
+    cache = str(tmp_path_factory.mktemp("cache"))
+    return {**os.environ, "XDG_CACHE_HOME": cache, "SOFTNPU_BANNER": "1"}
 
 
-def test_documents_are_the_five_that_are_expected() -> None:
+def test_documents_are_those_that_are_expected() -> None:
     """When the documents are at hand, each has one program, and each operator is there."""
     if not SEEDS.is_dir():
         pytest.skip(f"no documents in {SEEDS}")

@@ -52,13 +52,18 @@ class Measured:
 measured: dict[Row, Measured] = {}
 
 
+def every_row() -> list[Row]:
+    """Return the whole table."""
+    return [
+        Row(operator, row["dtype"], row["range"], row["max_ulp"], row.get("correctly_rounded", 0))
+        for operator, table in tomllib.loads(TABLE.read_text()).items()
+        for row in table["rows"]
+    ]
+
+
 def rows(operator: str) -> list[Any]:
     """Return the table's rows for one operator, as parameters of a test."""
-    table = tomllib.loads(TABLE.read_text())[operator]["rows"]
-    found = [
-        Row(operator, row["dtype"], row["range"], row["max_ulp"], row.get("correctly_rounded", 0))
-        for row in table
-    ]
+    found = [row for row in every_row() if row.operator == operator]
     return [pytest.param(row, id=f"{row.dtype_name}: {row.range}") for row in found]
 
 

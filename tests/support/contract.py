@@ -18,7 +18,7 @@ else:
     import tomli as tomllib
 
 FOLDER = Path(__file__).resolve().parent.parent / "contract"
-OPERATORS = tuple(sorted(p.stem for p in FOLDER.glob("*_backward.toml")))
+OPERATORS = tuple(sorted(p.stem for p in FOLDER.glob("*.toml") if p.stem != "common"))
 DEFAULT_SOC = "Ascend910B"
 Table = dict[str, Any]
 

@@ -104,9 +104,14 @@ class Machine:
         error: BaseException | None,
         tb: TracebackType | None,
     ) -> None:
+        failed_before = not self.is_running
         self._process.communicate()
-        if kind is None:
-            assert self._process.returncode == 0, "the program failed at its end"
+        assert failed_before or self._process.returncode == 0, "the program failed at its end"
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the program is there; a failure within a call ends it."""
+        return self._process.poll() is None
 
     def _read(self, count: int) -> bytes:
         assert self._process.stdout is not None

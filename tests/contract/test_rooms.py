@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every operator stands in every room, and in every list that tests or programs go through.
+
+A list without it would leave it out of tests in silence. CONTRIBUTING.md has the same list in the
+order of work.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import softnpu
+from softnpu import aclnn, functional, reference
+from tests.capi import capi_names
+from tests.python import operators
+from tests.support.batch import ROOT
+from tests.support.cases import cases
+from tests.support.contract import OPERATORS, Contract, contract
+
+
+@pytest.fixture(params=OPERATORS)
+def spec(request: pytest.FixtureRequest) -> Contract:
+    """Each operator's contract."""
+    return contract(request.param)
+
+
+def text_of(path: str) -> str:
+    """A file of the repository."""
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def test_files(spec: Contract) -> None:
+    """A file of the operator's name in each room; its header is named as it is documented."""
+    wanted = [
+        f"core/kernels/{spec.op}.cpp",
+        f"core/ops/{spec.op}.cpp",
+        f"core/ops/{spec.op}.h",
+        f"src/softnpu/reference/{spec.op}.py",
+        f"tests/contract/cases/{spec.op}.toml",
+        f"tests/numerics/test_{spec.op}.py",
+        f"examples/c/{spec.op}.cpp",
+        f"examples/c/expected/{spec.op}.txt",
+    ]
+    assert [path for path in wanted if not (ROOT / path).is_file()] == []
+    headers = (ROOT / "include" / "aclnnop").glob("aclnn_*.h")
+    assert any(f" {spec.operator}(" in path.read_text(encoding="utf-8") for path in headers)
+
+
+def test_names(spec: Contract) -> None:
+    """Both Python interfaces and the references have it."""
+    for module in (softnpu, functional, reference):
+        assert spec.python in module.__all__, module.__name__
+    for phase in ("GetWorkspaceSize", ""):
+        assert spec.operator + phase in aclnn.__all__
+        assert spec.operator + phase in capi_names.SIGNATURES, "tests/capi/capi_names.py"
+    assert spec.operator in capi_names.OPERATORS, "tests/capi/capi_names.py"
+
+
+def test_lists_of_tests(spec: Contract) -> None:
+    """What goes through layouts, threads, instruction sets, array kinds and machines has it."""
+    for size in ("small", "large"):
+        found = {case.name.split()[0] for case in cases(size)}
+        assert spec.python in found, "tests/support/cases.py"
+    assert spec.python in operators.BY_NAME, "tests/python/operators.py"
+    program = text_of("tests/arm/serve.cpp")
+    assert f"OPERATOR({spec.operator});" in program, "tests/arm/serve.cpp"
+
+
+def test_words(spec: Contract) -> None:
+    """The README's table, the changelog and the examples' project have it."""
+    assert f"\n| `{spec.operator}` | `{spec.python}` |" in text_of("README.md")
+    assert f"`{spec.operator}`" in text_of("CHANGELOG.md")
+    assert re.search(rf"\b{spec.op}\b", text_of("examples/c/CMakeLists.txt"))
