@@ -13,6 +13,7 @@ import pytest
 
 import softnpu
 from softnpu import aclnn, functional, reference
+from softnpu.bench import cases as timed
 from tests.capi import capi_names
 from tests.python import operators
 from tests.support.batch import ROOT
@@ -66,6 +67,11 @@ def test_lists_of_tests(spec: Contract) -> None:
     assert spec.python in operators.BY_NAME, "tests/python/operators.py"
     program = text_of("tests/arm/serve.cpp")
     assert f"OPERATOR({spec.operator});" in program, "tests/arm/serve.cpp"
+
+
+def test_benchmark(spec: Contract) -> None:
+    """It is timed."""
+    assert spec.python in {case.operator for case in timed.table()}, "src/softnpu/bench/cases/"
 
 
 def test_words(spec: Contract) -> None:
