@@ -91,6 +91,13 @@ def test_a_busy_machine_is_told(make_results: Any, make_row: Any) -> None:
     assert any("BUSY" in line for line in summary(make_results(make_row("a", 1.0, busy=0.5))))
 
 
+def test_disturbed_cases_are_in_no_mean(make_row: Any) -> None:
+    """Unless there are no others."""
+    rows = [make_row("a", 1.0, 4.0), make_row("b", 1.0, 64.0, busy=0.5)]
+    assert class_means(rows) == {"elu, selu strided": pytest.approx(4.0)}
+    assert class_means(rows[1:]) == {"elu, selu strided": pytest.approx(64.0)}
+
+
 def test_classes_have_geometric_means(make_row: Any) -> None:
     """Of the ratios alone; a class without any has none."""
     rows = [make_row("a", 1.0, 4.0), make_row("b", 1.0, 1.0), make_row("c", 1.0)]

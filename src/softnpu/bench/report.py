@@ -21,7 +21,7 @@ def show(console: Console, results: Results) -> None:
     console.print(_cases(results.rows))
     console.print(Text("ceilings, GB/s", style="bold"))
     console.print(_ceilings(results))
-    compared = [row for row in results.rows if row.ratio is not None]
+    compared = judged(results.rows)
     if compared:
         worst = sorted(compared, key=lambda row: row.ratio or 0)[:WORST]
         console.print(Text("the worst against the peer", style="bold"))
@@ -35,7 +35,7 @@ def show(console: Console, results: Results) -> None:
 def summary(results: Results) -> list[str]:
     """Say the whole in a few lines, the bad ones included."""
     lines = []
-    compared = [row for row in results.rows if row.ratio is not None]
+    compared = judged(results.rows)
     if compared:
         ratios = [row.ratio or 0 for row in compared]
         mean = geometric_mean(ratios)
@@ -54,7 +54,7 @@ def summary(results: Results) -> list[str]:
         most = max(row.busy for row in disturbed)
         lines.append(
             f"THE MACHINE WAS BUSY: in {len(disturbed)} of {len(results.rows)} cases other programs"
-            f" had more than {BUSY:.0%} of it (up to {most:.0%}); judge nothing by them"
+            f" had more than {BUSY:.0%} of it (up to {most:.0%}); these are not in the means"
         )
     if results.import_time:
         lines.append(f"import softnpu after numpy: {results.import_time['median_ms']:.1f} ms")
@@ -64,14 +64,24 @@ def summary(results: Results) -> list[str]:
 
 
 def class_means(rows: Iterable[Row]) -> dict[str, float]:
-    """Give the geometric mean of each class that has ratios."""
+    """Give the geometric mean of each class that has ratios to be judged by."""
     means = {}
-    found = list(rows)
+    found = judged(rows)
     for group in CLASSES:
-        ratios = [row.ratio for row in found if row.group == group and row.ratio is not None]
+        ratios = [row.ratio or 0 for row in found if row.group == group]
         if ratios:
             means[group] = geometric_mean(ratios)
     return means
+
+
+def judged(rows: Iterable[Row]) -> list[Row]:
+    """Keep the rows with a ratio that other programs did not disturb.
+
+    OpenMP waits for a thread that has lost its processor far longer than softnpu does, so disturbed
+    ratios flatter. Where all of them are disturbed they are all there is.
+    """
+    compared = [row for row in rows if row.ratio is not None]
+    return [row for row in compared if row.busy <= BUSY] or compared
 
 
 def _cases(rows: Iterable[Row]) -> Table:

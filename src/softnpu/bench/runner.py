@@ -40,7 +40,7 @@ class Plan:
     max_rounds: int = 24
     round_time: float = 2e-3
     max_calls: int = 100_000
-    # Sides with shorter calls get one call before each round that does not count.
+    # Sides with shorter calls get some before each round that do not count.
     lead_in: float = 10e-3
 
 
@@ -103,9 +103,9 @@ def measure(
             for name in _order(list(sides), number):
                 side, count = sides[name], calls[name]
                 settle()
-                # Each side finds its own data in the caches, and its threads awake.
+                # Each side finds its own data in the caches, and its threads awake and apart.
                 if count > 1 or not samples[name] or samples[name][-1] < plan.lead_in:
-                    spent += side(1)
+                    spent += side(1 + count // 4)
                 seconds = side(count)
                 spent += seconds
                 samples[name].append(seconds / count)
