@@ -38,7 +38,7 @@ def test_a_run_from_end_to_end(tmp_path: Path) -> None:
     assert "GB/s" in (out / "report.txt").read_text()
     again = softnpu_bench(*FEW, "--threads", 1, "--compare", out / "results.json")
     assert again.returncode == 0, again.stderr
-    assert "1 cases compared" in again.stdout
+    assert "cases compared" in again.stdout
 
 
 @pytest.mark.torch

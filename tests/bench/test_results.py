@@ -69,6 +69,13 @@ def test_noise_is_not_reported(make_results: Any, make_row: Any) -> None:
         assert not any(change.slower or change.faster for change in changes(before, now))
 
 
+def test_disturbed_cases_are_not_compared(make_results: Any, make_row: Any) -> None:
+    """Whichever run was disturbed."""
+    quiet, busy = make_row("sliced", 1.0, 2.0), make_row("sliced", 9.0, 2.0, busy=0.5)
+    assert changes(make_results(quiet), make_results(busy)) == []
+    assert changes(make_results(busy), make_results(quiet)) == []
+
+
 def test_times_are_compared_where_a_run_has_no_peer(make_results: Any, make_row: Any) -> None:
     """And cases that only one run has are not compared."""
     before = make_results(make_row("sliced", 1.0), make_row("gone", 1.0))

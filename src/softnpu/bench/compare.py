@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from softnpu.bench.report import duration
-from softnpu.bench.results import Results, Row
+from softnpu.bench.results import BUSY, Results, Row
 
 # Less than this is not worth a look, however quiet both runs were.
 LEAST = 1.05
@@ -43,10 +43,10 @@ def changes(before: Results, now: Results) -> list[Change]:
     """Compare the cases that both runs have, the slowed ones first.
 
     Ratios to the peer are compared where both runs have them: they meet the load of a machine
-    together. Times are compared where not.
+    together. Times are compared where not. What other programs disturbed in either run is left out.
     """
-    old = {row.id: row for row in before.rows}
-    found = [_change(old[row.id], row) for row in now.rows if row.id in old]
+    old = {row.id: row for row in before.rows if row.busy <= BUSY}
+    found = [_change(old[row.id], row) for row in now.rows if row.id in old and row.busy <= BUSY]
     return sorted(found, key=lambda change: -change.factor)
 
 
