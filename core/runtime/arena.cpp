@@ -5,20 +5,7 @@
 
 #include <algorithm>
 
-// AddressSanitizer knows nothing of this allocator unless it is told.
-#if defined(__SANITIZE_ADDRESS__)
-#define SOFTNPU_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SOFTNPU_ADDRESS_SANITIZER 1
-#endif
-#endif
-#ifdef SOFTNPU_ADDRESS_SANITIZER
-#include <sanitizer/asan_interface.h>
-#else
-#define ASAN_POISON_MEMORY_REGION(begin, size) ((void)(begin), (void)(size))
-#define ASAN_UNPOISON_MEMORY_REGION(begin, size) ((void)(begin), (void)(size))
-#endif
+#include "base/address_sanitizer.h"
 
 namespace softnpu::runtime {
 namespace {
