@@ -32,6 +32,7 @@ class Arguments {
   Tensor& output_tensor() { return arrays_[0].tensor; }
   // Makes the output, of the kind of the first input.
   Status make_output(const char* name) { return make_array(name, like_, output_tensor(), made_); }
+  bool output_is_fresh() const { return makes_output() && made_.fresh; }
   nb::object result() const { return makes_output() ? made_.finish() : nb::borrow(out_); }
 
   // Elements of the largest array.

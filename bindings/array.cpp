@@ -5,6 +5,7 @@
 
 #include "dlpack_arrays.h"
 #include "foreign_arrays.h"
+#include "memory/buffer_pool.h"
 #include "numpy_arrays.h"
 
 namespace softnpu::python {
@@ -21,18 +22,24 @@ Status read_array(const char* name, PyObject* object, Access access, Array& out)
 
 Status make_array(const char* name, PyObject* like, Tensor& tensor, NewArray& out) {
   const auto elements = checked_numel(tensor.sizes);
-  if (!elements || !checked_mul(*elements, item_size(tensor.dtype)))
+  const auto bytes = elements ? checked_mul(*elements, item_size(tensor.dtype)) : std::nullopt;
+  if (!bytes)
     return fail(kParamInvalid, name, " would have shape ", tensor.sizes,
                 ", which is more than 64 bits can address");
   tensor.strides = contiguous_strides(tensor.sizes);
+  const bool pooled = memory::is_pooled(static_cast<size_t>(*bytes));
   if (is_numpy_array(like)) {
-    out.object = make_numpy_array(tensor);
+    out.object = make_numpy_array(tensor, pooled);
   } else if (const Exchange* exchange = find_exchange(Py_TYPE(like))) {
-    out.object = make_exchanged_array(*exchange, tensor);
+    out.object = make_exchanged_array(*exchange, tensor, pooled);
   } else if (is_foreign_array(like)) {
-    return make_foreign_array(name, like, tensor, out);
+    RETURN_IF_FAILED(make_foreign_array(name, like, tensor, out));
   } else {
-    out.object = make_numpy_array(tensor);
+    out.object = make_numpy_array(tensor, pooled);
+  }
+  if (pooled) {
+    const auto use = memory::find_buffer(tensor.data);
+    out.fresh = !use || use->fresh;
   }
   return {};
 }

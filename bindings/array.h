@@ -28,6 +28,7 @@ struct Array {
 struct NewArray {
   nb::object object;
   nb::object take_over;  // the library's from_dlpack; null where `object` is the result already
+  bool fresh = true;     // no result was in this memory before, as far as is known
 
   nb::object finish() const { return take_over.is_valid() ? take_over(object) : object; }
 };

@@ -36,7 +36,7 @@ nb::object call(Arguments& arguments, const typename Op::Args& args, Describe&& 
 
   auto plan = Op::plan(args);
   if constexpr (requires { plan.expect_fresh_output(); })
-    if (arguments.makes_output()) plan.expect_fresh_output();
+    if (arguments.output_is_fresh()) plan.expect_fresh_output();
   std::byte* origins[operands.size()];
   for (size_t i = 0; i < operands.size(); ++i) origins[i] = operands[i].arg->origin();
   std::byte* const scratch = workspace(plan.workspace_size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dlpack_arrays.h"
 
+#include "foreign_memory.h"
 #include "torch_tensors.h"
 
 namespace softnpu::python {
@@ -157,7 +158,9 @@ Status read_exchanged_array(const char* name, const Exchange& exchange, PyObject
   return read_description(name, description, access, out);
 }
 
-nb::object make_exchanged_array(const Exchange& exchange, Tensor& tensor) {
+namespace {
+
+ManagedVersioned* allocate(const ExchangeTable& table, Tensor& tensor) {
   Description prototype{.data = nullptr,
                         .device = {kCpu, 0},
                         .ndim = static_cast<int32_t>(tensor.rank()),
@@ -165,7 +168,6 @@ nb::object make_exchanged_array(const Exchange& exchange, Tensor& tensor) {
                         .shape = tensor.sizes.data(),
                         .strides = tensor.strides.data(),
                         .byte_offset = 0};
-  const ExchangeTable& table = *exchange.table;
   ManagedVersioned* managed = nullptr;
   const auto set_error = [](void*, const char* kind, const char* message) {
     const bool memory = std::string_view(kind) == "MemoryError";
@@ -176,6 +178,14 @@ nb::object make_exchanged_array(const Exchange& exchange, Tensor& tensor) {
   tensor.data = static_cast<std::byte*>(made.data) + (made.data != nullptr ? made.byte_offset : 0);
   if (made.strides != nullptr)
     tensor.strides = Dims(std::span<const int64_t>(made.strides, tensor.rank()));
+  return managed;
+}
+
+}  // namespace
+
+nb::object make_exchanged_array(const Exchange& exchange, Tensor& tensor, bool pooled) {
+  const ExchangeTable& table = *exchange.table;
+  ManagedVersioned* managed = pooled ? make_managed_memory(tensor) : allocate(table, tensor);
   void* object = nullptr;
   if (table.object_from_managed(managed, &object) != 0) nb::raise_python_error();
   return nb::steal(static_cast<PyObject*>(object));

@@ -18,7 +18,8 @@ const Exchange* find_exchange(PyTypeObject* type);
 
 Status read_exchanged_array(const char* name, const Exchange& exchange, PyObject* object,
                             Access access, Array& out);
-nb::object make_exchanged_array(const Exchange& exchange, Tensor& tensor);
+// In memory of the pool if `pooled`, else of the type's own.
+nb::object make_exchanged_array(const Exchange& exchange, Tensor& tensor, bool pooled);
 
 Status check_device(const char* name, dlpack_abi::Device device);
 

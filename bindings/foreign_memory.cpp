@@ -6,6 +6,7 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include "dlpack_arrays.h"
+#include "memory/buffer_pool.h"
 #include "sections.h"
 
 namespace softnpu::python {
@@ -17,13 +18,22 @@ constexpr std::align_val_t kAlignment{64};
 
 struct Memory {
   Memory(const Dims& shape, const Dims& steps, DType type, size_t bytes)
-      : sizes(shape), strides(steps), dtype(type), data(::operator new(bytes, kAlignment)) {}
-  ~Memory() { ::operator delete(data, kAlignment); }
+      : sizes(shape), strides(steps), dtype(type), pooled(memory::is_pooled(bytes)) {
+    data = pooled ? memory::take_buffer(bytes) : ::operator new(bytes, kAlignment);
+    if (data == nullptr) throw std::bad_alloc();
+  }
+  ~Memory() {
+    if (pooled)
+      memory::give_back_buffer(data);
+    else
+      ::operator delete(data, kAlignment);
+  }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
   Dims sizes, strides;
   DType dtype;
+  bool pooled;
   void* data;
 };
 
@@ -35,7 +45,7 @@ struct Export {
 };
 
 template <class Struct>
-nb::object export_memory(const std::shared_ptr<Memory>& memory, const char* capsule_name) {
+Struct* export_memory(const std::shared_ptr<Memory>& memory) {
   auto* made = new Export<Struct>;
   made->memory = memory;
   made->managed.context = made;
@@ -49,8 +59,14 @@ nb::object export_memory(const std::shared_ptr<Memory>& memory, const char* caps
                                .shape = memory->sizes.data(),
                                .strides = memory->strides.data(),
                                .byte_offset = 0};
+  return &made->managed;
+}
+
+template <class Struct>
+nb::object export_capsule(const std::shared_ptr<Memory>& memory, const char* capsule_name) {
+  Struct* const made = export_memory<Struct>(memory);
   // Importers rename the capsule, and then own what is in it.
-  PyObject* capsule = PyCapsule_New(&made->managed, capsule_name, [](PyObject* self) {
+  PyObject* capsule = PyCapsule_New(made, capsule_name, [](PyObject* self) {
     constexpr bool versioned = std::is_same_v<Struct, ManagedVersioned>;
     const char* name = versioned ? kVersionedCapsule : kManagedCapsule;
     if (!PyCapsule_IsValid(self, name)) return;
@@ -58,7 +74,7 @@ nb::object export_memory(const std::shared_ptr<Memory>& memory, const char* caps
     managed->deleter(managed);
   });
   if (capsule == nullptr) {
-    delete made;
+    made->deleter(made);
     nb::raise_python_error();
   }
   return nb::steal(capsule);
@@ -69,17 +85,23 @@ nb::object dlpack(const std::shared_ptr<Memory>& self, nb::kwargs options) {
       options.contains("max_version") ? nb::object(options["max_version"]) : nb::object(nb::none());
   const bool versioned =
       !version.is_none() && nb::cast<uint32_t>(nb::tuple(version)[0]) >= kMajorVersion;
-  return versioned ? export_memory<ManagedVersioned>(self, kVersionedCapsule)
-                   : export_memory<Managed>(self, kManagedCapsule);
+  return versioned ? export_capsule<ManagedVersioned>(self, kVersionedCapsule)
+                   : export_capsule<Managed>(self, kManagedCapsule);
+}
+
+std::shared_ptr<Memory> make_memory(Tensor& tensor) {
+  const auto bytes = static_cast<size_t>(tensor.numel() * item_size(tensor.dtype));
+  auto memory = std::make_shared<Memory>(tensor.sizes, tensor.strides, tensor.dtype, bytes);
+  tensor.data = static_cast<std::byte*>(memory->data);
+  return memory;
 }
 
 }  // namespace
 
-nb::object make_foreign_memory(Tensor& tensor) {
-  const auto bytes = static_cast<size_t>(tensor.numel() * item_size(tensor.dtype));
-  auto memory = std::make_shared<Memory>(tensor.sizes, tensor.strides, tensor.dtype, bytes);
-  tensor.data = static_cast<std::byte*>(memory->data);
-  return nb::cast(std::move(memory));
+nb::object make_foreign_memory(Tensor& tensor) { return nb::cast(make_memory(tensor)); }
+
+ManagedVersioned* make_managed_memory(Tensor& tensor) {
+  return export_memory<ManagedVersioned>(make_memory(tensor));
 }
 
 void bind_foreign_memory(nb::module_& m) {

@@ -51,17 +51,32 @@ enum TypeNum {
   kFirstUserType = 256,
 };
 
+// Where arrays get their memory (NEP 49; NumPy 1.22 and newer). An array remembers its handler.
+struct MemoryHandler {  // PyDataMem_Handler, in a capsule
+  char name[127];
+  uint8_t version;
+  void* context;
+  void* (*malloc)(void* context, size_t size);
+  void* (*calloc)(void* context, size_t count, size_t size);
+  void* (*realloc)(void* context, void* memory, size_t size);
+  void (*free)(void* context, void* memory, size_t size);
+};
+constexpr const char* kHandlerCapsule = "mem_handler";
+
 // Slots of the table in the capsule _ARRAY_API.
 enum Slot {
   kSlotArrayType = 2,
   kSlotGenericType = 10,
   kSlotDescrFromType = 45,
-  kSlotNewFromDescr = 94
+  kSlotNewFromDescr = 94,
+  kSlotSetHandler = 304
 };
 
 using DescrFromType = Descriptor* (*)(int);
 // Steals the reference to the descriptor.
 using NewFromDescr = PyObject* (*)(PyTypeObject*, Descriptor*, int, const Py_ssize_t*,
                                    const Py_ssize_t*, void*, int, PyObject*);
+// Of the current context; returns the one before.
+using SetHandler = PyObject* (*)(PyObject* capsule);
 
 }  // namespace softnpu::python::numpy_abi

@@ -2,8 +2,10 @@
 #include "numpy_arrays.h"
 
 #include <bit>
+#include <optional>
 
 #include "numpy_abi.h"
+#include "numpy_memory.h"
 
 namespace softnpu::python {
 namespace {
@@ -16,6 +18,7 @@ struct NumPy {
   PyTypeObject* scalar_type;
   DescrFromType descr_from_type;
   NewFromDescr new_from_descr;
+  SetHandler set_handler;
   Descriptor* bfloat16 = nullptr;  // looked up when it is first needed
 };
 
@@ -36,7 +39,8 @@ NumPy& numpy() {
     return new NumPy{static_cast<PyTypeObject*>(table[kSlotArrayType]),
                      static_cast<PyTypeObject*>(table[kSlotGenericType]),
                      reinterpret_cast<DescrFromType>(table[kSlotDescrFromType]),
-                     reinterpret_cast<NewFromDescr>(table[kSlotNewFromDescr])};
+                     reinterpret_cast<NewFromDescr>(table[kSlotNewFromDescr]),
+                     reinterpret_cast<SetHandler>(table[kSlotSetHandler])};
   }();
   return found;
 }
@@ -206,7 +210,7 @@ Status read_numpy_scalar(const char* name, PyObject* object, Access access, Arra
   return read_numpy_array(name, out.keeper.ptr(), access, out);
 }
 
-nb::object make_numpy_array(Tensor& tensor) {
+nb::object make_numpy_array(Tensor& tensor, bool pooled) {
   NumPy& np = numpy();
   Descriptor* descr;
   if (tensor.dtype == DType::bf16) {
@@ -218,6 +222,8 @@ nb::object make_numpy_array(Tensor& tensor) {
   }
   static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
   const auto* sizes = reinterpret_cast<const Py_ssize_t*>(tensor.sizes.data());
+  std::optional<PooledMemory> memory;
+  if (pooled) memory.emplace(np.set_handler);
   PyObject* made = np.new_from_descr(np.array_type, descr, static_cast<int>(tensor.rank()), sizes,
                                      nullptr, nullptr, 0, nullptr);
   if (made == nullptr) nb::raise_python_error();

@@ -14,6 +14,7 @@ bool is_numpy_scalar(PyObject* object);
 Status read_numpy_array(const char* name, PyObject* object, Access access, Array& out);
 Status read_numpy_scalar(const char* name, PyObject* object, Access access, Array& out);
 
-nb::object make_numpy_array(Tensor& tensor);
+// In memory of the pool if `pooled`, else as NumPy allocates.
+nb::object make_numpy_array(Tensor& tensor, bool pooled);
 
 }  // namespace softnpu::python

@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "kernels/table.h"
 #include "loops/threads.h"
+#include "memory/buffer_pool.h"
 #include "runtime/product.h"
 #include "runtime/settings.h"
 
@@ -27,6 +28,10 @@ nb::dict info() {
   out["isa"] = kernels::active_level_name();
   out["isa_available"] = levels;
   out["devices"] = runtime::device_count();
+  const memory::PoolUsage pool = memory::pool_usage();
+  out["pool_limit"] = memory::pool_limit();
+  out["pool_idle"] = pool.idle;
+  out["pool_live"] = pool.live;
   return out;
 }
 
@@ -39,10 +44,15 @@ void set_threads(int count) {
 
 void bind_settings(nb::module_& m) {
   m.def("info", &info, nb::sig("def info() -> dict[str, typing.Any]"),
-        "The emulated product, threads, instruction sets and devices of this process.");
+        "The emulated product, threads, instruction sets, devices and pool of this process.");
   m.def("get_threads", &loops::thread_count, "How many threads a kernel uses.");
   m.def("set_threads", &set_threads, nb::arg("count"),
         "Use this many threads (1 to 1024) from the next kernel on.");
+  m.def("release_memory", &memory::release_idle_buffers, nb::call_guard<nb::gil_scoped_release>(),
+        "Return the pool's idle buffers to the system; says how many bytes.");
+  m.def("set_pool_limit", &memory::set_pool_limit, nb::arg("limit"),
+        nb::call_guard<nb::gil_scoped_release>(),
+        "Keep at most this many bytes in idle buffers from now on; 0 turns the pool off.");
   m.def(
       "status_name",
       [](int status) { return nb::str(std::string(aclnn_code_name(status)).c_str()); },

@@ -2,7 +2,7 @@
 # libsoftnpu.so holds all state and all kernels. The documented libraries hold entry points alone,
 # so that it does not matter which of them, or how many, a process loads.
 file(GLOB core_sources CONFIGURE_DEPENDS core/base/*.cpp core/tensor/*.cpp core/runtime/*.cpp
-     core/loops/*.cpp core/executor/*.cpp)
+     core/memory/*.cpp core/loops/*.cpp core/executor/*.cpp)
 list(FILTER core_sources EXCLUDE REGEX "/api_[a-z_]*\\.cpp$")
 list(APPEND core_sources core/kernels/dispatch.cpp)
 file(GLOB runtime_entries CONFIGURE_DEPENDS core/runtime/api_*.cpp)

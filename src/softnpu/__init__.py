@@ -20,6 +20,7 @@ from softnpu.functional import (
     smooth_l1_loss_backward,
     upsample_nearest3d_backward,
 )
+from softnpu.pool import release_memory, set_pool_limit
 
 __version__: str = _info()["version"]
 
@@ -32,7 +33,9 @@ __all__ = [
     "__version__",
     "elu_backward",
     "max_unpool3d_backward",
+    "release_memory",
     "selu_backward",
+    "set_pool_limit",
     "smooth_l1_loss_backward",
     "upsample_nearest3d_backward",
 ]

@@ -13,6 +13,10 @@ Nothing here takes part in automatic differentiation: a PyTorch tensor that requ
 like any other, and is refused as ``out``. Writing to ``out`` is as invisible to PyTorch as writing
 through ``tensor.numpy()``.
 
+New results of 4 MB and more get their memory from a pool, which takes it back when the result and
+all views of it are gone. ``softnpu.release_memory()`` empties it, ``SOFTNPU_POOL_MB`` and
+``softnpu.set_pool_limit()`` set how much it may keep; `softnpu.pool` says more.
+
 All failures are subclasses of `softnpu.AclnnError`, with the documented status and message. The
 GIL is released while a kernel runs on arrays of 2048 elements or more.
 """

@@ -14,17 +14,23 @@ from tests.support.capi_symbols import library_folder
 SOURCES = Path(__file__).parent
 
 
-def compile_and_run(name: str, folder: Path) -> subprocess.CompletedProcess[str]:
+PUBLIC = ["-std=c++17", "-lascendcl", "-lnnopbase", "-lopapi"]
+INTERNAL = ["-std=c++20", f"-I{ROOT / 'core'}", "-lsoftnpu"]
+
+
+def compile_and_run(
+    name: str, folder: Path, options: list[str] = PUBLIC
+) -> subprocess.CompletedProcess[str]:
     """Compile a program of this folder without a warning, and run it."""
     compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         pytest.skip("no C++ compiler")
     libraries = library_folder().resolve()
     program = folder / name
-    command = [compiler, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    command = [compiler, "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     command += [f"-I{ROOT / 'include'}", str(SOURCES / f"{name}.cpp"), "-o", str(program)]
     command += [f"-L{libraries}", f"-Wl,-rpath,{libraries}", f"-Wl,-rpath-link,{libraries}"]
-    command += ["-lascendcl", "-lnnopbase", "-lopapi", "-pthread"]
+    command += [*options, "-pthread"]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     return subprocess.run([program], capture_output=True, text=True, timeout=300, check=False)
@@ -37,6 +43,12 @@ def test_concurrency(tmp_path: Path) -> None:
     found = re.fullmatch(r"(\d+) passed, 0 failed\n", done.stdout)
     assert found is not None, done.stdout
     assert int(found[1]) > 10000
+
+
+def test_the_pool_of_buffers(tmp_path: Path) -> None:
+    """No buffer is handed out twice, whatever other threads do."""
+    done = compile_and_run("buffer_pool", tmp_path, INTERNAL)
+    assert done.returncode == 0, done.stderr
 
 
 def test_calls_at_exit(tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ def _device_rows() -> Iterator[Row]:
     yield _setting("threads", str(core["threads"]), "SOFTNPU_THREADS")
     yield _setting("instruction set", str(core["isa"]), "SOFTNPU_ISA")
     yield Row("this CPU can run", available)
+    yield _setting("output pool (MB)", str(core["pool_limit"] >> 20), "SOFTNPU_POOL_MB")
 
 
 def _setting(label: str, value: str, variable: str) -> Row:

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "numpy_memory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "memory/buffer_pool.h"
+
+namespace softnpu::python {
+namespace {
+
+namespace nb = nanobind;
+
+// An array is resized, and a garbage collector may make other arrays meanwhile; so memory may be of
+// any size, and only the pool knows what is its own.
+void* allocate(void*, size_t bytes) {
+  return memory::is_pooled(bytes) ? memory::take_buffer(bytes) : std::malloc(bytes);
+}
+
+void* allocate_zeros(void*, size_t count, size_t size) { return std::calloc(count, size); }
+
+void release(void*, void* data, size_t) {
+  if (data != nullptr && !memory::give_back_buffer(data)) std::free(data);
+}
+
+void* reallocate(void*, void* data, size_t bytes) {
+  const auto use = memory::find_buffer(data);
+  if (!use) return std::realloc(data, bytes);
+  void* const moved = allocate(nullptr, bytes);
+  if (moved == nullptr) return nullptr;
+  std::memcpy(moved, data, std::min(bytes, use->bytes));
+  memory::give_back_buffer(data);
+  return moved;
+}
+
+numpy_abi::MemoryHandler handler = {.name = "softnpu",
+                                    .version = 1,
+                                    .context = nullptr,
+                                    .malloc = allocate,
+                                    .calloc = allocate_zeros,
+                                    .realloc = reallocate,
+                                    .free = release};
+
+// Lives as long as the process, as arrays may.
+PyObject* handler_capsule() {
+  static PyObject* const capsule = [] {
+    PyObject* made = PyCapsule_New(&handler, numpy_abi::kHandlerCapsule, nullptr);
+    if (made == nullptr) nb::raise_python_error();
+    return made;
+  }();
+  return capsule;
+}
+
+}  // namespace
+
+PooledMemory::PooledMemory(numpy_abi::SetHandler set_handler)
+    : set_handler_(set_handler), before_(set_handler(handler_capsule())) {
+  if (before_ == nullptr) nb::raise_python_error();
+}
+
+PooledMemory::~PooledMemory() {
+  const nb::error_scope keep;  // of the array that could not be made
+  PyObject* const ours = set_handler_(before_);
+  if (ours == nullptr) PyErr_Clear();
+  Py_XDECREF(ours);
+  Py_DECREF(before_);
+}
+
+}  // namespace softnpu::python

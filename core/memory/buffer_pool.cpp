@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/buffer_pool.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "base/address_sanitizer.h"
+#include "memory/pages.h"
+#include "runtime/machine.h"
+
+namespace softnpu::memory {
+namespace {
+
+constexpr size_t kMostByDefault = size_t{1} << 30;
+
+size_t default_limit() {
+  constexpr size_t kMiB = size_t{1} << 20;
+  if (const char* wish = std::getenv("SOFTNPU_POOL_MB")) {
+    size_t count = 0;
+    const char* end = wish + std::strlen(wish);
+    const auto parsed = std::from_chars(wish, end, count);
+    if (parsed.ec == std::errc() && parsed.ptr == end && count <= SIZE_MAX / kMiB)
+      return count * kMiB;
+  }
+  return std::min(kMostByDefault, runtime::memory_limit() / 8 / kMiB * kMiB);
+}
+
+std::atomic<size_t>& limit() {
+  static std::atomic<size_t> bytes{default_limit()};
+  return bytes;
+}
+
+// Eight sizes for each power of 2, so that shapes that differ a little share buffers, and at most
+// an eighth is wasted.
+size_t capacity_for(size_t bytes) {
+  const size_t step = std::bit_floor(bytes) / 8;
+  return (bytes + step - 1) / step * step;
+}
+
+enum class State : uint8_t { live, returning, idle };
+constexpr uint64_t kNever = UINT64_MAX;
+
+struct Block {
+  std::byte* data;
+  size_t capacity;
+  size_t bytes;  // that were asked for
+  State state;
+  bool fresh;
+  uint64_t idle_since;  // a count of returns; kNever while it is not idle
+};
+
+class BufferPool {
+ public:
+  BufferPool() { blocks_.reserve(64); }
+
+  std::byte* take(size_t bytes) noexcept {
+    if (bytes < kPooledFrom || bytes > SIZE_MAX / 2) return nullptr;
+    if (std::byte* data = reuse(bytes)) return data;
+    const size_t capacity = capacity_for(bytes);
+    std::byte* data = map_pages(capacity);
+    if (data == nullptr && release_down_to(0) > 0) data = map_pages(capacity);
+    if (data == nullptr) return nullptr;
+    try {
+      const std::lock_guard lock(mutex_);
+      blocks_.push_back({data, capacity, bytes, State::live, true, kNever});
+      usage_.live += capacity;
+    } catch (const std::bad_alloc&) {
+      unmap_pages(data, capacity);
+      return nullptr;
+    }
+    ASAN_POISON_MEMORY_REGION(data + bytes, capacity - bytes);
+    return data;
+  }
+
+  bool give_back(const void* address) noexcept {
+    Block returned;
+    bool keep;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto block = find(address, State::live);
+      if (block == blocks_.end()) return false;
+      returned = *block;
+      keep = returned.capacity <= pool_limit();
+      block->state = State::returning;
+      if (!keep) forget(block);
+    }
+    // What takes its time is done while others are let in.
+    if (!keep) {
+      unmap(returned);
+      return true;
+    }
+    offer_pages(returned.data, returned.capacity);
+    ASAN_POISON_MEMORY_REGION(returned.data, returned.capacity);
+    {
+      const std::lock_guard lock(mutex_);
+      const auto block = find(address, State::returning);
+      block->state = State::idle;
+      block->idle_since = ++returns_;
+      usage_.live -= returned.capacity;
+      usage_.idle += returned.capacity;
+    }
+    release_down_to(pool_limit());
+    return true;
+  }
+
+  std::optional<BufferUse> use_of(const void* address) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto block = find(address, State::live);
+    if (block == blocks_.end()) return std::nullopt;
+    return BufferUse{block->bytes, block->fresh};
+  }
+
+  // What was returned first goes first. Says how many bytes went.
+  size_t release_down_to(size_t most_idle) noexcept {
+    size_t released = 0;
+    for (;;) {
+      Block oldest;
+      {
+        const std::lock_guard lock(mutex_);
+        if (usage_.idle <= most_idle) return released;
+        const auto found = std::min_element(
+            blocks_.begin(), blocks_.end(),
+            [](const Block& a, const Block& b) { return a.idle_since < b.idle_since; });
+        oldest = *found;
+        forget(found);
+      }
+      unmap(oldest);
+      released += oldest.capacity;
+    }
+  }
+
+  PoolUsage usage() noexcept {
+    const std::lock_guard lock(mutex_);
+    return usage_;
+  }
+
+  void before_fork() { mutex_.lock(); }
+  void after_fork_in_parent() { mutex_.unlock(); }
+  // A child lets go of what is idle: its pages are its parent's, and would be copied when written.
+  void after_fork_in_child() {
+    mutex_.unlock();
+    release_down_to(0);
+  }
+
+ private:
+  static void unmap(const Block& block) {
+    ASAN_UNPOISON_MEMORY_REGION(block.data, block.capacity);
+    unmap_pages(block.data, block.capacity);
+  }
+
+  // The tightest buffer that wastes no more than an eighth; of equal ones the last returned, which
+  // is most likely to be in a cache still.
+  std::byte* reuse(size_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    Block* best = nullptr;
+    for (Block& b : blocks_) {
+      if (b.state != State::idle || b.capacity < bytes || b.capacity - bytes > bytes / 8) continue;
+      if (best == nullptr || b.capacity < best->capacity ||
+          (b.capacity == best->capacity && b.idle_since > best->idle_since))
+        best = &b;
+    }
+    if (best == nullptr) return nullptr;
+    best->state = State::live;
+    best->idle_since = kNever;
+    best->fresh = false;
+    best->bytes = bytes;
+    usage_.idle -= best->capacity;
+    usage_.live += best->capacity;
+    ASAN_UNPOISON_MEMORY_REGION(best->data, bytes);
+    return best->data;
+  }
+
+  // The rest is for those who hold the lock.
+  using Place = std::vector<Block>::iterator;
+
+  Place find(const void* address, State state) noexcept {
+    return std::find_if(blocks_.begin(), blocks_.end(),
+                        [&](const Block& b) { return b.data == address && b.state == state; });
+  }
+
+  void forget(Place block) noexcept {
+    (block->state == State::idle ? usage_.idle : usage_.live) -= block->capacity;
+    blocks_.erase(block);
+  }
+
+  std::mutex mutex_;
+  std::vector<Block> blocks_;  // a few; each has megabytes
+  uint64_t returns_ = 0;
+  PoolUsage usage_{};
+};
+
+// Never destroyed: results may outlive static objects.
+BufferPool& pool() {
+  static BufferPool& only = *[] {
+    auto* made = new BufferPool;
+    pthread_atfork([] { pool().before_fork(); }, [] { pool().after_fork_in_parent(); },
+                   [] { pool().after_fork_in_child(); });
+    return made;
+  }();
+  return only;
+}
+
+}  // namespace
+
+size_t pool_limit() { return limit().load(std::memory_order_relaxed); }
+
+void set_pool_limit(size_t bytes) {
+  limit() = bytes;
+  pool().release_down_to(bytes);
+}
+
+std::byte* take_buffer(size_t bytes) noexcept { return pool().take(bytes); }
+bool give_back_buffer(void* data) noexcept { return pool().give_back(data); }
+std::optional<BufferUse> find_buffer(const void* data) noexcept { return pool().use_of(data); }
+size_t release_idle_buffers() noexcept { return pool().release_down_to(0); }
+PoolUsage pool_usage() noexcept { return pool().usage(); }
+
+}  // namespace softnpu::memory

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/pages.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+
+namespace softnpu::memory {
+namespace {
+
+constexpr size_t kHugePage = size_t{2} << 20;
+
+}  // namespace
+
+std::byte* map_pages(size_t bytes) noexcept {
+  if (bytes > SIZE_MAX - kHugePage) return nullptr;
+  const size_t room = bytes + kHugePage;
+  void* const got = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (got == MAP_FAILED) return nullptr;
+  auto* const first = static_cast<std::byte*>(got);
+  const size_t before = -reinterpret_cast<uintptr_t>(got) & (kHugePage - 1);
+  if (before > 0) munmap(first, before);
+  std::byte* const data = first + before;
+  munmap(data + bytes, room - before - bytes);
+#ifdef MADV_HUGEPAGE
+  madvise(data, bytes, MADV_HUGEPAGE);  // advice only: nothing depends on its success
+#endif
+  return data;
+}
+
+void unmap_pages(std::byte* data, size_t bytes) noexcept { munmap(data, bytes); }
+
+void offer_pages(std::byte* data, size_t bytes) noexcept {
+#ifdef MADV_FREE
+  madvise(data, bytes, MADV_FREE);
+#endif
+}
+
+}  // namespace softnpu::memory
