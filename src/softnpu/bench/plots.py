@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from softnpu.bench.cases import CLASSES
+from softnpu.bench.report import judged
 from softnpu.bench.results import Results, Row
 
 OURS, PEER, CEILING, TEXT = "#1f6f8b", "#d98a29", "#777777", "#333333"
@@ -55,16 +56,13 @@ def ladder(results: Results, operator: str, variant: str) -> list[Row]:
 
 def _speedup(plt: Any, results: Results) -> Any:
     """Every case a dot, every class a line of dots; left of 1 the peer is faster."""
-    groups = [
-        group
-        for group in CLASSES
-        if any(row.group == group and row.ratio is not None for row in results.rows)
-    ]
+    rows = judged(results.rows)
+    groups = [group for group in CLASSES if any(row.group == group for row in rows)]
     if not groups:
         return None
     figure, axes = plt.subplots(figsize=(8, 0.9 + 0.42 * len(groups)))
     for place, group in enumerate(reversed(groups)):
-        ratios = sorted(row.ratio for row in results.rows if row.group == group and row.ratio)
+        ratios = sorted(row.ratio or 0 for row in rows if row.group == group)
         spread = [place + 0.28 * ((7 * i) % 11 - 5) / 5 for i in range(len(ratios))]
         inside = [min(ratio, WIDEST) for ratio in ratios]
         colours = [OURS if ratio >= 1 else PEER for ratio in ratios]
