@@ -25,24 +25,17 @@ struct FusedInput {
   SOFTNPU_INLINE Lanes at(int64_t i) const {
     return dense == nullptr ? repeated : load_lanes(dense + i);
   }
+  SOFTNPU_INLINE Lanes some(int64_t i, int64_t count) const {
+    return dense == nullptr ? repeated : load_some(dense + i, count);
+  }
 };
 
-// Elements [at, at + count), fewer than a block.
+// Elements [at, end), fewer than a block.
 template <class Formula, class T, class... In>
-void fused_part(const Formula formula, int64_t at, int64_t count, T* out, const In&... in) {
-  for (int64_t i = at; i < at + count; i += kLanes) {
-    const int64_t left = at + count - i, n = left < kLanes ? left : kLanes;
-    T parts[sizeof...(in)][kLanes] = {}, results[kLanes];
-    int k = 0;
-    const auto part = [&](const FusedInput<T>& input) {
-      T* const values = parts[k++];
-      if (input.dense == nullptr) return input.repeated;
-      for (int64_t j = 0; j < n; ++j) values[j] = input.dense[i + j];
-      return load_lanes(values);
-    };
-    store_lanes(apply_lanes(formula, part(in)...), results);
-    for (int64_t j = 0; j < n; ++j) out[i + j] = results[j];
-  }
+void fused_part(const Formula formula, int64_t at, int64_t end, T* out, const In&... in) {
+  for (; at + kLanes <= end; at += kLanes)
+    store_lanes(apply_lanes(formula, in.at(at)...), out + at);
+  if (at < end) store_some(apply_lanes(formula, in.some(at, end - at)...), out + at, end - at);
 }
 
 // Whether the block that begins at `at` has rare elements. One look for all its vectors: a branch
@@ -65,7 +58,7 @@ void fused_row(const Formula formula, int64_t n, T* out, const In... in) {
   if constexpr (kStreams) {
     const int64_t head = elements_before_line(out);
     at = head < n ? head : n;
-    if (at > 0) fused_part(formula, 0, at, out, in...);
+    fused_part(formula, 0, at, out, in...);
   }
   for (; at + kFusedBlock <= n; at += kFusedBlock) {
     alignas(64) T lines[kFusedBlock];
@@ -78,7 +71,7 @@ void fused_row(const Formula formula, int64_t n, T* out, const In... in) {
         store_lanes(one_nan(formula(in.at(at + i)...)), to + i);
     if constexpr (kStreams) stream_lines(out + at, lines);
   }
-  if (at < n) fused_part(formula, at, n - at, out, in...);
+  fused_part(formula, at, n, out, in...);
 }
 
 template <int Inputs, class T, bool kStreams, class Formula>
@@ -86,8 +79,15 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
                 int64_t begin, int64_t end) {
   FusedInput<T> in[3];
   T* const out_origin = reinterpret_cast<T*>(origins[Inputs]);
+  // One dimension: its tiles are one row, and cost nothing each.
+  const bool one_row = l.tiles == l.tiles_x;
   for (int64_t index = begin; index < end; ++index) {
-    const Tile tile = locate(l, index);
+    Tile tile = locate(l, index);
+    if (one_row) {
+      const int64_t left = l.nx - begin * l.tile_x, wanted = (end - begin) * l.tile_x;
+      tile.width = left < wanted ? left : wanted;
+      index = end;
+    }
     for (int64_t y = 0; y < tile.height; ++y) {
       for (int k = 0; k < Inputs; ++k)
         in[k].enter(reinterpret_cast<const T*>(origins[k]) + tile.at[k] + y * l.sy[k], l.sx[k]);

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <bit>
+#include <cstdint>
+#include <cstring>
 
 #include "loops/level.h"
 #include "loops/storage.h"
@@ -85,6 +87,30 @@ SOFTNPU_INLINE void store_lanes(Lanes v, bf16* out) {
   _mm256_storeu_si256(
       (__m256i*)out, _mm512_maskz_cvtepi32_epi16(0xFFFF, _mm512_maskz_srli_epi32(0xFFFF, sum, 16)));
 }
+// The first `count` elements, fewer than kLanes; nothing behind them is touched.
+SOFTNPU_INLINE __mmask16 first_lanes(int64_t count) {
+  return static_cast<__mmask16>((1u << count) - 1);
+}
+SOFTNPU_INLINE Lanes load_some(const float* in, int64_t count) {
+  return _mm512_maskz_loadu_ps(first_lanes(count), in);
+}
+SOFTNPU_INLINE Lanes load_some(const f16* in, int64_t count) {
+  return _mm512_maskz_cvtph_ps(0xFFFF, _mm256_maskz_loadu_epi16(first_lanes(count), in));
+}
+SOFTNPU_INLINE Lanes load_some(const bf16* in, int64_t count) {
+  const __m256i bits = _mm256_maskz_loadu_epi16(first_lanes(count), in);
+  return _mm512_castsi512_ps(
+      _mm512_maskz_slli_epi32(0xFFFF, _mm512_maskz_cvtepu16_epi32(0xFFFF, bits), 16));
+}
+SOFTNPU_INLINE void store_some(Lanes v, float* out, int64_t count) {
+  _mm512_mask_storeu_ps(out, first_lanes(count), v);
+}
+template <class T>
+SOFTNPU_INLINE void store_some(Lanes v, T* out, int64_t count) {
+  alignas(32) T all[kLanes];
+  store_lanes(v, all);
+  _mm256_mask_storeu_epi16(out, first_lanes(count), _mm256_load_si256((const __m256i*)all));
+}
 #elif defined(SOFTNPU_LANES) && defined(__AVX2__)
 constexpr int64_t kLanes = 8;
 using Lanes = __m256;
@@ -138,6 +164,21 @@ SOFTNPU_INLINE void store_lanes(Lanes v, bf16* out) {
 #endif
 
 #ifdef SOFTNPU_LANES
+#if !defined(__AVX512F__)
+template <class T>
+SOFTNPU_INLINE Lanes load_some(const T* in, int64_t count) {
+  T all[kLanes] = {};
+  std::memcpy(all, in, static_cast<size_t>(count) * sizeof(T));
+  return load_lanes(all);
+}
+template <class T>
+SOFTNPU_INLINE void store_some(Lanes v, T* out, int64_t count) {
+  T all[kLanes];
+  store_lanes(v, all);
+  std::memcpy(out, all, static_cast<size_t>(count) * sizeof(T));
+}
+#endif
+
 template <class Mask>
 SOFTNPU_INLINE Lanes select(Mask mask, Lanes a, Lanes b) {
   return mask ? a : b;
