@@ -19,6 +19,11 @@ struct SmoothL1 {
   }
 };
 
+// Two different numbers of these types are as far apart at least.
+inline float least_difference(DType self, DType target) {
+  return self == DType::f16 && target == DType::f16 ? 0x1p-24f : 0.0f;
+}
+
 // For v > 0.
 inline float rounded_down(double v) {
   const auto nearest = static_cast<float>(v);
@@ -34,13 +39,15 @@ struct SmoothL1InFloat {
   SmoothL1 wide;
   float norm, factor, factor_low, least;
 
-  explicit SmoothL1InFloat(const SmoothL1LossBackwardNumbers& c)
+  SmoothL1InFloat(const SmoothL1LossBackwardNumbers& c, float least_difference)
       : wide{c},
         norm(static_cast<float>(c.norm)),
         factor(rounded_down(c.norm_over_beta)),
         factor_low(static_cast<float>(c.norm_over_beta - factor)),
         // A factor of 1 loses nothing.
-        least(c.norm_over_beta == 1 ? 0.0f : static_cast<float>(0x1p-125 / c.norm_over_beta)) {}
+        least(c.norm_over_beta == 1 ? 0.0f : static_cast<float>(0x1p-125 / c.norm_over_beta)) {
+    if (least <= least_difference) least = 0;
+  }
 
   template <class V>
   SOFTNPU_INLINE V operator()(V grad, V self, V target) const {
@@ -54,8 +61,7 @@ struct SmoothL1InFloat {
   bool may_be_rare() const { return least > 0; }
   template <class V>
   SOFTNPU_INLINE auto is_rare(V /*grad*/, V self, V target) const {
-    const V d = self - target;
-    return (d < least) & (d > -least) & (d != 0.0f);
+    return is_tiny(self - target, least);
   }
 };
 
@@ -65,9 +71,10 @@ void smooth_l1_loss_backward(const ElementwiseLayout& layout, std::byte* const* 
                              const void* numbers, int64_t begin, int64_t end) {
   const auto& c = *static_cast<const SmoothL1LossBackwardNumbers*>(numbers);
   if (!c.fits_float()) return walk<3, float>(layout, origins, SmoothL1{c}, begin, end);
+  const float apart = least_difference(layout.dtype[1], layout.dtype[2]);
   if (static_cast<float>(c.norm_over_beta) == c.norm_over_beta)
-    return walk<3, float>(layout, origins, SmoothL1InFloat<true>(c), begin, end);
-  walk<3, float>(layout, origins, SmoothL1InFloat<false>(c), begin, end);
+    return walk<3, float>(layout, origins, SmoothL1InFloat<true>(c, apart), begin, end);
+  walk<3, float>(layout, origins, SmoothL1InFloat<false>(c, apart), begin, end);
 }
 
 SOFTNPU_LEVEL_END

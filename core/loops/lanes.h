@@ -31,6 +31,8 @@ SOFTNPU_INLINE float splat<float>(float value) {
 }
 SOFTNPU_INLINE float select(bool condition, float a, float b) { return condition ? a : b; }
 SOFTNPU_INLINE bool any(bool condition) { return condition; }
+// Whether 0 < |v| < limit.
+SOFTNPU_INLINE bool is_tiny(float v, float limit) { return (v < limit) & (v > -limit) & (v != 0); }
 // 2^n from 1.5 · 2^23 + n, for -127 < n < 128.
 SOFTNPU_INLINE float power_of_two(float shifted) {
   return std::bit_cast<float>((std::bit_cast<uint32_t>(shifted) + 127) << 23);
@@ -50,6 +52,11 @@ SOFTNPU_INLINE Lanes splat<Lanes>(float value) {
 template <class Mask>
 SOFTNPU_INLINE bool any(Mask mask) {
   return _mm512_movepi32_mask((__m512i)mask) != 0;
+}
+SOFTNPU_INLINE bool any(__mmask16 mask) { return mask != 0; }
+SOFTNPU_INLINE __mmask16 is_tiny(Lanes v, float limit) {
+  const __mmask16 small = _mm512_cmp_ps_mask(_mm512_abs_ps(v), _mm512_set1_ps(limit), _CMP_LT_OQ);
+  return _mm512_mask_cmp_ps_mask(small, v, _mm512_setzero_ps(), _CMP_NEQ_OQ);
 }
 SOFTNPU_INLINE Lanes fused(Lanes a, Lanes b, Lanes c) { return _mm512_fmadd_ps(a, b, c); }
 SOFTNPU_INLINE Lanes power_of_two(Lanes shifted) {
@@ -179,6 +186,11 @@ SOFTNPU_INLINE void store_some(Lanes v, T* out, int64_t count) {
 }
 #endif
 
+#if !defined(__AVX512F__)
+SOFTNPU_INLINE auto is_tiny(Lanes v, float limit) {
+  return (v < limit) & (v > -limit) & (v != 0.0f);
+}
+#endif
 template <class Mask>
 SOFTNPU_INLINE Lanes select(Mask mask, Lanes a, Lanes b) {
   return mask ? a : b;
