@@ -10,6 +10,7 @@
 #include "kernels/kernels.h"
 #include "loops/convert.h"
 #include "loops/level.h"
+#include "loops/stream_out.h"
 #include "loops/sums.h"
 
 SOFTNPU_LEVEL_BEGIN
@@ -23,6 +24,11 @@ class RowMaker {
   // Sums of DOUBLE are written as they are, all others as float.
   static constexpr bool kCompensated = sizeof(T) == sizeof(double);
   using Stage = std::conditional_t<kCompensated, double, float>;
+#ifdef SOFTNPU_QUADS
+  static constexpr bool kDirect = true;  // rows of every type are read where they lie
+#else
+  static constexpr bool kDirect = std::is_same_v<T, Stage>;
+#endif
 
   RowMaker(const Task& task, const std::byte* grad_out, std::byte* grad_input, std::byte* scratch)
       : task_(task),
@@ -61,7 +67,7 @@ class RowMaker {
       const int64_t left = end - row < t.h.in - h ? end - row : t.h.in - h;
       if (z0_ == z1_ && rows_touch_) {
         count = left;
-        std::memset(to, 0, static_cast<size_t>(count * t.h.in_stride) * sizeof(T));
+        write_zero(to, count * t.h.in_stride);
       } else if (at_once > 1) {
         count = left < at_once ? left : at_once;
         make_whole_rows(from, to, h, count);
@@ -71,6 +77,7 @@ class RowMaker {
       row += count;
       if ((h += count) == t.h.in) h = 0, d = d + 1 == t.d.in ? ++slice, 0 : d + 1;
     }
+    if (t.stream) finish_streaming();
   }
 
  private:
@@ -81,9 +88,8 @@ class RowMaker {
   void make_whole_rows(const T* from, T* to, int64_t h, int64_t count) {
     const UpsampleAxis& w = task_.w;
     const int64_t step = span_ + picks_;
-    Stage* out = result_;
-    if constexpr (std::is_same_v<T, Stage>)
-      if (rows_touch_) out = to;
+    Stage* const out = place_for(to, rows_touch_);
+    if (task_.far) ahead_ = (task_.h.start[h + count] - task_.h.start[h]) * task_.h.out_stride;
     for (int64_t r = 0; r < count; ++r) {
       const Sums<kCompensated> sums = sums_.from(r * step);
       const bool any = take_box(h + r);
@@ -101,18 +107,15 @@ class RowMaker {
       }
     }
     if (picks_ == 0) total_uniform(sums_, count * w.in, out);
-    if constexpr (std::is_same_v<T, Stage>)
-      if (out == to) return;
-    if (rows_touch_) return store_dense(result_, count * w.in, to);
-    for (int64_t r = 0; r < count; ++r)
-      write(to + r * task_.h.in_stride, result_ + r * w.in, 0, w.in);
+    if (rows_touch_) return write_dense(out, count * w.in, to);
+    for (int64_t r = 0; r < count; ++r) write(to + r * task_.h.in_stride, out + r * w.in, 0, w.in);
   }
 
   void make_row(const T* from, T* to, int64_t h) {
     const bool any = take_box(h);
     const int64_t all = task_.channels_inner ? task_.channels : 1;
     if (!any && dense_) {
-      std::memset(to, 0, static_cast<size_t>(task_.w.in * all) * sizeof(T));
+      write_zero(to, task_.w.in * all);
       return;
     }
     for (int64_t v = 0; v < all; v += kUpsampleTile) {
@@ -127,15 +130,23 @@ class RowMaker {
     const UpsampleAxis& w = task_.w;
     const int64_t w0 = w.tiles[tile], w1 = w.tiles[tile + 1];
     const int64_t x0 = w.start[w0], nx = w.start[w1] - x0;
+    if (task_.far) ahead_ = w1 < w.in ? nx * w.out_stride : next_rows(x0);
+    const bool touch = dense_ && (nv_ == 1 || nv_ == w.in_stride);
+    Stage* const out = place_for(to + w0 * w.in_stride, touch);
     if (!any || nx == 0) {
-      fill_zero((w1 - w0) * nv_, result_);
+      fill_zero((w1 - w0) * nv_, out);
     } else if (nx * nv_ > kUpsampleTile) {
-      sum_long_range(from, w0);
+      sum_long_range(from, w0, out);
     } else {
       sum_box(from, x0, nx, sums_);
-      total_along_x(tile, sums_, result_);
+      total_along_x(tile, sums_, out);
     }
-    write(to, result_, w0, w1);
+    touch ? write_dense(out, (w1 - w0) * nv_, to + w0 * w.in_stride) : write(to, out, w0, w1);
+  }
+
+  // How far from column x0 of the box's rows the first column of the next box is.
+  int64_t next_rows(int64_t x0) const {
+    return (y1_ - y0_) * task_.h.out_stride - x0 * task_.w.out_stride;
   }
 
   bool take_box(int64_t h) {
@@ -145,7 +156,16 @@ class RowMaker {
 
   // sums[x, v] = the sum over y and z of gradOut for x in [x0, x0 + nx).
   void sum_box(const T* from, int64_t x0, int64_t nx, Sums<kCompensated> sums) {
-    const Stage* rows[kBatch];
+    if (kDirect && is_dense(nx))
+      sum_box_of<true>(from, x0, nx, sums);
+    else
+      sum_box_of<false>(from, x0, nx, sums);
+  }
+
+  template <bool kInPlace>
+  void sum_box_of(const T* from, int64_t x0, int64_t nx, Sums<kCompensated> sums) {
+    using Row = std::conditional_t<kInPlace, T, Stage>;
+    const Row* rows[kBatch];
     const int64_t n = nx * nv_;
     int waiting = 0;
     bool first = true;
@@ -153,9 +173,13 @@ class RowMaker {
       for (int64_t z = z0_; z < z1_; ++z) {
         const T* in =
             from + z * task_.d.out_stride + y * task_.h.out_stride + x0 * task_.w.out_stride;
-        rows[waiting] = dense_row(in, nx, staged_[waiting]);
+        if constexpr (kInPlace)
+          rows[waiting] = in;
+        else
+          rows[waiting] = staged_row(in, nx, staged_[waiting]);
         if (++waiting < kBatch) continue;
-        first ? add_rows<kBatch, true>(rows, n, sums) : add_rows<kBatch, false>(rows, n, sums);
+        first ? add_rows<kBatch, true>(rows, n, ahead_, sums)
+              : add_rows<kBatch, false>(rows, n, ahead_, sums);
         first = false;
         waiting = 0;
       }
@@ -165,29 +189,28 @@ class RowMaker {
       add_rest<false>(rows, waiting, n, sums);
   }
 
-  template <bool kFirst>
-  static void add_rest(const Stage* const* rows, int count, int64_t n, Sums<kCompensated> sums) {
-    if (count == 1) add_rows<1, kFirst>(rows, n, sums);
-    if (count == 2) add_rows<2, kFirst>(rows, n, sums);
-    if (count == 3) add_rows<3, kFirst>(rows, n, sums);
+  template <bool kFirst, class Row>
+  void add_rest(const Row* const* rows, int count, int64_t n, Sums<kCompensated> sums) const {
+    if (count == 1) add_rows<1, kFirst>(rows, n, ahead_, sums);
+    if (count == 2) add_rows<2, kFirst>(rows, n, ahead_, sums);
+    if (count == 3) add_rows<3, kFirst>(rows, n, ahead_, sums);
   }
 
-  // The row as dense values of type Stage: where it lies, or converted into `buffer`.
-  const Stage* dense_row(const T* in, int64_t nx, Stage* buffer) const {
+  // Whether nx positions of a row of gradOut lie behind each other, channels included.
+  bool is_dense(int64_t nx) const {
+    const int64_t step = task_.w.out_stride;
+    return task_.channels_inner ? step == nv_ || nx == 1 : step == 1;
+  }
+
+  // The row as dense values of type Stage: converted or gathered into `buffer`.
+  const Stage* staged_row(const T* in, int64_t nx, Stage* buffer) const {
     const int64_t sx = task_.w.out_stride, sv = task_.out_channel_stride;
-    const bool channels = task_.channels_inner;
-    const bool dense = channels ? sx == nv_ || nx == 1 : sx == 1;
-    if constexpr (std::is_same_v<T, Stage>)
-      if (dense) return in;
-    if (dense) {
+    if (is_dense(nx)) {
       load_dense(in, nx * nv_, buffer);
       return buffer;
     }
-    if (!channels)
-      for (int64_t x = 0; x < nx; ++x) buffer[x] = widen(in[x * sx]);
-    else
-      for (int64_t x = 0; x < nx; ++x)
-        for (int64_t v = 0; v < nv_; ++v) buffer[x * nv_ + v] = widen(in[x * sx + v * sv]);
+    for (int64_t x = 0; x < nx; ++x)
+      for (int64_t v = 0; v < nv_; ++v) buffer[x * nv_ + v] = widen(in[x * sx + v * sv]);
     return buffer;
   }
 
@@ -226,7 +249,11 @@ class RowMaker {
   // Boxes of at most one element: no sums at all.
   void spread_row(const T* from, Stage* out) const {
     const T* const in = from + z0_ * task_.d.out_stride + y0_ * task_.h.out_stride;
-    const Stage* const row = dense_row(in, span_, staged_[0]);
+    const Stage* row = staged_[0];
+    if constexpr (std::is_same_v<T, Stage>)
+      row = is_dense(span_) ? in : staged_row(in, span_, staged_[0]);
+    else
+      staged_row(in, span_, staged_[0]);
     const int32_t* const places = task_.w.picks.data();
     fill_zero(task_.w.in, out);
     for (int64_t x = 0; x < span_; ++x) out[places[x]] = one_nan(row[x]);
@@ -241,16 +268,16 @@ class RowMaker {
     for (int64_t x = 0; x < nx; ++x) out[places[x]] = totals[x];
   }
 
-  void total_range(Sums<kCompensated> sums, int64_t length, Stage* out) const {
+  SOFTNPU_INLINE void total_range(Sums<kCompensated> sums, int64_t length, Stage* out) const {
     if (length == 0) return fill_zero(nv_, out);
-    if (length == 1) return total_rows<1>(sums, nv_, nv_, out);
-    if (length == 2) return total_rows<2>(sums, nv_, nv_, out);
-    total_many_rows(sums, length, nv_, nv_, out);
+    if (length == 1) return total_rows(sums, 1, nv_, nv_, out);
+    if (length == 2) return total_rows(sums, 2, nv_, nv_, out);
+    total_rows(sums, length, nv_, nv_, out);
   }
 
   // One element of gradInput (for each channel) whose range does not fit a tile. Its sums stay open
   // while pieces of the range pass through.
-  void sum_long_range(const T* from, int64_t w) {
+  void sum_long_range(const T* from, int64_t w, Stage* out) {
     const int64_t begin = task_.w.start[w], end = task_.w.start[w + 1];
     const int64_t piece = kUpsampleTile / nv_;
     for (int64_t x0 = begin; x0 < end; x0 += piece) {
@@ -261,7 +288,7 @@ class RowMaker {
         for (int64_t x = x0 == begin ? 1 : 0; x < nx; ++x) sums_.add_to(sum, x * nv_ + v);
         open_.value[v] = sum.value;
         if constexpr (kCompensated) open_.lost[v] = sum.lost;
-        result_[v] = static_cast<Stage>(sum.total());
+        out[v] = static_cast<Stage>(sum.total());
       }
     }
   }
@@ -270,11 +297,35 @@ class RowMaker {
     for (int64_t i = 0; i < n; ++i) out[i] = 0;
   }
 
+  // Where to put results for `to`: there, if nothing has to be done to them.
+  Stage* place_for(T* to, bool dense) const {
+    if constexpr (std::is_same_v<T, Stage>)
+      if (dense && !task_.stream) return to;
+    return result_;
+  }
+  void write_dense(const Stage* from, int64_t n, T* to) const {
+    const auto bytes = n * static_cast<int64_t>(sizeof(T));
+    if constexpr (std::is_same_v<T, Stage>) {
+      if (from == to) return;
+      stream_out(reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(from), bytes);
+    } else {
+      T* const narrowed = task_.stream ? reinterpret_cast<T*>(staged_[0]) : to;
+      store_dense(from, n, narrowed);
+      if (task_.stream)
+        stream_out(reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(narrowed),
+                   bytes);
+    }
+  }
+  void write_zero(T* to, int64_t n) const {
+    const auto bytes = n * static_cast<int64_t>(sizeof(T));
+    if (task_.stream) return stream_zero(reinterpret_cast<std::byte*>(to), bytes);
+    std::memset(to, 0, static_cast<size_t>(bytes));
+  }
+
   void write(T* to, const Stage* from, int64_t w0, int64_t w1) const {
     const int64_t sw = task_.w.in_stride, sv = task_.in_channel_stride, n = w1 - w0;
     T* const out = to + w0 * sw;
     if (nv_ == 1) return write_row(from, n, sw, out);
-    if (sv == 1 && sw == nv_) return write_row(from, n * nv_, 1, out);
     for (int64_t w = 0; w < n; ++w) write_row(from + w * nv_, nv_, sv, out + w * sw);
   }
 
@@ -295,6 +346,7 @@ class RowMaker {
   bool dense_ = false;       // a row of gradInput is dense
   bool rows_touch_ = false;  // and the next row follows it
   bool whole_rows_ = false;
+  int64_t ahead_ = 0;  // how far in gradOut the elements are that will be needed next
   int64_t z0_ = 0, z1_ = 0, y0_ = 0, y1_ = 0;
   int64_t nv_ = 1;  // channels side by side
 };

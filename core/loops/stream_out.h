@@ -38,6 +38,16 @@ inline void stream_out(std::byte* to, const std::byte* from, int64_t bytes) {
 #endif
 }
 
+inline void stream_zero(std::byte* to, int64_t bytes) {
+  constexpr int64_t kPiece = 512;
+  alignas(64) static constexpr std::byte kZero[kPiece] = {};
+  int64_t at = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(to) & 63);
+  if (at > bytes) at = bytes;
+  std::memset(to, 0, static_cast<size_t>(at));
+  for (; at + kPiece <= bytes; at += kPiece) stream_out(to + at, kZero, kPiece);
+  stream_out(to + at, kZero, bytes - at);
+}
+
 // How many elements lie before the next line of `to`.
 template <class T>
 SOFTNPU_INLINE int64_t elements_before_line(const T* to) {

@@ -242,6 +242,9 @@ UpsampleNearest3dBackward::Plan UpsampleNearest3dBackward::plan(const Args& a) {
       .w = make_axis(out, in, at.w, given, a.scales_w),
   };
   task.channels_inner = task.channels > 1 && task.out_channel_stride == 1 && task.w.out_stride != 1;
+  task.far = (out.numel() + in.numel()) * item_size(out.dtype) >= loops::kFarBytes;
+  // With channels outside, small results lose a tenth by it.
+  task.stream = task.far && (task.channels_inner || in.numel() > out.numel());
   plan_rows(task);
   return Plan(std::move(task));
 }
