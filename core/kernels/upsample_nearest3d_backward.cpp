@@ -90,6 +90,7 @@ class RowMaker {
     const int64_t step = span_ + picks_;
     Stage* const out = place_for(to, rows_touch_);
     if (task_.far) ahead_ = (task_.h.start[h + count] - task_.h.start[h]) * task_.h.out_stride;
+    if (picks_ > 0) fill_zero(count * w.in, out);
     for (int64_t r = 0; r < count; ++r) {
       const Sums<kCompensated> sums = sums_.from(r * step);
       const bool any = take_box(h + r);
@@ -98,13 +99,8 @@ class RowMaker {
         continue;
       }
       if (any) sum_box(from, 0, span_, sums);
-      if (picks_ == 0) {
-        if (!any) sums.set_zero(span_);
-      } else if (any) {
-        total_picks(0, sums, out + r * w.in);
-      } else {
-        fill_zero(w.in, out + r * w.in);
-      }
+      if (picks_ == 0 && !any) sums.set_zero(span_);
+      if (picks_ > 0 && any) total_picks(0, sums, out + r * w.in);
     }
     if (picks_ == 0) total_uniform(sums_, count * w.in, out);
     if (rows_touch_) return write_dense(out, count * w.in, to);
@@ -139,6 +135,7 @@ class RowMaker {
       sum_long_range(from, w0, out);
     } else {
       sum_box(from, x0, nx, sums_);
+      if (picks_ > 0 && w.longest == 1) fill_zero(w1 - w0, out);
       total_along_x(tile, sums_, out);
     }
     touch ? write_dense(out, (w1 - w0) * nv_, to + w0 * w.in_stride) : write(to, out, w0, w1);
@@ -237,7 +234,7 @@ class RowMaker {
     const UpsampleAxis& axis = task_.w;
     const int64_t w0 = axis.tiles[tile], w1 = axis.tiles[tile + 1], n = w1 - w0;
     const int64_t nx = axis.start[w1] - axis.start[w0];
-    if (axis.longest == 1) return spread(sums, axis.picks.data() + axis.start[w0], nx, n, out);
+    if (axis.longest == 1) return spread(sums, axis.picks.data() + axis.start[w0], nx, out);
     sums.set(nx, 0.0);
     sums.set(nx + 1, -0.0);
     const int32_t* const picks = axis.picks.data() + axis.longest * w0;
@@ -246,7 +243,7 @@ class RowMaker {
     if (axis.longest == 4) total_picked<4>(sums, picks, n, out);
   }
 
-  // Boxes of at most one element: no sums at all.
+  // Boxes of at most one element: no sums at all. What they leave out is 0 already.
   void spread_row(const T* from, Stage* out) const {
     const T* const in = from + z0_ * task_.d.out_stride + y0_ * task_.h.out_stride;
     const Stage* row = staged_[0];
@@ -255,16 +252,13 @@ class RowMaker {
     else
       staged_row(in, span_, staged_[0]);
     const int32_t* const places = task_.w.picks.data();
-    fill_zero(task_.w.in, out);
     for (int64_t x = 0; x < span_; ++x) out[places[x]] = one_nan(row[x]);
   }
 
-  // Ranges of at most one sum: each goes to its place, and there is 0 between them.
-  void spread(Sums<kCompensated> sums, const int32_t* places, int64_t nx, int64_t n,
-              Stage* out) const {
+  // Ranges of at most one sum: each goes to its place, and there is 0 between them already.
+  void spread(Sums<kCompensated> sums, const int32_t* places, int64_t nx, Stage* out) const {
     Stage* const totals = staged_[0];
     total_groups<1>(sums, nx, totals);
-    fill_zero(n, out);
     for (int64_t x = 0; x < nx; ++x) out[places[x]] = totals[x];
   }
 

@@ -216,7 +216,7 @@ void plan_rows(kernels::UpsampleNearest3dBackwardTask& task) {
   if (w.longest == 0 || w.longest > kLongestPicked) return;
   if (!task.channels_inner && w.factor == 0) list_picks(w, 1);
   const bool dense = task.in_channel_stride == 1 && w.in_stride == side && w.out_stride == side;
-  if (task.channels_inner && dense && side <= (w.longest == 1 ? 64 : 3)) {
+  if (task.channels_inner && dense && side <= (w.longest == 1 ? 8 : 3)) {
     list_picks(w, side);
     join_channels(task);
   }
