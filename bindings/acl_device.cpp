@@ -36,8 +36,7 @@ void bind_process(nb::module_& m) {
   m.def("aclFinalize", &finalize, "End the process's use of all devices.");
   m.def("aclGetRecentErrMsg", &recent_message, nb::sig("def aclGetRecentErrMsg() -> str | None"),
         "Return and clear this thread's latest message.");
-  m.def(
-      "aclrtGetSocName", [] { return aclrtGetSocName(); }, "The emulated product.");
+  m.def("aclrtGetSocName", [] { return aclrtGetSocName(); }, "The emulated product.");
   bind_acl<&aclrtGetVersion>(m, "aclrtGetVersion", "Major, minor and patch version, status.");
   bind_acl<&aclrtGetRunMode>(m, "aclrtGetRunMode", "Run mode (ACL_HOST), status.");
   bind_acl<&aclrtGetLastError>(m, "aclrtGetLastError", nb::arg("level"),

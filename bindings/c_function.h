@@ -69,7 +69,7 @@ struct Slot {
   P get() { return value; }
 };
 template <class P>
-requires is_result<P>
+  requires is_result<P>
 struct Slot<P> {
   static constexpr bool kTakesArgument = false;
   std::remove_pointer_t<P> value{};

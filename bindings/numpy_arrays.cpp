@@ -215,7 +215,10 @@ nb::object make_numpy_array(Tensor& tensor, bool pooled) {
   Descriptor* descr;
   if (tensor.dtype == DType::bf16) {
     descr = bfloat16_descriptor();
-    if (descr == nullptr) throw nb::import_error("bfloat16 arrays need the package ml_dtypes");
+    if (descr == nullptr) {
+      PyErr_SetString(PyExc_ImportError, "bfloat16 arrays need the package ml_dtypes");
+      nb::raise_python_error();
+    }
     Py_INCREF(descr);
   } else {
     descr = np.descr_from_type(type_num_of(tensor.dtype));

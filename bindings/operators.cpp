@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators on arrays; softnpu/functional.py gives them keywords and documentation.
+// The operators on arrays; softnpu/functional.py gives them keywords and documentation. Every
+// argument may be None; what that means is for the contract to say.
 #include "sections.h"
 
 #include "call.h"
+#include "fast_function.h"
 #include "ops/elu_backward.h"
 #include "ops/max_unpool3d_backward.h"
 #include "ops/selu_backward.h"
@@ -108,24 +110,19 @@ nb::object max_unpool3d_backward(nb::handle grad_output, nb::handle self, nb::ha
   });
 }
 
-// Every argument may be None; what that means is for the contract to say.
-template <class... Names>
-void define(nb::module_& m, const char* name, auto* function, const Names*... names) {
-  m.def(name, function, nb::arg(names).none()...);
-}
-
 }  // namespace
 
+#define DEFINE(name, arguments) define_fast<name>(m, #name, #name "(" arguments ", /)\n--\n\n")
+
 void bind_operators(nb::module_& m) {
-  define(m, "elu_backward", &elu_backward, "grad_output", "alpha", "scale", "input_scale",
-         "is_result", "self_or_result", "out");
-  define(m, "selu_backward", &selu_backward, "grad_output", "result", "out");
-  define(m, "smooth_l1_loss_backward", &smooth_l1_loss_backward, "grad_out", "self", "target",
-         "reduction", "beta", "out");
-  define(m, "upsample_nearest3d_backward", &upsample_nearest3d_backward, "grad_out", "output_size",
-         "input_size", "scales_d", "scales_h", "scales_w", "format", "out");
-  define(m, "max_unpool3d_backward", &max_unpool3d_backward, "grad_output", "self", "indices",
-         "output_size", "stride", "padding", "out");
+  DEFINE(elu_backward, "grad_output, alpha, scale, input_scale, is_result, self_or_result, out");
+  DEFINE(selu_backward, "grad_output, result, out");
+  DEFINE(smooth_l1_loss_backward, "grad_out, self, target, reduction, beta, out");
+  DEFINE(upsample_nearest3d_backward,
+         "grad_out, output_size, input_size, scales_d, scales_h, scales_w, format, out");
+  DEFINE(max_unpool3d_backward, "grad_output, self, indices, output_size, stride, padding, out");
 }
+
+#undef DEFINE
 
 }  // namespace softnpu::python

@@ -18,6 +18,7 @@ def elu_backward(
     is_result: Any,
     self_or_result: Any,
     out: _T | None,
+    /,
 ) -> _T: ...
 def max_unpool3d_backward(
     grad_output: _T,
@@ -27,10 +28,11 @@ def max_unpool3d_backward(
     stride: Any,
     padding: Any,
     out: _T | None,
+    /,
 ) -> _T: ...
-def selu_backward(grad_output: _T, result: Any, out: _T | None) -> _T: ...
+def selu_backward(grad_output: _T, result: Any, out: _T | None, /) -> _T: ...
 def smooth_l1_loss_backward(
-    grad_out: _T, self: Any, target: Any, reduction: Any, beta: Any, out: _T | None
+    grad_out: _T, self: Any, target: Any, reduction: Any, beta: Any, out: _T | None, /
 ) -> _T: ...
 def upsample_nearest3d_backward(
     grad_out: _T,
@@ -41,6 +43,7 @@ def upsample_nearest3d_backward(
     scales_w: Any,
     format: Any,
     out: _T | None,
+    /,
 ) -> _T: ...
 
 # Settings and helpers.

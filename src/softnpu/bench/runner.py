@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from softnpu.bench import machine
@@ -77,14 +78,30 @@ def apart(first: float, second: float) -> float:
 
 
 def timed(call: Callable[[], Any], clock: Clock = time.perf_counter) -> Side:
-    """Make a side of a call that does not time itself."""
+    """Make a side of a call that does not time itself.
 
-    def run(calls: int) -> float:
-        start = clock()
-        for _ in itertools.repeat(None, calls):
-            call()
-        return clock() - start
-
+    A partial is written out in the loop's source, as a program that calls the function would have
+    it: going through the partial and its keywords costs 150 ns, a quarter of a small call.
+    """
+    values: dict[str, Any] = {"clock": clock, "function": call, "repeat": itertools.repeat}
+    arguments: list[str] = []
+    if isinstance(call, partial):
+        values["function"] = call.func
+        for number, value in enumerate(call.args):
+            values[f"a{number}"] = value
+            arguments.append(f"a{number}")
+        for name, value in call.keywords.items():
+            values[f"k_{name}"] = value
+            arguments.append(f"{name}=k_{name}")
+    source = f"""
+def run(calls):
+    start = clock()
+    for _ in repeat(None, calls):
+        function({", ".join(arguments)})
+    return clock() - start
+"""
+    exec(source, values)
+    run: Side = values["run"]
     return run
 
 
