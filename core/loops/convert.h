@@ -107,7 +107,13 @@ template <class T, class Stage>
 void store_row(const Stage* in, int64_t stride, int64_t n, std::byte* to) {
   T* out = reinterpret_cast<T*>(to);
   if (stride == 1) return store_dense(in, n, out);
-  for (int64_t i = 0; i < n; ++i) narrow(in[i], out[i * stride]);
+  int64_t i = 0;
+#ifdef SOFTNPU_STORES_EVEN
+  if constexpr (kHasLanes<T> && std::is_same_v<Stage, float>)
+    if (stride == 2)
+      for (; i + kLanes <= n; i += kLanes) store_even_lanes(load_lanes(in + i), out + i * 2);
+#endif
+  for (; i < n; ++i) narrow(in[i], out[i * stride]);
 }
 
 template <class Stage>

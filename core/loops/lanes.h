@@ -94,6 +94,22 @@ SOFTNPU_INLINE void store_lanes(Lanes v, bf16* out) {
   _mm256_storeu_si256(
       (__m256i*)out, _mm512_maskz_cvtepi32_epi16(0xFFFF, _mm512_maskz_srli_epi32(0xFFFF, sum, 16)));
 }
+// To every second place; the places between them are not written.
+#define SOFTNPU_STORES_EVEN 1
+SOFTNPU_INLINE void store_even_lanes(Lanes v, float* out) {
+  const __m512i low = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+  const __m512i high =
+      _mm512_setr_epi32(8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15);
+  _mm512_mask_storeu_ps(out, 0x5555, _mm512_maskz_permutexvar_ps(0xFFFF, low, v));
+  _mm512_mask_storeu_ps(out + 16, 0x5555, _mm512_maskz_permutexvar_ps(0xFFFF, high, v));
+}
+template <class T>
+SOFTNPU_INLINE void store_even_lanes(Lanes v, T* out) {
+  alignas(32) T all[kLanes];
+  store_lanes(v, all);
+  const __m256i bits = _mm256_load_si256((const __m256i*)all);
+  _mm512_mask_storeu_epi16(out, 0x55555555, _mm512_maskz_cvtepu16_epi32(0xFFFF, bits));
+}
 // The first `count` elements, fewer than kLanes; nothing behind them is touched.
 SOFTNPU_INLINE __mmask16 first_lanes(int64_t count) {
   return static_cast<__mmask16>((1u << count) - 1);

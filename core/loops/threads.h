@@ -19,8 +19,8 @@ SOFTNPU_EXPORT void set_thread_count(int count);
 class RangeBody {
  public:
   template <class F>
-  requires(!std::is_same_v<std::remove_cvref_t<F>, RangeBody>)
-      RangeBody(F&& f)  // NOLINT: implicit on purpose, as a function argument is
+    requires(!std::is_same_v<std::remove_cvref_t<F>, RangeBody>)
+  RangeBody(F&& f)  // NOLINT: implicit on purpose, as a function argument is
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
         call_([](void* object, int64_t begin, int64_t end, int worker) {
           (*static_cast<std::remove_reference_t<F>*>(object))(begin, end, worker);

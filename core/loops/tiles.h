@@ -68,9 +68,7 @@ SOFTNPU_INLINE void apply_plain(const Formula formula, int64_t n, Stage* out, co
 template <class>
 using LanesFor = Lanes;
 template <class Formula, class... In>
-concept TakesLanes = requires(Formula formula, LanesFor<In>... in) {
-  formula(in...);
-};
+concept TakesLanes = requires(Formula formula, LanesFor<In>... in) { formula(in...); };
 template <class Formula, int Inputs>
 constexpr bool takes_lanes() {
   return Inputs == 2 ? TakesLanes<Formula, float, float> : TakesLanes<Formula, float, float, float>;
