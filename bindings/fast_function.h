@@ -20,13 +20,12 @@ template <class... Arguments, nb::object (*kFunction)(Arguments...)>
 struct FastFunction<kFunction> {
   static constexpr auto kCount = static_cast<Py_ssize_t>(sizeof...(Arguments));
 
-  static PyObject* call(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
-    if (count != kCount) {
-      const nb::object name = nb::getattr(self, "__name__", nb::none());
-      PyErr_Format(PyExc_TypeError, "%S takes %zd arguments, %zd were given", name.ptr(), kCount,
-                   count);
-      return nullptr;
-    }
+  static inline PyMethodDef definition = {};
+
+  static PyObject* call(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count) {
+    if (count != kCount)
+      return PyErr_Format(PyExc_TypeError, "%s() takes %zd positional arguments but %zd were given",
+                          definition.ml_name, kCount, count);
     try {
       return [&]<size_t... i>(std::index_sequence<i...>) {
         return kFunction(nb::handle(arguments[i])...).release().ptr();
@@ -45,12 +44,11 @@ struct FastFunction<kFunction> {
 // `signature` is "name(argument, …, /)\n--\n\n"; it and `name` must live as long as the process.
 template <auto kFunction>
 void define_fast(nb::module_& m, const char* name, const char* signature) {
-  static PyMethodDef definition = {
-      name,
-      reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&FastFunction<kFunction>::call)),
-      METH_FASTCALL, signature};
+  using Function = FastFunction<kFunction>;
+  const auto call = reinterpret_cast<void (*)()>(&Function::call);
+  Function::definition = {name, reinterpret_cast<PyCFunction>(call), METH_FASTCALL, signature};
   const nb::object module_name = nb::getattr(m, "__name__");
-  PyObject* function = PyCFunction_NewEx(&definition, m.ptr(), module_name.ptr());
+  PyObject* function = PyCFunction_NewEx(&Function::definition, m.ptr(), module_name.ptr());
   if (function == nullptr) nb::raise_python_error();
   m.attr(name) = nb::steal(function);
 }

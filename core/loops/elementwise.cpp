@@ -68,8 +68,13 @@ void choose_tiles(ElementwiseLayout& l, bool transposed) {
     // fast as 2, in cache they are slower.
     const int64_t lines = l.far ? 64 : 32;
     l.tile_y = std::min<int64_t>(l.ny, lines);
-    l.tile_x = std::min<int64_t>(l.nx, kBlockElements / lines);
-    l.y_first = true;
+    // Equal tiles in x, of whole squares: a narrow one left over would cost as much as a full one.
+    const int64_t most = kBlockElements / lines;
+    const int64_t tiles = (l.nx + most - 1) / most;
+    l.tile_x = std::min(l.nx, ((l.nx + tiles - 1) / tiles + 15) / 16 * 16);
+    // Along y first, the next tile continues the lines that were read, which helps from memory; in
+    // cache the other way shares the work better: 1.15 times as fast with 1M elements.
+    l.y_first = l.far;
   } else {
     l.tile_x = std::min<int64_t>(l.nx, kTileElements);
     l.tile_y = std::min<int64_t>(l.ny, std::max<int64_t>(1, kTileElements / 4 / l.tile_x));

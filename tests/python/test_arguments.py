@@ -142,5 +142,5 @@ def test_a_wrong_number_of_arguments_is_a_type_error(operator: Operator) -> None
         operator.function()
     with pytest.raises(TypeError, match="argument"):
         operator(nonsense=1)
-    with pytest.raises(TypeError, match="incompatible function arguments"):
+    with pytest.raises(TypeError, match=r"\(\) takes \d positional arguments but 2"):
         getattr(softnpu._core, operator.name)(1, 2)
