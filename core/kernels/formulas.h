@@ -57,14 +57,14 @@ struct UpsampleAxis {
   int64_t in = 1, out = 1;
   int64_t in_stride = 0, out_stride = 0;  // of gradInput and of gradOut, in elements
   std::vector<int64_t> start;
-  int64_t factor = 0;  // the length of every range, where they all have the same
+  int64_t factor = 0;   // the length of every range, where they all have the same
+  int64_t longest = 0;  // of all ranges
 
   // Of w only. Tiles are pieces of a row, element tiles[i] to tiles[i + 1] of gradInput. Where
   // ranges differ but are short, picks[longest · tiles[i] …] lists for each place in a range, and
   // for each element of tile i, which of the tile's sums to take: nx for a sum of 0, nx + 1 for one
   // of -0.
   std::vector<int64_t> tiles;
-  int64_t longest = 0;  // of all ranges
   std::vector<int32_t> picks;
 };
 

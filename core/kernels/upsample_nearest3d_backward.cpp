@@ -89,7 +89,14 @@ class RowMaker {
     const UpsampleAxis& w = task_.w;
     const int64_t step = span_ + picks_;
     Stage* const out = place_for(to, rows_touch_);
-    if (task_.far) ahead_ = (task_.h.start[h + count] - task_.h.start[h]) * task_.h.out_stride;
+    // One plane alone is read from end to end, which the machine foresees.
+    ahead_ = 0;
+    if (task_.far && z1_ - z0_ > 1) {
+      const UpsampleAxis& y = task_.h;
+      ahead_ = h + count < y.in ? (y.start[h + count] - y.start[h]) * y.out_stride
+                                : (z1_ - z0_) * task_.d.out_stride - y.start[h] * y.out_stride;
+    }
+    if (total_whole_rows(from, h, count, out)) return finish_rows(out, to, count);
     if (picks_ > 0) fill_zero(count * w.in, out);
     for (int64_t r = 0; r < count; ++r) {
       const Sums<kCompensated> sums = sums_.from(r * step);
@@ -103,8 +110,38 @@ class RowMaker {
       if (picks_ > 0 && any) total_picks(0, sums, out + r * w.in);
     }
     if (picks_ == 0) total_uniform(sums_, count * w.in, out);
-    if (rows_touch_) return write_dense(out, count * w.in, to);
-    for (int64_t r = 0; r < count; ++r) write(to + r * task_.h.in_stride, out + r * w.in, 0, w.in);
+    finish_rows(out, to, count);
+  }
+
+  void finish_rows(const Stage* out, T* to, int64_t count) const {
+    const int64_t n = task_.w.in;
+    if (rows_touch_) return write_dense(out, count * n, to);
+    for (int64_t r = 0; r < count; ++r) write(to + r * task_.h.in_stride, out + r * n, 0, n);
+  }
+
+  // The usual doubling of w, and of the others or not. False where it is something else.
+  bool total_whole_rows([[maybe_unused]] const T* from, [[maybe_unused]] int64_t h,
+                        [[maybe_unused]] int64_t count, [[maybe_unused]] Stage* out) const {
+#ifdef SOFTNPU_QUADS
+    if constexpr (!kCompensated) {
+      const int64_t n = task_.w.in, sy = task_.h.out_stride, sz = task_.d.out_stride;
+      if (task_.w.factor != 2 || task_.w.out_stride != 1 || n < kQuad) return false;
+      const T* const first = from + z0_ * sz + task_.h.start[h] * sy;
+      switch (task_.h.factor * 10 + (z1_ - z0_)) {
+        case 11:
+          return total_boxes<1, 1>(first, sy, sz, n, count, ahead_, out), true;
+        case 12:
+          return total_boxes<1, 2>(first, sy, sz, n, count, ahead_, out), true;
+        case 21:
+          return total_boxes<2, 1>(first, sy, sz, n, count, ahead_, out), true;
+        case 22:
+          return total_boxes<2, 2>(first, sy, sz, n, count, ahead_, out), true;
+        default:
+          return false;
+      }
+    }
+#endif
+    return false;
   }
 
   void make_row(const T* from, T* to, int64_t h) {

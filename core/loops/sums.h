@@ -99,6 +99,15 @@ SOFTNPU_INLINE void for_quads(int64_t n, const At& at) {
   for (int64_t j = i; j < n; ++j) at(j, double{});
 }
 
+// A pointer read by itself. Compilers like to read four at once, which has to wait until the stores
+// that wrote them one by one have left the core: 40 ns for each row.
+template <class T>
+SOFTNPU_INLINE const T* read_alone(const T* const& pointer) {
+  const T* value = pointer;
+  asm("" : "+r"(value));
+  return value;
+}
+
 // Brings the line `ahead` elements behind `at` into the second cache; there may be none.
 template <class T>
 SOFTNPU_INLINE void prefetch(const T* at, int64_t ahead) {
@@ -113,7 +122,7 @@ SOFTNPU_INLINE void prefetch(const T* at, int64_t ahead) {
 template <int kRows, bool kFirst, bool kCompensated, class T>
 void add_rows(const T* const* in, int64_t n, int64_t ahead, Sums<kCompensated> sums) {
   const T* rows[kRows];
-  for (int r = 0; r < kRows; ++r) rows[r] = in[r];
+  for (int r = 0; r < kRows; ++r) rows[r] = read_alone(in[r]);
   const auto add_at = [&]<class V>(int64_t i, V) {
     Sum<kCompensated, V> sum;
     if constexpr (kFirst)
@@ -132,6 +141,34 @@ void add_rows(const T* const* in, int64_t n, int64_t ahead, Sums<kCompensated> s
     for_quads<kFirst>(count, [&]<class V>(int64_t i, V v) { add_at(first + i, v); });
   }
 }
+
+#ifdef SOFTNPU_QUADS
+// add_rows() and total_groups<2>() at once, for `count` rows of n totals, 4 or more: each of kY
+// rows `sy` apart, in kZ planes `sz` apart, of 2 n elements. Nothing leaves the registers: 1.6
+// times as fast for rows of 60.
+template <int kY, int kZ, class T, class Out>
+void total_boxes(const T* first, int64_t sy, int64_t sz, int64_t n, int64_t count, int64_t ahead,
+                 Out* out) {
+  for (int64_t row = 0; row < count; ++row, first += kY * sy, out += n) {
+    const auto total_at = [&](int64_t i) {
+      Quad low = load_quad(first + 2 * i), high = load_quad(first + 2 * i + kQuad);
+      for (int y = 0; y < kY; ++y)
+        for (int z = y == 0 ? 1 : 0; z < kZ; ++z) {
+          const T* const in = first + y * sy + z * sz + 2 * i;
+          low += load_quad(in);
+          high += load_quad(in + kQuad);
+        }
+      store_rounded(one_nan(add_pairs(low, high)), out + i);
+    };
+    if (ahead != 0)
+      for (int z = 0; z < kZ; ++z)
+        for (int64_t i = 0; i < kY * sy; i += 64 / sizeof(T)) prefetch(first + z * sz + i, ahead);
+    int64_t i = 0;
+    for (; i + kQuad <= n; i += kQuad) total_at(i);
+    if (i < n) total_at(n - kQuad);
+  }
+}
+#endif
 
 // out[i] = the total of sums [i · kLength, (i + 1) · kLength).
 template <int kLength, bool kCompensated, class Stage>

@@ -149,6 +149,8 @@ kernels::UpsampleAxis make_axis(const Tensor& grad_out, const Tensor& grad_input
   for (int64_t i = 0; i <= result.in; ++i)
     uniform = uniform && result.start[static_cast<size_t>(i)] == i * factor;
   if (uniform) result.factor = factor;
+  for (size_t i = 0; i + 1 < result.start.size(); ++i)
+    result.longest = std::max(result.longest, result.start[i + 1] - result.start[i]);
   return result;
 }
 
@@ -211,8 +213,6 @@ void plan_rows(kernels::UpsampleNearest3dBackwardTask& task) {
   kernels::UpsampleAxis& w = task.w;
   const int64_t side = task.channels_inner ? std::min(task.channels, kernels::kUpsampleTile) : 1;
   cut_into_tiles(w, kernels::kUpsampleTile / side);
-  for (size_t i = 0; i + 1 < w.start.size(); ++i)
-    w.longest = std::max(w.longest, w.start[i + 1] - w.start[i]);
   if (w.longest == 0 || w.longest > kLongestPicked) return;
   if (!task.channels_inner && w.factor == 0) list_picks(w, 1);
   const bool dense = task.in_channel_stride == 1 && w.in_stride == side && w.out_stride == side;
