@@ -59,6 +59,7 @@ struct UpsampleAxis {
   std::vector<int64_t> start;
   int64_t factor = 0;   // the length of every range, where they all have the same
   int64_t longest = 0;  // of all ranges
+  bool halved = false;  // ranges hold one element and none in turn; the last ones may hold none
 
   // Of w only. Tiles are pieces of a row, element tiles[i] to tiles[i + 1] of gradInput. Where
   // ranges differ but are short, picks[longest · tiles[i] …] lists for each place in a range, and

@@ -119,30 +119,60 @@ class RowMaker {
     for (int64_t r = 0; r < count; ++r) write(to + r * task_.h.in_stride, out + r * n, 0, n);
   }
 
-  // The usual doubling of w, and of the others or not. False where it is something else.
+  // The usual scales of w, with boxes of two rows in two planes at most. False where it is
+  // something else.
   bool total_whole_rows([[maybe_unused]] const T* from, [[maybe_unused]] int64_t h,
-                        [[maybe_unused]] int64_t count, [[maybe_unused]] Stage* out) const {
+                        [[maybe_unused]] int64_t count, [[maybe_unused]] Stage* out) {
 #ifdef SOFTNPU_QUADS
     if constexpr (!kCompensated) {
-      const int64_t n = task_.w.in, sy = task_.h.out_stride, sz = task_.d.out_stride;
-      if (task_.w.factor != 2 || task_.w.out_stride != 1 || n < kQuad) return false;
-      const T* const first = from + z0_ * sz + task_.h.start[h] * sy;
-      switch (task_.h.factor * 10 + (z1_ - z0_)) {
-        case 11:
-          return total_boxes<1, 1>(first, sy, sz, n, count, ahead_, out), true;
-        case 12:
-          return total_boxes<1, 2>(first, sy, sz, n, count, ahead_, out), true;
-        case 21:
-          return total_boxes<2, 1>(first, sy, sz, n, count, ahead_, out), true;
-        case 22:
-          return total_boxes<2, 2>(first, sy, sz, n, count, ahead_, out), true;
-        default:
-          return false;
-      }
+      if (task_.w.out_stride != 1 || z1_ - z0_ > 2 || task_.h.longest > 2) return false;
+      if (task_.w.factor == 2 && task_.w.in >= kQuad && task_.h.factor > 0)
+        return total_doubled_rows(from, h, count, out);
+      if (task_.w.halved && span_ >= kQuad) return total_halved_rows(from, h, count, out);
     }
 #endif
     return false;
   }
+
+#ifdef SOFTNPU_QUADS
+  template <int kY, int kZ>
+  Boxes<kY, kZ, T> boxes(const T* from, int64_t h) const {
+    const int64_t sy = task_.h.out_stride, sz = task_.d.out_stride;
+    return {from + z0_ * sz + task_.h.start[h] * sy, sy, sz};
+  }
+
+  bool total_doubled_rows(const T* from, int64_t h, int64_t count, Stage* out) const {
+    const auto total = [&]<int kY, int kZ>() {
+      total_doubled(boxes<kY, kZ>(from, h), task_.w.in, count, ahead_, out);
+      return true;
+    };
+    const int64_t planes = z1_ - z0_;
+    if (planes == 0) return false;
+    if (task_.h.factor == 1)
+      return planes == 1 ? total.template operator()<1, 1>() : total.template operator()<1, 2>();
+    return planes == 1 ? total.template operator()<2, 1>() : total.template operator()<2, 2>();
+  }
+
+  bool total_halved_rows(const T* from, int64_t h, int64_t count, Stage* out) {
+    const int64_t n = task_.w.in;
+    for (int64_t r = 0; r < count; ++r, out += n) {
+      const auto total = [&]<int kY, int kZ>() {
+        total_halved(boxes<kY, kZ>(from, h + r), span_, out);
+      };
+      const bool two = z1_ - z0_ == 2;
+      if (!take_box(h + r)) {
+        fill_zero(n, out);
+        continue;
+      }
+      if (y1_ - y0_ == 1)
+        two ? total.template operator()<1, 2>() : total.template operator()<1, 1>();
+      else
+        two ? total.template operator()<2, 2>() : total.template operator()<2, 1>();
+      for (int64_t i = 2 * span_; i < n; ++i) out[i] = 0;
+    }
+    return true;
+  }
+#endif
 
   void make_row(const T* from, T* to, int64_t h) {
     const bool any = take_box(h);

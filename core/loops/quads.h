@@ -52,6 +52,13 @@ SOFTNPU_INLINE void store_rounded(Quad v, T* out) {
   store_float_quad((FloatQuad)_mm256_cvtpd_ps((__m256d)v), out);
 }
 
+// v[0], 0, v[1], 0, …
+SOFTNPU_INLINE void store_apart(Quad v, float* out) {
+  const __m128 values = _mm256_cvtpd_ps((__m256d)v), zero = _mm_setzero_ps();
+  _mm_storeu_ps(out, _mm_unpacklo_ps(values, zero));
+  _mm_storeu_ps(out + 4, _mm_unpackhi_ps(values, zero));
+}
+
 // a[0] + a[1], a[2] + a[3], b[0] + b[1], b[2] + b[3]
 SOFTNPU_INLINE Quad add_pairs(Quad a, Quad b) {
   return (Quad)_mm256_permute4x64_pd(_mm256_hadd_pd((__m256d)a, (__m256d)b), 0xD8);

@@ -145,10 +145,14 @@ kernels::UpsampleAxis make_axis(const Tensor& grad_out, const Tensor& grad_input
     result.start.push_back(beyond ? result.out : static_cast<int64_t>(start));
   }
   const int64_t factor = result.start[1];
-  bool uniform = true;
-  for (int64_t i = 0; i <= result.in; ++i)
-    uniform = uniform && result.start[static_cast<size_t>(i)] == i * factor;
+  bool uniform = true, halved = true;
+  for (int64_t i = 0; i <= result.in; ++i) {
+    const int64_t start = result.start[static_cast<size_t>(i)];
+    uniform = uniform && start == i * factor;
+    halved = halved && start == std::min((i + 1) / 2, result.start.back());
+  }
   if (uniform) result.factor = factor;
+  result.halved = halved && result.in >= 2 * result.start.back();
   for (size_t i = 0; i + 1 < result.start.size(); ++i)
     result.longest = std::max(result.longest, result.start[i + 1] - result.start[i]);
   return result;
