@@ -41,44 +41,29 @@ constexpr bool kHasLanes =
     false;
 #endif
 
-// kCount elements, a number that the compiler knows.
-template <int64_t kCount, class T>
-SOFTNPU_INLINE void load_block(const T* in, float* out) {
-#ifdef SOFTNPU_LANES
-  if constexpr (kHasLanes<T>) {
-    for (int64_t i = 0; i < kCount; i += kLanes) store_lanes(load_lanes(in + i), out + i);
-    return;
-  }
-#endif
-  for (int64_t i = 0; i < kCount; ++i) out[i] = widen(in[i]);
-}
-
-template <int64_t kCount, class T>
-SOFTNPU_INLINE void store_block(const float* in, T* out) {
-#ifdef SOFTNPU_LANES
-  if constexpr (kHasLanes<T>) {
-    for (int64_t i = 0; i < kCount; i += kLanes) store_lanes(load_lanes(in + i), out + i);
-    return;
-  }
-#endif
-  for (int64_t i = 0; i < kCount; ++i) narrow(in[i], out[i]);
-}
-
-constexpr int64_t kConvertBlock = 16;
-
 template <class T, class Stage>
 void load_dense(const T* in, int64_t n, Stage* out) {
   int64_t i = 0;
-  if constexpr (kHasLanes<T>)
-    for (; i + kConvertBlock <= n; i += kConvertBlock) load_block<kConvertBlock>(in + i, out + i);
+#ifdef SOFTNPU_LANES
+  if constexpr (kHasLanes<T> && std::is_same_v<Stage, float>) {
+    for (; i + kLanes <= n; i += kLanes) store_lanes(load_lanes(in + i), out + i);
+    if (i < n) store_some(load_some(in + i, n - i), out + i, n - i);
+    return;
+  }
+#endif
   for (; i < n; ++i) out[i] = widen(in[i]);
 }
 
 template <class T, class Stage>
 void store_dense(const Stage* in, int64_t n, T* out) {
   int64_t i = 0;
-  if constexpr (kHasLanes<T> && std::is_same_v<Stage, float>)
-    for (; i + kConvertBlock <= n; i += kConvertBlock) store_block<kConvertBlock>(in + i, out + i);
+#ifdef SOFTNPU_LANES
+  if constexpr (kHasLanes<T> && std::is_same_v<Stage, float>) {
+    for (; i + kLanes <= n; i += kLanes) store_lanes(load_lanes(in + i), out + i);
+    if (i < n) store_some(load_some(in + i, n - i), out + i, n - i);
+    return;
+  }
+#endif
   for (; i < n; ++i) narrow(in[i], out[i]);
 }
 

@@ -3,15 +3,44 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 #include <vector>
 
 namespace softnpu::loops {
 namespace {
 
 struct Dimension {
-  int64_t size;
+  int64_t size = 0;
   std::array<int64_t, kMaxOperands> stride{};
+};
+
+// Up to eight dimensions without an allocation, as in Dims.
+class Dimensions {
+ public:
+  explicit Dimensions(size_t most) {
+    if (most > kInline) heap_.resize(most);
+  }
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  Dimension& operator[](size_t i) { return heap_.empty() ? inline_[i] : heap_[i]; }
+  const Dimension& operator[](size_t i) const { return heap_.empty() ? inline_[i] : heap_[i]; }
+  const Dimension& back() const { return (*this)[size_ - 1]; }
+  void truncate(size_t size) { size_ = size; }
+  void erase(size_t i) {
+    for (--size_; i < size_; ++i) (*this)[i] = (*this)[i + 1];
+  }
+  // Behind those whose key is not less.
+  template <class Key>
+  void insert_sorted(const Dimension& dimension, const Key& key) {
+    size_t i = size_++;
+    for (; i > 0 && key((*this)[i - 1]) < key(dimension); --i) (*this)[i] = (*this)[i - 1];
+    (*this)[i] = dimension;
+  }
+
+ private:
+  static constexpr size_t kInline = 8;
+  size_t size_ = 0;
+  std::array<Dimension, kInline> inline_;
+  std::vector<Dimension> heap_;
 };
 
 // Whether `outer` continues `inner` in every operand, so that the two are one dimension.
@@ -21,22 +50,25 @@ bool continues(const Dimension& outer, const Dimension& inner, int operands) {
   return true;
 }
 
+// The stride of an operand along dimension i of `out`, to which it broadcasts.
+int64_t stride_along(const Tensor& operand, const Tensor& out, size_t i) {
+  const size_t missing = out.rank() - operand.rank();
+  if (i < missing || operand.sizes[i - missing] == 1) return 0;
+  return operand.strides[i - missing];
+}
+
 // Dimensions longer than 1, outermost first, ordered by the output's strides and merged.
-std::vector<Dimension> collapse(std::span<const Tensor* const> operands) {
+Dimensions collapse(std::span<const Tensor* const> operands) {
   const int count = static_cast<int>(operands.size());
   const Tensor& out = *operands.back();
-  std::vector<Dimension> dims;
-  std::array<Dims, kMaxOperands> strides;
-  for (int k = 0; k < count; ++k) strides[k] = broadcast_strides(*operands[k], out.sizes);
+  const auto output_stride = [&](const Dimension& d) { return std::abs(d.stride[count - 1]); };
+  Dimensions dims(out.rank());
   for (size_t i = 0; i < out.rank(); ++i) {
     if (out.sizes[i] == 1) continue;
     Dimension d{out.sizes[i]};
-    for (int k = 0; k < count; ++k) d.stride[k] = strides[k][i];
-    dims.push_back(d);
+    for (int k = 0; k < count; ++k) d.stride[k] = stride_along(*operands[k], out, i);
+    dims.insert_sorted(d, output_stride);
   }
-  std::stable_sort(dims.begin(), dims.end(), [&](const Dimension& a, const Dimension& b) {
-    return std::abs(a.stride[count - 1]) > std::abs(b.stride[count - 1]);
-  });
   size_t kept = 0;
   for (size_t i = 1; i < dims.size(); ++i) {
     if (continues(dims[kept], dims[i], count)) {
@@ -46,13 +78,13 @@ std::vector<Dimension> collapse(std::span<const Tensor* const> operands) {
       dims[++kept] = dims[i];
     }
   }
-  if (!dims.empty()) dims.resize(kept + 1);
+  if (!dims.empty()) dims.truncate(kept + 1);
   return dims;
 }
 
 // The dimension, other than x, along which an input is dense that is not dense along x; else the
 // next one out, so that short rows can share a tile. The number of dimensions when there is none.
-size_t pick_y(const std::vector<Dimension>& dims, int operands, bool& transposed) {
+size_t pick_y(const Dimensions& dims, int operands, bool& transposed) {
   const Dimension& x = dims.back();
   for (int k = 0; k + 1 < operands; ++k) {
     if (std::abs(x.stride[k]) <= 1) continue;
@@ -108,17 +140,17 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
     choose_tiles(l, false);
     return l;
   }
-  std::vector<Dimension> dims = collapse(operands);
+  Dimensions dims = collapse(operands);
   bool transposed = false;
   if (!dims.empty()) {
     const size_t y = pick_y(dims, l.operands, transposed);
     l.nx = dims.back().size;
     l.sx = dims.back().stride;
-    dims.pop_back();
+    dims.truncate(dims.size() - 1);
     if (y < dims.size()) {
       l.ny = dims[y].size;
       l.sy = dims[y].stride;
-      dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(y));
+      dims.erase(y);
     }
   }
   l.outer = Dims(dims.size());

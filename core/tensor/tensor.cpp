@@ -101,14 +101,6 @@ std::optional<Dims> broadcast_sizes(const Dims& a, const Dims& b) {
   return out;
 }
 
-Dims broadcast_strides(const Tensor& tensor, const Dims& sizes) {
-  Dims strides(sizes.size());
-  const size_t missing = sizes.size() - tensor.rank();
-  for (size_t i = 0; i < tensor.rank(); ++i)
-    strides[missing + i] = tensor.sizes[i] == 1 ? 0 : tensor.strides[i];
-  return strides;
-}
-
 DType promote(DType a, DType b) {
   if (a == b) return a;
   if (a == DType::f64 || b == DType::f64) return DType::f64;

@@ -63,9 +63,6 @@ SOFTNPU_EXPORT float to_float(const Scalar& scalar);
 // The shape that sizes aligned at the right broadcast to; nothing when they do not.
 SOFTNPU_EXPORT std::optional<Dims> broadcast_sizes(const Dims& a, const Dims& b);
 
-// The strides of `tensor` seen with the sizes that it broadcasts to: 0 where it repeats.
-SOFTNPU_EXPORT Dims broadcast_strides(const Tensor& tensor, const Dims& sizes);
-
 // The type that floating tensors are promoted to when they meet.
 SOFTNPU_EXPORT DType promote(DType a, DType b);
 
