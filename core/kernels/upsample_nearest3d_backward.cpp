@@ -8,8 +8,10 @@
 #include <type_traits>
 
 #include "kernels/kernels.h"
+#include "loops/boxes.h"
 #include "loops/convert.h"
 #include "loops/level.h"
+#include "loops/picks.h"
 #include "loops/stream_out.h"
 #include "loops/sums.h"
 
@@ -101,11 +103,11 @@ class RowMaker {
     for (int64_t r = 0; r < count; ++r) {
       const Sums<kCompensated> sums = sums_.from(r * step);
       const bool any = take_box(h + r);
-      if (any && picks_ > 0 && w.longest == 1 && z1_ - z0_ == 1 && y1_ - y0_ == 1) {
+      if (any && w.longest == 1 && picks_ > 0 && z1_ - z0_ == 1 && y1_ - y0_ == 1) {
         spread_row(from, out + r * w.in);
         continue;
       }
-      if (any) sum_box(from, 0, span_, sums);
+      if (any) sum_row(from, h + r, sums);
       if (picks_ == 0 && !any) sums.set_zero(span_);
       if (picks_ > 0 && any) total_picks(0, sums, out + r * w.in);
     }
@@ -141,16 +143,23 @@ class RowMaker {
     return {from + z0_ * sz + task_.h.start[h] * sy, sy, sz};
   }
 
-  bool total_doubled_rows(const T* from, int64_t h, int64_t count, Stage* out) const {
-    const auto total = [&]<int kY, int kZ>() {
+  // Calls total<kY, kZ>() for the row's box. False where it is larger than two rows in two planes.
+  template <class Total>
+  bool for_small_box(const Total& total) const {
+    const int64_t rows = y1_ - y0_, planes = z1_ - z0_;
+    if (rows > 2 || planes > 2) return false;
+    if (rows == 1)
+      planes == 1 ? total.template operator()<1, 1>() : total.template operator()<1, 2>();
+    else
+      planes == 1 ? total.template operator()<2, 1>() : total.template operator()<2, 2>();
+    return true;
+  }
+
+  bool total_doubled_rows(const T* from, int64_t h, int64_t count, Stage* out) {
+    if (!take_box(h)) return false;
+    return for_small_box([&]<int kY, int kZ>() {
       total_doubled(boxes<kY, kZ>(from, h), task_.w.in, count, ahead_, out);
-      return true;
-    };
-    const int64_t planes = z1_ - z0_;
-    if (planes == 0) return false;
-    if (task_.h.factor == 1)
-      return planes == 1 ? total.template operator()<1, 1>() : total.template operator()<1, 2>();
-    return planes == 1 ? total.template operator()<2, 1>() : total.template operator()<2, 2>();
+    });
   }
 
   bool total_halved_rows(const T* from, int64_t h, int64_t count, Stage* out) {
@@ -159,20 +168,28 @@ class RowMaker {
       const auto total = [&]<int kY, int kZ>() {
         total_halved(boxes<kY, kZ>(from, h + r), span_, out);
       };
-      const bool two = z1_ - z0_ == 2;
       if (!take_box(h + r)) {
         fill_zero(n, out);
         continue;
       }
-      if (y1_ - y0_ == 1)
-        two ? total.template operator()<1, 2>() : total.template operator()<1, 1>();
-      else
-        two ? total.template operator()<2, 2>() : total.template operator()<2, 1>();
+      for_small_box(total);
       for (int64_t i = 2 * span_; i < n; ++i) out[i] = 0;
     }
     return true;
   }
 #endif
+
+  // sums = the sums of the row's box, y0_, y1_, z0_, z1_.
+  void sum_row(const T* from, [[maybe_unused]] int64_t h, Sums<kCompensated> sums) {
+#ifdef SOFTNPU_QUADS
+    if constexpr (!kCompensated)
+      if (task_.w.out_stride == 1 && span_ >= kQuad)
+        if (for_small_box(
+                [&]<int kY, int kZ>() { sum_boxes(boxes<kY, kZ>(from, h), span_, sums.value); }))
+          return;
+#endif
+    sum_box(from, 0, span_, sums);
+  }
 
   void make_row(const T* from, T* to, int64_t h) {
     const bool any = take_box(h);
@@ -305,6 +322,10 @@ class RowMaker {
     sums.set(nx, 0.0);
     sums.set(nx + 1, -0.0);
     const int32_t* const picks = axis.picks.data() + axis.longest * w0;
+#if defined(__AVX512F__)
+    if constexpr (!kCompensated)
+      if (axis.longest == 2) return total_picked_pairs(sums.value, nx, picks, n, out);
+#endif
     if (axis.longest == 2) total_picked<2>(sums, picks, n, out);
     if (axis.longest == 3) total_picked<3>(sums, picks, n, out);
     if (axis.longest == 4) total_picked<4>(sums, picks, n, out);
