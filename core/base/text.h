@@ -15,7 +15,8 @@ inline void append_text(std::string& out, const std::string& part) { out += part
 inline void append_text(std::string& out, bool part) { out += part ? "true" : "false"; }
 
 template <class T>
-requires(std::integral<T> || std::floating_point<T>) void append_text(std::string& out, T part) {
+  requires(std::integral<T> || std::floating_point<T>)
+void append_text(std::string& out, T part) {
   char digits[32];
   const auto end = std::to_chars(digits, digits + sizeof digits, part).ptr;
   out.append(digits, end);
@@ -23,10 +24,12 @@ requires(std::integral<T> || std::floating_point<T>) void append_text(std::strin
 
 // Types with a `to_text(value)` found by argument-dependent lookup.
 template <class T>
-requires requires(const T& value) {
-  { to_text(value) } -> std::convertible_to<std::string_view>;
+  requires requires(const T& value) {
+    { to_text(value) } -> std::convertible_to<std::string_view>;
+  }
+void append_text(std::string& out, const T& part) {
+  out += to_text(part);
 }
-void append_text(std::string& out, const T& part) { out += to_text(part); }
 
 template <class... Parts>
 std::string text(const Parts&... parts) {

@@ -19,7 +19,7 @@ struct KernelTable {
   loops::ElementwiseKernel selu_backward;  // floating types and INT8
   loops::ElementwiseKernel selu_backward_int32;
   loops::ElementwiseKernel smooth_l1_loss_backward;
-  // Rows [begin, end); `scratch` holds upsample_scratch_bytes(task).
+  // Rows [begin, end); `scratch` holds kUpsampleScratchBytes.
   void (*upsample_nearest3d_backward)(const UpsampleNearest3dBackwardTask& task,
                                       const std::byte* grad_out, std::byte* grad_input,
                                       std::byte* scratch, int64_t begin, int64_t end);

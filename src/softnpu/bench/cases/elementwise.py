@@ -194,6 +194,10 @@ def _strided() -> Iterator[Case]:
                         operator, dtype, size, (*dense, layout), shape_layout=_shaped(layout)
                     )
                     yield other.case(group, layout, size)
+        for size in ("64K", "1M", "16M"):
+            turned = (*dense, "transposed")
+            other = uniform(operator, "float32", size, turned, shape_layout="power-of-two")
+            yield other.case(group, "transposed-power-of-two", size)
 
 
 def _outputs() -> Iterator[Case]:

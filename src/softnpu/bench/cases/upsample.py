@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -34,6 +34,12 @@ LARGER = {
     "1M": (2, 20, 26, 30, 34),
     "16M": (2, 48, 50, 58, 60),
     "64M": (4, 48, 66, 72, 74),
+}
+# The same in powers of two, which networks like and caches do not.
+POWERS_OF_TWO = {
+    "64K": (1, 8, 8, 32, 32),
+    "1M": (1, 32, 32, 32, 32),
+    "16M": (2, 64, 32, 64, 64),
 }
 
 
@@ -80,15 +86,15 @@ class Upsample:
             peer = partial(arrays.torch.ops.aten.upsample_nearest3d_backward.default, grad, *sizes)
         return Prepared(ours, peer)
 
-    def case(self, factor: str, size: str) -> Case:
-        """Name it."""
+    def case(self, factor: str, size: str, kind: str = "") -> Case:
+        """Name it; the kind of shape becomes part of the layout's name."""
         elements = math.prod(self.grad), math.prod(self.result)
         return Case(
             group=groups.UPSAMPLE_LAST if self.last else groups.UPSAMPLE,
             operator="upsample_nearest3d_backward",
             variant=factor,
             dtype=self.dtype,
-            layout="ndhwc" if self.last else "ncdhw",
+            layout="-".join(filter(None, ("ndhwc" if self.last else "ncdhw", kind))),
             size=size,
             elements=max(elements),
             bytes=sum(elements) * itemsize(self.dtype),
@@ -103,9 +109,15 @@ class Upsample:
         )
 
 
-def shaped(factor: str, size: str, dtype: str, last: bool = False) -> Upsample:
+def shaped(
+    factor: str,
+    size: str,
+    dtype: str,
+    last: bool = False,
+    larger: Mapping[str, tuple[int, ...]] = LARGER,
+) -> Upsample:
     """Choose the shapes: the gradient has the nominal size, or the result where it is larger."""
-    batch, channels, *volume = LARGER[size]
+    batch, channels, *volume = larger[size]
     # Where one axis grows and another shrinks, neither side is as large as its axes say.
     channels *= 2 if max(FACTORS[factor]) > 1 > min(FACTORS[factor]) else 1
     grad, result = [], []
@@ -130,5 +142,8 @@ def cases() -> Iterator[Case]:
             for factor in factors:
                 for size in sizes:
                     yield shaped(factor, size, dtype, last).case(factor, size)
+        for size in POWERS_OF_TWO:
+            even = shaped("x2", size, "float32", last, POWERS_OF_TWO)
+            yield even.case("x2", size, "power-of-two")
     for dtype in ("float32", "float16", "bfloat16"):
         yield shaped("x2", "64M", dtype).case("x2", "64M")

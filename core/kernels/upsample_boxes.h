@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// The upsample gradient's first step: the rows of a box of gradOut, over z and y, added up side by
+// side.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/formulas.h"
+#include "kernels/upsample_scratch.h"
+#include "loops/boxes.h"
+#include "loops/convert.h"
+#include "loops/level.h"
+#include "loops/sums.h"
+
+SOFTNPU_LEVEL_BEGIN
+
+// The box is that of the planes and rows taken last. Everywhere, `from` is where gradOut's n and c
+// begin.
+template <class T>
+class UpsampleBoxes {
+ public:
+  static constexpr bool kCompensated = UpsampleScratch<T>::kCompensated;
+  using Stage = typename UpsampleScratch<T>::Stage;
+
+  UpsampleBoxes(const UpsampleNearest3dBackwardTask& task, const UpsampleScratch<T>& scratch)
+      : task_(task) {
+    for (int r = 0; r < kBatch; ++r) staged_[r] = scratch.staged[r];
+  }
+
+  // The box of gradInput's plane d, and of row h in it. False where it is empty.
+  bool take_planes(int64_t d) {
+    z0_ = task_.d.start[d], z1_ = task_.d.start[d + 1];
+    return z0_ < z1_;
+  }
+  bool take_rows(int64_t h) {
+    y0_ = task_.h.start[h], y1_ = task_.h.start[h + 1];
+    return z0_ < z1_ && y0_ < y1_;
+  }
+  int64_t planes() const { return z1_ - z0_; }
+  int64_t rows() const { return y1_ - y0_; }
+
+  // How far in gradOut the elements are that will be needed next; 0 where the machine finds them by
+  // itself.
+  void set_ahead(int64_t ahead) { ahead_ = ahead; }
+  int64_t ahead() const { return ahead_; }
+
+  // sums[x, v] = the sum over y and z for x in [x0, x0 + nx) and nv channels.
+  void sum(const T* from, int64_t x0, int64_t nx, int64_t nv, Sums<kCompensated> sums) const {
+    if (kDirect && is_dense(nx, nv))
+      sum_of<true>(from, x0, nx, nv, sums);
+    else
+      sum_of<false>(from, x0, nx, nv, sums);
+  }
+
+  // The same for the first n positions of one channel.
+  void sum_row(const T* from, int64_t n, Sums<kCompensated> sums) const {
+#ifdef SOFTNPU_QUADS
+    if constexpr (!kCompensated)
+      if (task_.w.out_stride == 1 && n >= kQuad)
+        if (if_small([&]<int kY, int kZ>() { sum_boxes(small<kY, kZ>(from), n, sums.value); }))
+          return;
+#endif
+    sum(from, 0, n, 1, sums);
+  }
+
+  // The first n elements of the box's first row, where one row is all.
+  const Stage* only_row(const T* from, int64_t n) const {
+    const T* const in = from + z0_ * task_.d.out_stride + y0_ * task_.h.out_stride;
+    if constexpr (std::is_same_v<T, Stage>)
+      if (is_dense(n, 1)) return in;
+    return staged_row(in, n, 1, staged_[0]);
+  }
+
+#ifdef SOFTNPU_QUADS
+  // Calls f<kY, kZ>() for a box of so many rows and planes. False where it has more than two.
+  template <class F>
+  bool if_small(const F& f) const {
+    if (rows() > 2 || planes() > 2) return false;
+    if (rows() == 1)
+      planes() == 1 ? f.template operator()<1, 1>() : f.template operator()<1, 2>();
+    else
+      planes() == 1 ? f.template operator()<2, 1>() : f.template operator()<2, 2>();
+    return true;
+  }
+
+  template <int kY, int kZ>
+  Boxes<kY, kZ, T> small(const T* from) const {
+    const int64_t sy = task_.h.out_stride, sz = task_.d.out_stride;
+    return {from + z0_ * sz + y0_ * sy, sy, sz};
+  }
+#endif
+
+ private:
+  static constexpr int kBatch = UpsampleScratch<T>::kBatch;
+#ifdef SOFTNPU_QUADS
+  static constexpr bool kDirect = true;  // rows of every type are read where they lie
+#else
+  static constexpr bool kDirect = std::is_same_v<T, Stage>;
+#endif
+
+  template <bool kInPlace>
+  void sum_of(const T* from, int64_t x0, int64_t nx, int64_t nv, Sums<kCompensated> sums) const {
+    using Row = std::conditional_t<kInPlace, T, Stage>;
+    const Row* rows[kBatch];
+    const int64_t n = nx * nv;
+    int waiting = 0;
+    bool first = true;
+    for (int64_t y = y0_; y < y1_; ++y)
+      for (int64_t z = z0_; z < z1_; ++z) {
+        const T* in =
+            from + z * task_.d.out_stride + y * task_.h.out_stride + x0 * task_.w.out_stride;
+        if constexpr (kInPlace)
+          rows[waiting] = in;
+        else
+          rows[waiting] = staged_row(in, nx, nv, staged_[waiting]);
+        if (++waiting < kBatch) continue;
+        first ? add_rows<kBatch, true>(rows, n, ahead_, sums)
+              : add_rows<kBatch, false>(rows, n, ahead_, sums);
+        first = false;
+        waiting = 0;
+      }
+    if (first)
+      add_rest<true>(rows, waiting, n, sums);
+    else
+      add_rest<false>(rows, waiting, n, sums);
+  }
+
+  template <bool kFirst, class Row>
+  void add_rest(const Row* const* rows, int count, int64_t n, Sums<kCompensated> sums) const {
+    if (count == 1) add_rows<1, kFirst>(rows, n, ahead_, sums);
+    if (count == 2) add_rows<2, kFirst>(rows, n, ahead_, sums);
+    if (count == 3) add_rows<3, kFirst>(rows, n, ahead_, sums);
+  }
+
+  // Whether nx positions of a row lie behind each other, with nv channels each.
+  bool is_dense(int64_t nx, int64_t nv) const {
+    const int64_t step = task_.w.out_stride;
+    return task_.channels_inner ? step == nv || nx == 1 : step == 1;
+  }
+
+  // The row as dense values of type Stage: converted or gathered into `buffer`.
+  const Stage* staged_row(const T* in, int64_t nx, int64_t nv, Stage* buffer) const {
+    const int64_t sx = task_.w.out_stride, sv = task_.out_channel_stride;
+    if (is_dense(nx, nv)) {
+      load_dense(in, nx * nv, buffer);
+      return buffer;
+    }
+    for (int64_t x = 0; x < nx; ++x)
+      for (int64_t v = 0; v < nv; ++v) buffer[x * nv + v] = widen(in[x * sx + v * sv]);
+    return buffer;
+  }
+
+  const UpsampleNearest3dBackwardTask& task_;
+  Stage* staged_[kBatch];
+  int64_t z0_ = 0, z1_ = 0, y0_ = 0, y1_ = 0;
+  int64_t ahead_ = 0;
+};
+
+SOFTNPU_LEVEL_END

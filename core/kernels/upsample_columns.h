@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The upsample gradient's second step: sums over z and y, added up along x. Every way gives the
+// same bits; which one is fastest depends on the ranges of w and on how many channels there are.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/formulas.h"
+#include "kernels/upsample_scratch.h"
+#include "loops/level.h"
+#include "loops/picks.h"
+#include "loops/sums.h"
+
+SOFTNPU_LEVEL_BEGIN
+
+// The totals of n empty ranges.
+template <class Stage>
+void fill_zero(int64_t n, Stage* out) {
+  for (int64_t i = 0; i < n; ++i) out[i] = 0;
+}
+
+template <class T>
+class UpsampleColumns {
+ public:
+  static constexpr bool kCompensated = UpsampleScratch<T>::kCompensated;
+  using Stage = typename UpsampleScratch<T>::Stage;
+
+  UpsampleColumns(const UpsampleAxis& w, const UpsampleScratch<T>& scratch)
+      : w_(w), totals_(scratch.staged[0]), constants_(w.picks.empty() ? 0 : 2) {}
+
+  // Ranges of one length, and short: total_uniform() does them.
+  bool uniform() const { return w_.factor > 0 && w_.factor <= 4; }
+  // Ranges that differ, and are short: total_picks() does them.
+  bool picked() const { return constants_ > 0; }
+  // Sums behind those of each tile that total_picks() writes for itself.
+  int64_t constants() const { return constants_; }
+
+  // out[w, v] = the sum over x of sums[x, v], for one tile and nv channels.
+  void total(size_t tile, int64_t nv, Sums<kCompensated> sums, Stage* out) const {
+    const int64_t w0 = w_.tiles[tile], w1 = w_.tiles[tile + 1];
+    const int64_t* const start = w_.start.data();
+    if (nv == 1 && uniform()) return total_uniform(sums, w1 - w0, out);
+    if (picked()) return total_picks(tile, sums, out);
+    for (int64_t w = w0; w < w1; ++w)
+      total_range(sums.from((start[w] - start[w0]) * nv), start[w + 1] - start[w], nv,
+                  out + (w - w0) * nv);
+  }
+
+  void total_uniform(Sums<kCompensated> sums, int64_t n, Stage* out) const {
+    if (w_.factor == 1) total_groups<1>(sums, n, out);
+    if (w_.factor == 2) total_groups<2>(sums, n, out);
+    if (w_.factor == 3) total_groups<3>(sums, n, out);
+    if (w_.factor == 4) total_groups<4>(sums, n, out);
+  }
+
+  // Where no range is longer than 1, `out` must be 0 before.
+  void total_picks(size_t tile, Sums<kCompensated> sums, Stage* out) const {
+    const int64_t w0 = w_.tiles[tile], w1 = w_.tiles[tile + 1], n = w1 - w0;
+    const int64_t nx = w_.start[w1] - w_.start[w0];
+    if (w_.longest == 1) return spread(sums, w_.picks.data() + w_.start[w0], nx, out);
+    sums.set(nx, 0.0);
+    sums.set(nx + 1, -0.0);
+    const int32_t* const picks = w_.picks.data() + w_.longest * w0;
+#if defined(__AVX512F__)
+    if constexpr (!kCompensated)
+      if (w_.longest == 2) return total_picked_pairs(sums.value, nx, picks, n, out);
+#endif
+    if (w_.longest == 2) total_picked<2>(sums, picks, n, out);
+    if (w_.longest == 3) total_picked<3>(sums, picks, n, out);
+    if (w_.longest == 4) total_picked<4>(sums, picks, n, out);
+  }
+
+  // The same for a whole row of n elements of gradOut that need no sums at all: a box is one of
+  // them, or none.
+  void spread_row(const Stage* row, int64_t n, Stage* out) const {
+    const int32_t* const places = w_.picks.data();
+    for (int64_t x = 0; x < n; ++x) out[places[x]] = one_nan(row[x]);
+  }
+
+ private:
+  // Ranges of at most one sum: each goes to its place, and there is 0 between them already.
+  void spread(Sums<kCompensated> sums, const int32_t* places, int64_t nx, Stage* out) const {
+    total_groups<1>(sums, nx, totals_);
+    for (int64_t x = 0; x < nx; ++x) out[places[x]] = totals_[x];
+  }
+
+  SOFTNPU_INLINE void total_range(Sums<kCompensated> sums, int64_t length, int64_t nv,
+                                  Stage* out) const {
+    if (length == 0) return fill_zero(nv, out);
+    if (length == 1) return total_rows(sums, 1, nv, nv, out);
+    if (length == 2) return total_rows(sums, 2, nv, nv, out);
+    total_rows(sums, length, nv, nv, out);
+  }
+
+  const UpsampleAxis& w_;
+  Stage* totals_;
+  int64_t constants_;
+};
+
+SOFTNPU_LEVEL_END
