@@ -57,6 +57,13 @@ const KernelTable& active_table() {
   return chosen;
 }
 
+const KernelTable& dense_float_table() {
+#if defined(__x86_64__)
+  if (&active_table() == &avx512::table) return avx2::table;
+#endif
+  return active_table();
+}
+
 const char* active_level_name() { return active_table().level; }
 
 std::span<const KernelTable* const> available_tables() { return tables(); }

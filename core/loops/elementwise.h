@@ -36,11 +36,24 @@ struct ElementwiseLayout {
   bool stream = false;   // write past the caches
   bool y_first = false;  // tiles along y follow each other
   int64_t tile_x = 1, tile_y = 1, tiles_x = 1, tiles_y = 1, tiles = 0;
+
+  // All operands are FLOAT, and one row.
+  bool is_dense_float() const {
+    if (tiles != tiles_x) return false;
+    for (int k = 0; k < operands; ++k)
+      if (dtype[k] != DType::f32 || sx[k] != 1) return false;
+    return true;
+  }
 };
 
 // One kernel: works through tiles [begin, end) on the operands' first elements.
 using ElementwiseKernel = void (*)(const ElementwiseLayout& layout, std::byte* const* origins,
                                    const void* formula, int64_t begin, int64_t end);
+
+// The kernel for all layouts, and the one for dense FLOAT operands that a cache holds.
+struct ElementwiseKernels {
+  ElementwiseKernel any, dense;
+};
 
 // The operands broadcast to the last one's sizes.
 SOFTNPU_EXPORT ElementwiseLayout classify(std::span<const Tensor* const> operands);
@@ -49,9 +62,10 @@ SOFTNPU_EXPORT ElementwiseLayout classify(std::span<const Tensor* const> operand
 class ElementwisePlan {
  public:
   template <class Formula>
-  ElementwisePlan(std::span<const Tensor* const> operands, ElementwiseKernel kernel,
+  ElementwisePlan(std::span<const Tensor* const> operands, const ElementwiseKernels& kernels,
                   const Formula& formula)
-      : layout_(classify(operands)), kernel_(kernel) {
+      : layout_(classify(operands)),
+        kernel_(layout_.is_dense_float() && !layout_.far ? kernels.dense : kernels.any) {
     static_assert(sizeof(Formula) <= sizeof formula_ && std::is_trivially_copyable_v<Formula>);
     new (formula_.data()) Formula(formula);
     layout_.stream = layout_.far;

@@ -63,12 +63,16 @@ EluBackward::Plan EluBackward::plan(const Args& a) {
   const double input_scale = to_float(*a.input_scale);
   const Tensor* const tensors[] = {a.grad_output.tensor, a.self_or_result.tensor,
                                    a.grad_input.tensor};
+  const kernels::EluBackwardNumbers numbers{.scale = scale,
+                                            .alpha_scale = alpha * scale,
+                                            .input_scale = input_scale,
+                                            .input_alpha_scale = input_scale * alpha * scale};
   const kernels::KernelTable& table = kernels::active_table();
-  return Plan(tensors, a.is_result ? table.elu_backward_from_result : table.elu_backward_from_input,
-              kernels::EluBackwardNumbers{.scale = scale,
-                                          .alpha_scale = alpha * scale,
-                                          .input_scale = input_scale,
-                                          .input_alpha_scale = input_scale * alpha * scale});
+  if (!a.is_result)
+    return Plan(tensors, {table.elu_backward_from_input, table.elu_backward_from_input}, numbers);
+  const kernels::KernelTable& dense =
+      numbers.result_fits_float() ? kernels::dense_float_table() : table;
+  return Plan(tensors, {table.elu_backward_from_result, dense.elu_backward_from_result}, numbers);
 }
 
 }  // namespace softnpu::ops

@@ -47,9 +47,10 @@ Status SeluBackward::check(const Args& a) {
 SeluBackward::Plan SeluBackward::plan(const Args& a) {
   const Tensor* const tensors[] = {a.grad_output.tensor, a.result.tensor, a.grad_input.tensor};
   const kernels::KernelTable& table = kernels::active_table();
-  const bool wide = a.grad_output->dtype == DType::i32;
-  return Plan(tensors, wide ? table.selu_backward_int32 : table.selu_backward,
-              kernels::SeluBackwardNumbers{});
+  const kernels::SeluBackwardNumbers numbers{};
+  if (a.grad_output->dtype == DType::i32)
+    return Plan(tensors, {table.selu_backward_int32, table.selu_backward_int32}, numbers);
+  return Plan(tensors, {table.selu_backward, kernels::dense_float_table().selu_backward}, numbers);
 }
 
 }  // namespace softnpu::ops

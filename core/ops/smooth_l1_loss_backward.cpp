@@ -70,9 +70,11 @@ SmoothL1LossBackward::Plan SmoothL1LossBackward::plan(const Args& a) {
     norm = 1 / static_cast<double>(*checked_numel(forward));
   }
   const double beta = a.beta;
-  return Plan(tensors, kernels::active_table().smooth_l1_loss_backward,
-              kernels::SmoothL1LossBackwardNumbers{
-                  .beta = beta, .norm = norm, .norm_over_beta = norm / beta});
+  const kernels::SmoothL1LossBackwardNumbers numbers{
+      .beta = beta, .norm = norm, .norm_over_beta = norm / beta};
+  const kernels::KernelTable& table = kernels::active_table();
+  const kernels::KernelTable& dense = numbers.fits_float() ? kernels::dense_float_table() : table;
+  return Plan(tensors, {table.smooth_l1_loss_backward, dense.smooth_l1_loss_backward}, numbers);
 }
 
 }  // namespace softnpu::ops
