@@ -34,44 +34,25 @@ struct Arrays {
 Arrays arrays;
 
 #if defined(__AVX512F__)
-constexpr size_t kLanes = 16;
-void stream_triad(float* c, const float* a, const float* b, size_t n) {
-  const __m512 s = _mm512_set1_ps(3.0f);
-  for (size_t i = 0; i < n; i += kLanes) {
-    _mm512_stream_ps(c + i, _mm512_fmadd_ps(s, _mm512_load_ps(b + i), _mm512_load_ps(a + i)));
-  }
-  _mm_sfence();
-}
-void stream_copy(float* b, const float* a, size_t n) {
-  for (size_t i = 0; i < n; i += kLanes) _mm512_stream_ps(b + i, _mm512_load_ps(a + i));
-  _mm_sfence();
-}
+typedef float Vector __attribute__((vector_size(64)));
+void stream(float* to, Vector v) { _mm512_stream_ps(to, v); }
 #elif defined(__AVX__)
-constexpr size_t kLanes = 8;
-void stream_triad(float* c, const float* a, const float* b, size_t n) {
-  const __m256 s = _mm256_set1_ps(3.0f);
-  for (size_t i = 0; i < n; i += kLanes) {
-    const __m256 scaled = _mm256_mul_ps(s, _mm256_load_ps(b + i));
-    _mm256_stream_ps(c + i, _mm256_add_ps(scaled, _mm256_load_ps(a + i)));
-  }
-  _mm_sfence();
-}
-void stream_copy(float* b, const float* a, size_t n) {
-  for (size_t i = 0; i < n; i += kLanes) _mm256_stream_ps(b + i, _mm256_load_ps(a + i));
-  _mm_sfence();
-}
+typedef float Vector __attribute__((vector_size(32)));
+void stream(float* to, Vector v) { _mm256_stream_ps(to, v); }
 #elif defined(__SSE2__)
-constexpr size_t kLanes = 4;
+typedef float Vector __attribute__((vector_size(16)));
+void stream(float* to, Vector v) { _mm_stream_ps(to, v); }
+#endif
+
+#if defined(__SSE2__)
+constexpr size_t kLanes = sizeof(Vector) / sizeof(float);
+Vector load(const float* from) { return *reinterpret_cast<const Vector*>(from); }
 void stream_triad(float* c, const float* a, const float* b, size_t n) {
-  const __m128 s = _mm_set1_ps(3.0f);
-  for (size_t i = 0; i < n; i += kLanes) {
-    const __m128 scaled = _mm_mul_ps(s, _mm_load_ps(b + i));
-    _mm_stream_ps(c + i, _mm_add_ps(scaled, _mm_load_ps(a + i)));
-  }
+  for (size_t i = 0; i < n; i += kLanes) stream(c + i, load(a + i) + 3.0f * load(b + i));
   _mm_sfence();
 }
 void stream_copy(float* b, const float* a, size_t n) {
-  for (size_t i = 0; i < n; i += kLanes) _mm_stream_ps(b + i, _mm_load_ps(a + i));
+  for (size_t i = 0; i < n; i += kLanes) stream(b + i, load(a + i));
   _mm_sfence();
 }
 #else
