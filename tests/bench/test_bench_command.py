@@ -7,12 +7,13 @@ import importlib.util
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import typer
 
-from softnpu.bench.results import Results
+from softnpu.bench.results import Results, Row
 from softnpu.cli import bench
 
 FEW = ("--quick", "--filter", "selu_backward/float32/contiguous/64K")
@@ -57,7 +58,11 @@ def test_a_run_against_pytorch(tmp_path: Path) -> None:
     assert has_matplotlib or "softnpu[bench]" in done.stderr
 
 
-def test_a_class_below_the_limit_fails(make_results, make_row, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_a_class_below_the_limit_fails(
+    make_results: Callable[..., Results],
+    make_row: Callable[..., Row],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """With exit status 1, and the class by its name; single cases may be below."""
     rows = [make_row("a", 1.0, 0.5), make_row("b", 1.0, 2.0)]
     bench.judge(make_results(*rows), 0.8)
