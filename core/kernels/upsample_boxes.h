@@ -24,9 +24,7 @@ class UpsampleBoxes {
   using Stage = typename UpsampleScratch<T>::Stage;
 
   UpsampleBoxes(const UpsampleNearest3dBackwardTask& task, const UpsampleScratch<T>& scratch)
-      : task_(task) {
-    for (int r = 0; r < kBatch; ++r) staged_[r] = scratch.staged[r];
-  }
+      : task_(task), staged_(scratch.staged) {}
 
   // The box of gradInput's plane d, and of row h in it. False where it is empty.
   bool take_planes(int64_t d) {
@@ -152,7 +150,7 @@ class UpsampleBoxes {
   }
 
   const UpsampleNearest3dBackwardTask& task_;
-  Stage* staged_[kBatch];
+  Stage* const (&staged_)[kBatch];
   int64_t z0_ = 0, z1_ = 0, y0_ = 0, y1_ = 0;
   int64_t ahead_ = 0;
 };

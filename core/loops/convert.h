@@ -41,30 +41,30 @@ constexpr bool kHasLanes =
     false;
 #endif
 
+#ifdef SOFTNPU_LANES
+// From memory to a tile, or back.
+template <class From, class To>
+SOFTNPU_INLINE void convert_lanes(const From* in, int64_t n, To* out) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store_lanes(load_lanes(in + i), out + i);
+  if (i < n) store_some(load_some(in + i, n - i), out + i, n - i);
+}
+#endif
+
 template <class T, class Stage>
 void load_dense(const T* in, int64_t n, Stage* out) {
-  int64_t i = 0;
 #ifdef SOFTNPU_LANES
-  if constexpr (kHasLanes<T> && std::is_same_v<Stage, float>) {
-    for (; i + kLanes <= n; i += kLanes) store_lanes(load_lanes(in + i), out + i);
-    if (i < n) store_some(load_some(in + i, n - i), out + i, n - i);
-    return;
-  }
+  if constexpr (kHasLanes<T> && std::is_same_v<Stage, float>) return convert_lanes(in, n, out);
 #endif
-  for (; i < n; ++i) out[i] = widen(in[i]);
+  for (int64_t i = 0; i < n; ++i) out[i] = widen(in[i]);
 }
 
 template <class T, class Stage>
 void store_dense(const Stage* in, int64_t n, T* out) {
-  int64_t i = 0;
 #ifdef SOFTNPU_LANES
-  if constexpr (kHasLanes<T> && std::is_same_v<Stage, float>) {
-    for (; i + kLanes <= n; i += kLanes) store_lanes(load_lanes(in + i), out + i);
-    if (i < n) store_some(load_some(in + i, n - i), out + i, n - i);
-    return;
-  }
+  if constexpr (kHasLanes<T> && std::is_same_v<Stage, float>) return convert_lanes(in, n, out);
 #endif
-  for (; i < n; ++i) narrow(in[i], out[i]);
+  for (int64_t i = 0; i < n; ++i) narrow(in[i], out[i]);
 }
 
 // The three ways that a row of an operand lies in memory. `stride` is in elements.

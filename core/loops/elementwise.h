@@ -52,7 +52,8 @@ using ElementwiseKernel = void (*)(const ElementwiseLayout& layout, std::byte* c
 
 // The kernel for all layouts, and the one for dense FLOAT operands that a cache holds.
 struct ElementwiseKernels {
-  ElementwiseKernel any, dense;
+  ElementwiseKernel any;
+  ElementwiseKernel dense = any;
 };
 
 // The operands broadcast to the last one's sizes.

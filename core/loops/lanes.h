@@ -200,13 +200,11 @@ SOFTNPU_INLINE void store_some(Lanes v, T* out, int64_t count) {
   store_lanes(v, all);
   std::memcpy(out, all, static_cast<size_t>(count) * sizeof(T));
 }
-#endif
-
-#if !defined(__AVX512F__)
 SOFTNPU_INLINE auto is_tiny(Lanes v, float limit) {
   return (v < limit) & (v > -limit) & (v != 0.0f);
 }
 #endif
+
 template <class Mask>
 SOFTNPU_INLINE Lanes select(Mask mask, Lanes a, Lanes b) {
   return mask ? a : b;

@@ -23,19 +23,6 @@ SOFTNPU_INLINE FloatQuad load_float_quad(const bf16* in) {
   const __m128i wide = _mm_cvtepu16_epi32(_mm_loadl_epi64((const __m128i*)in));
   return (FloatQuad)_mm_slli_epi32(wide, 16);
 }
-// The 16-bit stores take no NaN but the one of one_nan().
-SOFTNPU_INLINE void store_float_quad(FloatQuad v, float* out) { _mm_storeu_ps(out, (__m128)v); }
-SOFTNPU_INLINE void store_float_quad(FloatQuad v, f16* out) {
-  _mm_storel_epi64((__m128i*)out, _mm_cvtps_ph((__m128)v, _MM_FROUND_TO_NEAREST_INT));
-}
-SOFTNPU_INLINE void store_float_quad(FloatQuad v, bf16* out) {
-  const __m128i bits = (__m128i)v;
-  const __m128i odd = _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(1));
-  const __m128i sum = _mm_add_epi32(_mm_add_epi32(bits, _mm_set1_epi32(0x7FFF)), odd);
-  const __m128i high = _mm_srli_epi32(sum, 16);
-  _mm_storel_epi64((__m128i*)out, _mm_packus_epi32(high, high));
-}
-
 SOFTNPU_INLINE Quad load_quad(const double* in) { return (Quad)_mm256_loadu_pd(in); }
 template <class T>
 SOFTNPU_INLINE Quad load_quad(const T* in) {
@@ -44,12 +31,6 @@ SOFTNPU_INLINE Quad load_quad(const T* in) {
 SOFTNPU_INLINE void store_quad(Quad v, double* out) { _mm256_storeu_pd(out, (__m256d)v); }
 SOFTNPU_INLINE void store_quad(Quad v, float* out) {
   _mm_storeu_ps(out, _mm256_cvtpd_ps((__m256d)v));
-}
-
-// By way of float32, whatever T is.
-template <class T>
-SOFTNPU_INLINE void store_rounded(Quad v, T* out) {
-  store_float_quad((FloatQuad)_mm256_cvtpd_ps((__m256d)v), out);
 }
 
 // v[0], 0, v[1], 0, …

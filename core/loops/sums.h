@@ -133,11 +133,10 @@ void add_rows(const T* const* in, int64_t n, int64_t ahead, Sums<kCompensated> s
     sums.put(i, sum);
   };
   if (ahead == 0) return for_quads<kFirst>(n, add_at);
-  constexpr int64_t kLine = 64 / sizeof(T), kPiece = 1 * kLine;
-  for (int64_t first = 0; first < n; first += kPiece) {
-    const int64_t count = n - first < kPiece ? n - first : kPiece;
-    for (int r = 0; r < kRows; ++r)
-      for (int64_t i = 0; i < count; i += kLine) prefetch(rows[r] + first + i, ahead);
+  constexpr int64_t kLine = 64 / sizeof(T);
+  for (int64_t first = 0; first < n; first += kLine) {
+    const int64_t count = n - first < kLine ? n - first : kLine;
+    for (int r = 0; r < kRows; ++r) prefetch(rows[r] + first, ahead);
     for_quads<kFirst>(count, [&]<class V>(int64_t i, V v) { add_at(first + i, v); });
   }
 }

@@ -68,8 +68,7 @@ EluBackward::Plan EluBackward::plan(const Args& a) {
                                             .input_scale = input_scale,
                                             .input_alpha_scale = input_scale * alpha * scale};
   const kernels::KernelTable& table = kernels::active_table();
-  if (!a.is_result)
-    return Plan(tensors, {table.elu_backward_from_input, table.elu_backward_from_input}, numbers);
+  if (!a.is_result) return Plan(tensors, {table.elu_backward_from_input}, numbers);
   const kernels::KernelTable& dense =
       numbers.result_fits_float() ? kernels::dense_float_table() : table;
   return Plan(tensors, {table.elu_backward_from_result, dense.elu_backward_from_result}, numbers);

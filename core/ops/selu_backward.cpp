@@ -49,7 +49,7 @@ SeluBackward::Plan SeluBackward::plan(const Args& a) {
   const kernels::KernelTable& table = kernels::active_table();
   const kernels::SeluBackwardNumbers numbers{};
   if (a.grad_output->dtype == DType::i32)
-    return Plan(tensors, {table.selu_backward_int32, table.selu_backward_int32}, numbers);
+    return Plan(tensors, {table.selu_backward_int32}, numbers);
   return Plan(tensors, {table.selu_backward, kernels::dense_float_table().selu_backward}, numbers);
 }
 
