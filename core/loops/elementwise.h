@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The iteration space of an elementwise operator, classified once: dimensions are ordered by the
 // output's strides and merged where every operand allows, and the two that matter are picked: x,
-// along which the output is densest, and y, along which a transposed input is.
+// along which the output, or most operands, are densest, and y, along which the others are.
 #pragma once
 
 #include <array>

@@ -55,20 +55,20 @@ SOFTNPU_INLINE void store_lanes(Lanes v, bf16* out) {
   vst1_u16(&out->bits, vshrn_n_u32(sum, 16));
 }
 
-// What transpose.h turns around at once: two rounds, which interleave floats, then pairs of them.
-template <class T>
-SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, float* out, int64_t so) {
+// As in transpose.h, in two rounds, which interleave floats, then pairs of them.
+template <class Load, class Store>
+SOFTNPU_INLINE void turn_square(const Load& load, const Store& store) {
   float32x4_t r[4];
   float64x2_t even[2], odd[2];
-  for (int i = 0; i < 4; ++i) r[i] = (float32x4_t)load_lanes(in + i * sx);
+  for (int i = 0; i < 4; ++i) r[i] = (float32x4_t)load(i);
   for (int i = 0; i < 2; ++i) {
     even[i] = vreinterpretq_f64_f32(vtrn1q_f32(r[2 * i], r[2 * i + 1]));
     odd[i] = vreinterpretq_f64_f32(vtrn2q_f32(r[2 * i], r[2 * i + 1]));
   }
-  vst1q_f32(out, vreinterpretq_f32_f64(vtrn1q_f64(even[0], even[1])));
-  vst1q_f32(out + so, vreinterpretq_f32_f64(vtrn1q_f64(odd[0], odd[1])));
-  vst1q_f32(out + 2 * so, vreinterpretq_f32_f64(vtrn2q_f64(even[0], even[1])));
-  vst1q_f32(out + 3 * so, vreinterpretq_f32_f64(vtrn2q_f64(odd[0], odd[1])));
+  store(0, (Lanes)vreinterpretq_f32_f64(vtrn1q_f64(even[0], even[1])));
+  store(1, (Lanes)vreinterpretq_f32_f64(vtrn1q_f64(odd[0], odd[1])));
+  store(2, (Lanes)vreinterpretq_f32_f64(vtrn2q_f64(even[0], even[1])));
+  store(3, (Lanes)vreinterpretq_f32_f64(vtrn2q_f64(odd[0], odd[1])));
 }
 
 SOFTNPU_LEVEL_END

@@ -76,9 +76,10 @@ class Shares {
   void run(int piece, int worker) {
     const int64_t count = count_.load(std::memory_order_relaxed);
     const int pieces = pieces_.load(std::memory_order_relaxed);
+    // The larger pieces are spread evenly: dealt first, they would make the first shares larger.
     const int64_t each = count / pieces, rest = count % pieces;
-    const int64_t begin = each * piece + (piece < rest ? piece : rest);
-    (*body_.load(std::memory_order_relaxed))(begin, begin + each + (piece < rest), worker);
+    const auto begin = [&](int64_t at) { return each * at + rest * at / pieces; };
+    (*body_.load(std::memory_order_relaxed))(begin(piece), begin(piece + 1), worker);
     done_.fetch_add(1, std::memory_order_release);
   }
 

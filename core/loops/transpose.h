@@ -16,7 +16,8 @@ void transpose_elements(const T* in, int64_t sx, int64_t nx, int64_t ny, Stage* 
 }
 
 #if defined(__AVX512F__)
-// Four rounds; each interleaves units twice as large: 1, 2, 4, then 8 floats.
+// Turns kLanes vectors around: load(x) gives those along y, store(y, v) takes those along x. Four
+// rounds; each interleaves units twice as large: 1, 2, 4, then 8 floats.
 template <class Load, class Store>
 SOFTNPU_INLINE void turn_square(const Load& load, const Store& store) {
   __m512 r[16], t[16];
@@ -41,32 +42,11 @@ SOFTNPU_INLINE void turn_square(const Load& load, const Store& store) {
     store(j + 8, _mm512_maskz_shuffle_f32x4(0xFFFF, t[j], t[j + 8], 0xDD));
   }
 }
-template <class T>
-SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, float* out, int64_t so) {
-  turn_square([&](int x) { return load_lanes(in + x * sx); },
-              [&](int y, Lanes v) { store_lanes(v, out + y * so); });
-}
-// The edges of a block, where less than a square is left: 5 times as fast as element by element.
-template <class T>
-void transpose_part(const T* in, int64_t sx, int64_t nx, int64_t ny, float* out, int64_t so) {
-  for (int64_t x0 = 0; x0 < nx; x0 += kLanes)
-    for (int64_t y0 = 0; y0 < ny; y0 += kLanes) {
-      const T* const from = in + x0 * sx + y0;
-      float* const to = out + y0 * so + x0;
-      const int64_t columns = nx - x0 < kLanes ? nx - x0 : kLanes;
-      const int64_t rows = ny - y0 < kLanes ? ny - y0 : kLanes;
-      turn_square(
-          [&](int x) { return x < columns ? load_some(from + x * sx, rows) : _mm512_setzero_ps(); },
-          [&](int y, Lanes v) {
-            if (y < rows) store_some(v, to + y * so, columns);
-          });
-    }
-}
 #elif defined(SOFTNPU_LANES) && defined(__AVX2__)
-template <class T>
-SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, float* out, int64_t so) {
+template <class Load, class Store>
+SOFTNPU_INLINE void turn_square(const Load& load, const Store& store) {
   __m256 r[8], t[8];
-  for (int i = 0; i < 8; ++i) r[i] = load_lanes(in + i * sx);
+  for (int i = 0; i < 8; ++i) r[i] = load(i);
   for (int i = 0; i < 8; i += 2) {
     t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
     t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
@@ -78,29 +58,46 @@ SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, float* out, int64_
       r[i + 2 * j + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(a, b));
     }
   for (int j = 0; j < 4; ++j) {
-    _mm256_storeu_ps(out + j * so, _mm256_permute2f128_ps(r[j], r[j + 4], 0x20));
-    _mm256_storeu_ps(out + (j + 4) * so, _mm256_permute2f128_ps(r[j], r[j + 4], 0x31));
+    store(j, _mm256_permute2f128_ps(r[j], r[j + 4], 0x20));
+    store(j + 4, _mm256_permute2f128_ps(r[j], r[j + 4], 0x31));
   }
 }
 #endif
 
 #ifdef SOFTNPU_LANES
-#if !defined(__AVX512F__)
 template <class T>
-void transpose_part(const T* in, int64_t sx, int64_t nx, int64_t ny, float* out, int64_t so) {
-  transpose_elements(in, sx, nx, ny, out, so);
+SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, float* out, int64_t so) {
+  turn_square([&](int x) { return load_lanes(in + x * sx); },
+              [&](int y, Lanes v) { store_lanes(v, out + y * so); });
 }
-#endif
 
-// The squares of a block. Where `kAhead`, the elements `ny` behind each are asked for: the machine
-// does not guess what comes after so many short pieces. 1.3 times as fast from memory, slower from
-// a cache.
+// The edges of a block, where less than a square is left: 5 times as fast as element by element.
+template <class From, class To>
+void transpose_part(const From* in, int64_t sx, int64_t nx, int64_t ny, To* out, int64_t so) {
+  for (int64_t x0 = 0; x0 < nx; x0 += kLanes)
+    for (int64_t y0 = 0; y0 < ny; y0 += kLanes) {
+      const From* const from = in + x0 * sx + y0;
+      To* const to = out + y0 * so + x0;
+      const int64_t columns = nx - x0 < kLanes ? nx - x0 : kLanes;
+      const int64_t rows = ny - y0 < kLanes ? ny - y0 : kLanes;
+      turn_square(
+          [&](int x) { return x < columns ? load_some(from + x * sx, rows) : splat<Lanes>(0); },
+          [&](int y, Lanes v) {
+            if (y < rows) store_some(v, to + y * so, columns);
+          });
+    }
+}
+
+// The squares of a block. Where `kAhead`, those of the block after next along y are asked for: the
+// machine does not guess what comes after so many short pieces. 1.3 times as fast from memory,
+// slower from a cache.
 template <bool kAhead, class T>
 void transpose_squares(const T* in, int64_t sx, int64_t nx, int64_t ny, float* out, int64_t so) {
   for (int64_t x = 0; x < nx; x += kLanes)
     for (int64_t y = 0; y < ny; y += kLanes) {
       if constexpr (kAhead)
-        for (int64_t i = 0; i < kLanes; ++i) __builtin_prefetch(in + (x + i) * sx + y + ny, 0, 2);
+        for (int64_t i = 0; i < kLanes; ++i)
+          __builtin_prefetch(in + (x + i) * sx + y + 2 * ny, 0, 2);
       transpose_square(in + x * sx + y, sx, out + y * so + x, so);
     }
 }

