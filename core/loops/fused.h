@@ -11,6 +11,9 @@
 SOFTNPU_LEVEL_BEGIN
 
 constexpr int64_t kFusedBlock = 64;  // whole cache lines of any type
+// How far ahead inputs are asked for that come from memory: elu with exp and 64M elements takes 19
+// ms instead of 25, smooth_l1 26 instead of 28. The machine's own guesses wait for the arithmetic.
+constexpr int64_t kFusedAhead = 512;
 
 // An input of one row. One that is repeated fills a block, which every block reads again: a branch
 // at each load made smooth_l1 with a scalar 1.6 times as slow.
@@ -40,6 +43,12 @@ struct FusedRow {
   // Elements from `at` + `offset` on, of the block at `at`.
   SOFTNPU_INLINE Lanes at(int64_t at, int64_t offset = 0) const {
     return load_lanes(first + at * step + offset);
+  }
+  // Into the second cache; a prefetch may point behind the input.
+  SOFTNPU_INLINE void read_ahead(int64_t at) const {
+    constexpr int64_t kLine = 64 / sizeof(T);
+    for (int64_t i = 0; i < kFusedBlock; i += kLine)
+      __builtin_prefetch(first + (at + kFusedAhead) * step + i, 0, 2);
   }
   SOFTNPU_INLINE Lanes some(int64_t at, int64_t count) const {
     return load_some(first + at * step, count);
@@ -102,6 +111,7 @@ void fused_row(const Formula formula, int64_t n, T* out, const In... in) {
   }
   for (; at + kFusedBlock <= n; at += kFusedBlock) {
     alignas(64) T lines[kFusedBlock];
+    if constexpr (kStreams) (in.read_ahead(at), ...);
     fused_block(formula, kStreams ? lines : out + at, FusedVectors(in, at)...);
     if constexpr (kStreams) stream_lines(out + at, lines);
   }
