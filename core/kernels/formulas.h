@@ -10,6 +10,7 @@
 
 #include "base/dtype.h"
 #include "base/status.h"
+#include "loops/short_groups.h"
 
 namespace softnpu::kernels {
 
@@ -67,6 +68,7 @@ struct UpsampleAxis {
   // of -0.
   std::vector<int64_t> tiles;
   std::vector<int32_t> picks;
+  std::vector<loops::FourGroups> fours;  // where no range is longer than 2, and rows long enough
 };
 
 struct UpsampleNearest3dBackwardTask {

@@ -119,6 +119,9 @@ class RowMaker {
       if (task_.w.factor == 2 && task_.w.in >= kQuad && task_.h.factor > 0)
         return total_doubled_rows(from, h, count, out);
       if (task_.w.halved && span_ >= kQuad) return total_halved_rows(from, h, count, out);
+#ifdef SOFTNPU_PICKS_QUADS
+      if (!task_.w.fours.empty()) return total_picked_rows(from, h, count, out);
+#endif
     }
 #endif
     return false;
@@ -131,6 +134,23 @@ class RowMaker {
       total_doubled(boxes_.template small<kY, kZ>(from), task_.w.in, count, boxes_.ahead(), out);
     });
   }
+
+#ifdef SOFTNPU_PICKS_QUADS
+  bool total_picked_rows(const T* from, int64_t h, int64_t count, Stage* out) {
+    const int64_t n = task_.w.in;
+    const loops::FourGroups* const groups = task_.w.fours.data();
+    for (const int64_t end = h + count; h < end; ++h, out += n) {
+      if (!boxes_.take_rows(h)) {
+        fill_zero(n, out);
+        continue;
+      }
+      boxes_.if_small([&]<int kY, int kZ>() {
+        total_short_groups(boxes_.template small<kY, kZ>(from), groups, n, boxes_.ahead(), out);
+      });
+    }
+    return true;
+  }
+#endif
 
   bool total_halved_rows(const T* from, int64_t h, int64_t count, Stage* out) {
     const int64_t n = task_.w.in;

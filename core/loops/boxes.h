@@ -21,6 +21,13 @@ struct Boxes {
       for (int z = y == 0 ? 1 : 0; z < kZ; ++z) sum += load_quad(first + y * sy + z * sz + x);
     return sum;
   }
+  // Asks for the boxes of the row that is `ahead` elements behind this one's; 0 for none.
+  SOFTNPU_INLINE void read_ahead(int64_t ahead) const {
+    if (ahead == 0) return;
+    constexpr int64_t kLine = 64 / sizeof(T);
+    for (int z = 0; z < kZ; ++z)
+      for (int64_t i = 0; i < kY * sy; i += kLine) prefetch(first + z * sz + i, ahead);
+  }
 };
 
 // add_rows() for n columns, 4 or more.
@@ -40,15 +47,25 @@ void total_doubled(Boxes<kY, kZ, T> boxes, int64_t n, int64_t count, int64_t ahe
       const Quad pairs = add_pairs(boxes.sum(2 * i), boxes.sum(2 * i + kQuad));
       store_quad(one_nan(pairs), out + i);
     };
-    if (ahead != 0)
-      for (int z = 0; z < kZ; ++z)
-        for (int64_t i = 0; i < kY * boxes.sy; i += 64 / sizeof(T))
-          prefetch(boxes.first + z * boxes.sz + i, ahead);
+    boxes.read_ahead(ahead);
     int64_t i = 0;
     for (; i + kQuad <= n; i += kQuad) total_at(i);
     if (i < n) total_at(n - kQuad);
   }
 }
+
+#ifdef SOFTNPU_PICKS_QUADS
+// One row of n totals of groups of up to two: 2 times as fast for rows of 11 as through memory.
+template <int kY, int kZ, class T>
+void total_short_groups(const Boxes<kY, kZ, T> boxes, const loops::FourGroups* groups, int64_t n,
+                        int64_t ahead, float* out) {
+  boxes.read_ahead(ahead);
+  for (int64_t i = 0; i < n; i += kQuad, ++groups) {
+    const int64_t x = groups->base, at = i + kQuad <= n ? i : n - kQuad;
+    store_quad(one_nan(add_picked(boxes.sum(x), boxes.sum(x + kQuad), *groups)), out + at);
+  }
+}
+#endif
 
 // One row where every second range is empty, of `span` sums, 4 or more, and as many zeros.
 template <int kY, int kZ, class T>

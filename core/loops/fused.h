@@ -10,7 +10,6 @@
 #ifdef SOFTNPU_LANES
 SOFTNPU_LEVEL_BEGIN
 
-constexpr int64_t kFusedBlock = 64;  // whole cache lines of any type
 // How far ahead inputs are asked for that come from memory: elu with exp and 64M elements takes 19
 // ms instead of 25, smooth_l1 26 instead of 28. The machine's own guesses wait for the arithmetic.
 constexpr int64_t kFusedAhead = 512;
@@ -21,7 +20,7 @@ template <class T>
 struct FusedInput {
   const T* first;
   int64_t step;
-  alignas(64) T repeated[kFusedBlock];
+  alignas(64) T repeated[kBlock];
 
   void enter(const T* from, int64_t stride) {
     first = from;
@@ -29,7 +28,7 @@ struct FusedInput {
     if (stride != 0) return;
     first = repeated;
     const Lanes value = one_nan(splat<Lanes>(widen(*from)));
-    for (int64_t i = 0; i < kFusedBlock; i += kLanes) store_lanes(value, repeated + i);
+    for (int64_t i = 0; i < kBlock; i += kLanes) store_lanes(value, repeated + i);
   }
 };
 
@@ -47,7 +46,7 @@ struct FusedRow {
   // Into the second cache; a prefetch may point behind the input.
   SOFTNPU_INLINE void read_ahead(int64_t at) const {
     constexpr int64_t kLine = 64 / sizeof(T);
-    for (int64_t i = 0; i < kFusedBlock; i += kLine)
+    for (int64_t i = 0; i < kBlock; i += kLine)
       __builtin_prefetch(first + (at + kFusedAhead) * step + i, 0, 2);
   }
   SOFTNPU_INLINE Lanes some(int64_t at, int64_t count) const {
@@ -63,44 +62,6 @@ void fused_part(const Formula formula, int64_t at, int64_t end, T* out, const In
   if (at < end) store_some(apply_lanes(formula, in.some(at, end - at)...), out + at, end - at);
 }
 
-constexpr int64_t kFusedVectors = kFusedBlock / kLanes;
-
-// What one input has for a block.
-struct FusedVectors {
-  Lanes v[kFusedVectors];
-
-  template <class T>
-  SOFTNPU_INLINE FusedVectors(const FusedRow<T>& in, int64_t at) {
-    for (int64_t i = 0; i < kFusedVectors; ++i) v[i] = in.at(at, i * kLanes);
-  }
-};
-
-// Whether a block has rare elements. One look for all its vectors: a branch after each of them
-// costs the exponential a tenth of its time.
-template <class Formula, class... In>
-SOFTNPU_INLINE bool has_rare(const Formula& formula, const In&... in) {
-  if constexpr (requires { formula.is_rare(in.v[0]...); }) {
-    if (!formula.may_be_rare()) return false;
-    auto mask = formula.is_rare(in.v[0]...);
-    for (int64_t i = 1; i < kFusedVectors; ++i) mask |= formula.is_rare(in.v[i]...);
-    return any(mask);
-  }
-  return false;
-}
-
-// All loads before the first store: 3% faster with four arrays in the shared cache.
-template <class Formula, class T, class... In>
-SOFTNPU_INLINE void fused_block(const Formula& formula, T* out, const In&... in) {
-  if (has_rare(formula, in...)) [[unlikely]] {
-    for (int64_t i = 0; i < kFusedVectors; ++i)
-      store_lanes(apply_with_rare(formula, in.v[i]...), out + i * kLanes);
-    return;
-  }
-  Lanes r[kFusedVectors];
-  for (int64_t i = 0; i < kFusedVectors; ++i) r[i] = one_nan(formula(in.v[i]...));
-  for (int64_t i = 0; i < kFusedVectors; ++i) store_lanes(r[i], out + i * kLanes);
-}
-
 template <bool kStreams, class Formula, class T, class... In>
 void fused_row(const Formula formula, int64_t n, T* out, const In... in) {
   int64_t at = 0;
@@ -109,10 +70,11 @@ void fused_row(const Formula formula, int64_t n, T* out, const In... in) {
     at = head < n ? head : n;
     fused_part(formula, 0, at, out, in...);
   }
-  for (; at + kFusedBlock <= n; at += kFusedBlock) {
-    alignas(64) T lines[kFusedBlock];
+  for (; at + kBlock <= n; at += kBlock) {
+    alignas(64) T lines[kBlock];
     if constexpr (kStreams) (in.read_ahead(at), ...);
-    fused_block(formula, kStreams ? lines : out + at, FusedVectors(in, at)...);
+    apply_vectors(formula, kStreams ? lines : out + at, kLanes,
+                  BlockVectors([&](int64_t i) { return in.at(at, i * kLanes); })...);
     if constexpr (kStreams) stream_lines(out + at, lines);
   }
   fused_part(formula, at, n, out, in...);
@@ -154,7 +116,7 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
 // Whether walk_fused() applies; short rows are left to the other walk, which gathers them.
 inline bool can_fuse(const ElementwiseLayout& l) {
   const int out = l.operands - 1;
-  if (l.sx[out] != 1 || l.tile_x < kFusedBlock) return false;
+  if (l.sx[out] != 1 || l.tile_x < kBlock) return false;
   for (int k = 0; k < out; ++k)
     if (l.dtype[k] != l.dtype[out] || (l.sx[k] != 0 && l.sx[k] != 1)) return false;
   return true;

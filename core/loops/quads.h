@@ -6,6 +6,7 @@
 #pragma once
 
 #include "loops/lanes.h"
+#include "loops/short_groups.h"
 
 #if defined(SOFTNPU_LANES) && defined(__AVX2__)
 #define SOFTNPU_QUADS 1
@@ -44,6 +45,20 @@ SOFTNPU_INLINE void store_apart(Quad v, float* out) {
 SOFTNPU_INLINE Quad add_pairs(Quad a, Quad b) {
   return (Quad)_mm256_permute4x64_pd(_mm256_hadd_pd((__m256d)a, (__m256d)b), 0xD8);
 }
+
+#if defined(__AVX512F__)
+// The sums of up to two of the eight elements of a and b each, 0 where there are none.
+#define SOFTNPU_PICKS_QUADS 1
+SOFTNPU_INLINE Quad add_picked(Quad a, Quad b, const loops::FourGroups& groups) {
+  const auto pick = [&](const int64_t* from, uint8_t present) {
+    return _mm256_maskz_permutex2var_pd(present, (__m256d)a, _mm256_loadu_si256((__m256i*)from),
+                                        (__m256d)b);
+  };
+  const __m256d first = pick(groups.first, groups.has_first);
+  const __m256d second = pick(groups.second, groups.has_second);
+  return (Quad)_mm256_mask_add_pd(first, groups.has_second, first, second);
+}
+#endif
 
 template <class Mask>
 SOFTNPU_INLINE Quad select(Mask mask, Quad a, Quad b) {

@@ -93,13 +93,63 @@ SOFTNPU_INLINE Lanes apply_lanes(const Formula& formula, In... in) {
 }
 #endif
 
+#ifdef SOFTNPU_LANES
+// What one input has for some vectors at once.
+template <int kCount>
+struct Vectors {
+  Lanes v[kCount];
+
+  template <class Load>
+  SOFTNPU_INLINE explicit Vectors(const Load& load) {
+    for (int64_t i = 0; i < kCount; ++i) v[i] = load(i);
+  }
+};
+
+// Whether some of them are rare. One look for all: a branch after each vector costs the exponential
+// up to a fifth of its time.
+template <class Formula, int kCount, class... In>
+SOFTNPU_INLINE bool has_rare(const Formula& formula, const Vectors<kCount>& first,
+                             const In&... rest) {
+  if constexpr (requires { formula.is_rare(first.v[0], rest.v[0]...); }) {
+    if (!formula.may_be_rare()) return false;
+    auto mask = formula.is_rare(first.v[0], rest.v[0]...);
+    for (int i = 1; i < kCount; ++i) mask |= formula.is_rare(first.v[i], rest.v[i]...);
+    return any(mask);
+  }
+  return false;
+}
+
+// Result i goes to out + i · step. All loads are before the first store: 3% faster with four arrays
+// in the shared cache.
+template <class Formula, class T, int kCount, class... In>
+SOFTNPU_INLINE void apply_vectors(const Formula& formula, T* out, int64_t step,
+                                  const Vectors<kCount>& first, const In&... rest) {
+  if (has_rare(formula, first, rest...)) [[unlikely]] {
+    for (int i = 0; i < kCount; ++i)
+      store_lanes(apply_with_rare(formula, first.v[i], rest.v[i]...), out + i * step);
+    return;
+  }
+  Lanes r[kCount];
+  for (int i = 0; i < kCount; ++i) r[i] = one_nan(formula(first.v[i], rest.v[i]...));
+  for (int i = 0; i < kCount; ++i) store_lanes(r[i], out + i * step);
+}
+
+// Consecutive elements that are worked on together: whole cache lines of any type.
+constexpr int64_t kBlock = 64;
+using BlockVectors = Vectors<kBlock / kLanes>;
+#endif
+
 template <class Formula, class Stage, class... In>
 SOFTNPU_INLINE void apply(const Formula formula, int64_t n, Stage* out, const In*... in) {
   int64_t i = 0;
 #ifdef SOFTNPU_LANES
-  if constexpr (std::is_same_v<Stage, float> && TakesLanes<Formula, In...>)
+  if constexpr (std::is_same_v<Stage, float> && TakesLanes<Formula, In...>) {
+    for (; i + kBlock <= n; i += kBlock)
+      apply_vectors(formula, out + i, kLanes,
+                    BlockVectors([&](int64_t v) { return load_lanes(in + i + v * kLanes); })...);
     for (; i + kLanes <= n; i += kLanes)
       store_lanes(apply_lanes(formula, load_lanes(in + i)...), out + i);
+  }
 #endif
   apply_plain(formula, n - i, out + i, (in + i)...);
 }

@@ -218,7 +218,11 @@ void plan_rows(kernels::UpsampleNearest3dBackwardTask& task) {
   const int64_t side = task.channels_inner ? std::min(task.channels, kernels::kUpsampleTile) : 1;
   cut_into_tiles(w, kernels::kUpsampleTile / side);
   if (w.longest == 0 || w.longest > kLongestPicked) return;
-  if (!task.channels_inner && w.factor == 0) list_picks(w, 1);
+  if (!task.channels_inner && w.factor == 0) {
+    list_picks(w, 1);
+    if (w.longest == 2 && w.in >= 4 && w.start.back() >= loops::FourGroups::kSums)
+      w.fours = loops::plan_four_groups(w.start);
+  }
   const bool dense = task.in_channel_stride == 1 && w.in_stride == side && w.out_stride == side;
   if (task.channels_inner && dense && side <= (w.longest == 1 ? 8 : 3)) {
     list_picks(w, side);
