@@ -167,6 +167,26 @@ class RowMaker {
   }
 #endif
 
+  // All steps but the last at once for channels beside each other, where boxes are two rows in two
+  // planes at most and ranges of w no longer. False where they are not.
+  bool total_positions_in_registers([[maybe_unused]] const T* from, [[maybe_unused]] size_t tile,
+                                    [[maybe_unused]] Stage* out) {
+#ifdef SOFTNPU_QUADS
+    if constexpr (!kCompensated) {
+      const UpsampleAxis& w = task_.w;
+      if (!task_.channels_inner || nv_ < kQuad || w.longest > 2) return false;
+      // 16-bit elements from memory are faster row by row.
+      if (task_.far && sizeof(T) < sizeof(float)) return false;
+      return boxes_.if_small([&]<int kY, int kZ>() {
+        total_positions(boxes_.template small<kY, kZ>(from), w.out_stride,
+                        w.start.data() + w.tiles[tile], w.tiles[tile + 1] - w.tiles[tile], nv_,
+                        boxes_.ahead(), out);
+      });
+    }
+#endif
+    return false;
+  }
+
   void make_row(const T* from, T* to, int64_t h) {
     const bool any = boxes_.take_rows(h);
     const int64_t all = task_.channels_inner ? task_.channels : 1;
@@ -194,7 +214,7 @@ class RowMaker {
       fill_zero((w1 - w0) * nv_, out);
     } else if (nx * nv_ > kUpsampleTile) {
       sum_long_range(from, w0, out);
-    } else {
+    } else if (!total_positions_in_registers(from, tile, out)) {
       boxes_.sum(from, x0, nx, nv_, scratch_.sums);
       if (columns_.picked() && w.longest == 1) fill_zero(w1 - w0, out);
       columns_.total(tile, nv_, scratch_.sums, out);

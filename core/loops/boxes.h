@@ -11,6 +11,8 @@ SOFTNPU_LEVEL_BEGIN
 // Boxes that are a row of gradInput wide: of kY rows `sy` apart in kZ planes `sz` apart.
 template <int kY, int kZ, class T>
 struct Boxes {
+  static constexpr int64_t kLine = 64 / sizeof(T);
+
   const T* first;
   int64_t sy, sz;
 
@@ -21,12 +23,19 @@ struct Boxes {
       for (int z = y == 0 ? 1 : 0; z < kZ; ++z) sum += load_quad(first + y * sy + z * sz + x);
     return sum;
   }
-  // Asks for the boxes of the row that is `ahead` elements behind this one's; 0 for none.
+  // Asks for what lies `ahead` elements behind these boxes' rows, which follow each other; 0 for
+  // nothing.
   SOFTNPU_INLINE void read_ahead(int64_t ahead) const {
     if (ahead == 0) return;
-    constexpr int64_t kLine = 64 / sizeof(T);
     for (int z = 0; z < kZ; ++z)
       for (int64_t i = 0; i < kY * sy; i += kLine) prefetch(first + z * sz + i, ahead);
+  }
+  // The same for the first n columns of rows that do not.
+  SOFTNPU_INLINE void read_ahead(int64_t ahead, int64_t n) const {
+    if (ahead == 0) return;
+    for (int z = 0; z < kZ; ++z)
+      for (int y = 0; y < kY; ++y)
+        for (int64_t i = 0; i < n; i += kLine) prefetch(first + z * sz + y * sy + i, ahead);
   }
 };
 
@@ -73,6 +82,29 @@ void total_halved(const Boxes<kY, kZ, T> boxes, int64_t span, float* out) {
   int64_t x = 0;
   for (; x + kQuad <= span; x += kQuad) store_apart(one_nan(boxes.sum(x)), out + 2 * x);
   if (x < span) store_apart(one_nan(boxes.sum(span - kQuad)), out + 2 * (span - kQuad));
+}
+
+// out[w, v] = the total of positions [start[w], start[w + 1]), two at most, for n of these and nv
+// channels, 4 or more. Positions are `sx` apart.
+template <int kY, int kZ, class T>
+void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, const int64_t* start, int64_t n,
+                     int64_t nv, int64_t ahead, float* out) {
+  for (int64_t w = 0; w < n; ++w, out += nv) {
+    const int64_t length = start[w + 1] - start[w];
+    Boxes<kY, kZ, T> boxes = row;
+    boxes.first += start[w] * sx;
+    boxes.read_ahead(ahead, length * sx);
+    const auto total_at = [&](int64_t v) {
+      Quad total = boxes.sum(v);
+      if (length == 2) total += boxes.sum(v + sx);
+      store_quad(one_nan(total), out + v);
+    };
+    int64_t v = 0;
+    if (length == 0)
+      for (; v < nv; ++v) out[v] = 0;
+    for (; v + kQuad <= nv; v += kQuad) total_at(v);
+    if (v < nv) total_at(nv - kQuad);
+  }
 }
 
 SOFTNPU_LEVEL_END
