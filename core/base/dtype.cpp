@@ -50,16 +50,6 @@ constexpr std::pair<Format, const char*> kFormats[] = {
     {Format::ncl, "NCL"},
 };
 
-constexpr std::pair<int32_t, std::string_view> kAclnnCodes[] = {
-    {kSuccess, "ACLNN_SUCCESS"},
-    {kParamNullptr, "ACLNN_ERR_PARAM_NULLPTR"},
-    {kParamInvalid, "ACLNN_ERR_PARAM_INVALID"},
-    {kRuntimeError, "ACLNN_ERR_RUNTIME_ERROR"},
-    {kFindKernelError, "ACLNN_ERR_INNER_FIND_KERNEL_ERROR"},
-    {kCreateExecutor, "ACLNN_ERR_INNER_CREATE_EXECUTOR"},
-    {kInnerNullptr, "ACLNN_ERR_INNER_NULLPTR"},
-};
-
 template <class Key, size_t N>
 std::string name_or_number(const std::pair<Key, const char*> (&table)[N], Key key) {
   for (const auto& [value, name] : table)
@@ -71,11 +61,5 @@ std::string name_or_number(const std::pair<Key, const char*> (&table)[N], Key ke
 
 std::string to_text(DType type) { return name_or_number(kTypes, type); }
 std::string to_text(Format format) { return name_or_number(kFormats, format); }
-
-std::string_view aclnn_code_name(int32_t code) {
-  for (const auto& [value, name] : kAclnnCodes)
-    if (value == code) return name;
-  return {};
-}
 
 }  // namespace softnpu

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,20 +61,23 @@ consteval RuleId operator""_rule(const char* text, size_t length) { return {{tex
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(int32_t code, std::string message) : code_(code), message_(std::move(message)) {}
+  Status(int32_t code, std::string message)
+      : code_(code), message_(std::make_shared<const std::string>(std::move(message))) {}
 
   bool ok() const { return code_ == kSuccess; }
   int32_t code() const { return code_; }
-  const std::string& message() const { return message_; }
+  // "" where nothing failed.
+  SOFTNPU_EXPORT const std::string& message() const;
 
   // The same failure, named after the function that the caller called.
   Status in(std::string_view function) const {
-    return ok() ? Status() : Status(code_, text(function, ": ", message_));
+    return ok() ? Status() : Status(code_, text(function, ": ", message()));
   }
 
  private:
   int32_t code_ = kSuccess;
-  std::string message_;
+  // Behind a pointer, because checks that pass make some twenty of these in a call.
+  std::shared_ptr<const std::string> message_;
 };
 
 template <class... Parts>

@@ -80,6 +80,40 @@ void add_terms(const Tensor& tensor, std::vector<Term>& terms) {
   }
 }
 
+// The bytes of a contiguous view, which has no others between them.
+struct Block {
+  bool dense;
+  intptr_t low;
+  int64_t bytes;
+};
+
+Block block_of(const Tensor& tensor) {
+  int64_t elements = 1;
+  for (size_t i = tensor.rank(); i-- > 0;) {
+    if (tensor.sizes[i] != 1 && tensor.strides[i] != elements) return {};
+    elements *= tensor.sizes[i];
+  }
+  return {true, reinterpret_cast<intptr_t>(tensor.origin()), elements * item_size(tensor.dtype)};
+}
+
+[[gnu::noinline]] bool views_overlap(const Tensor& a, const Tensor& b) {
+  if (a.numel() == 0 || b.numel() == 0) return false;
+  const int64_t item_a = item_size(a.dtype);
+  const int64_t item_b = item_size(b.dtype);
+  const auto [low_a, reach_a] = bounds_of(a);
+  const auto [low_b, reach_b] = bounds_of(b);
+  if (low_a + reach_a + item_a <= low_b || low_b + reach_b + item_b <= low_a) return false;
+  std::vector<Term> terms;
+  add_terms(a, terms);
+  add_terms(b, terms);
+  // byte p of an element of a = byte q of an element of b:
+  // a's terms + p + (b's reach - b's terms) + (item_b - 1 - q) = low_b - low_a + reach_b + item_b -
+  // 1
+  if (item_a > 1) terms.push_back({1, item_a - 1});
+  if (item_b > 1) terms.push_back({1, item_b - 1});
+  return Equation(std::move(terms)).has_solution(Wide(low_b) - low_a + reach_b + item_b - 1);
+}
+
 }  // namespace
 
 bool overlaps_itself(const Tensor& tensor) {
@@ -113,21 +147,10 @@ bool overlaps_itself(const Tensor& tensor) {
 }
 
 bool overlaps(const Tensor& a, const Tensor& b) {
-  if (a.numel() == 0 || b.numel() == 0) return false;
-  const int64_t item_a = item_size(a.dtype);
-  const int64_t item_b = item_size(b.dtype);
-  const auto [low_a, reach_a] = bounds_of(a);
-  const auto [low_b, reach_b] = bounds_of(b);
-  if (low_a + reach_a + item_a <= low_b || low_b + reach_b + item_b <= low_a) return false;
-  std::vector<Term> terms;
-  add_terms(a, terms);
-  add_terms(b, terms);
-  // byte p of an element of a = byte q of an element of b:
-  // a's terms + p + (b's reach - b's terms) + (item_b - 1 - q) = low_b - low_a + reach_b + item_b -
-  // 1
-  if (item_a > 1) terms.push_back({1, item_a - 1});
-  if (item_b > 1) terms.push_back({1, item_b - 1});
-  return Equation(std::move(terms)).has_solution(Wide(low_b) - low_a + reach_b + item_b - 1);
+  const Block block_a = block_of(a), block_b = block_of(b);
+  if (!block_a.dense || !block_b.dense) return views_overlap(a, b);
+  return block_a.low < block_b.low + block_b.bytes && block_b.low < block_a.low + block_a.bytes &&
+         block_a.bytes != 0 && block_b.bytes != 0;
 }
 
 bool is_same_view(const Tensor& a, const Tensor& b) {
