@@ -6,6 +6,7 @@
 #include "tensor/overlap.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <numeric>
 #include <vector>
@@ -96,13 +97,15 @@ Block block_of(const Tensor& tensor) {
   return {true, reinterpret_cast<intptr_t>(tensor.origin()), elements * item_size(tensor.dtype)};
 }
 
-[[gnu::noinline]] bool views_overlap(const Tensor& a, const Tensor& b) {
-  if (a.numel() == 0 || b.numel() == 0) return false;
-  const int64_t item_a = item_size(a.dtype);
-  const int64_t item_b = item_size(b.dtype);
-  const auto [low_a, reach_a] = bounds_of(a);
-  const auto [low_b, reach_b] = bounds_of(b);
-  if (low_a + reach_a + item_a <= low_b || low_b + reach_b + item_b <= low_a) return false;
+bool bounds_meet(const Bounds& a, int64_t item_a, const Bounds& b, int64_t item_b) {
+  return a.low + a.reach + item_a > b.low && b.low + b.reach + item_b > a.low;
+}
+
+// Whether an element of each has a byte in common. Apart from overlaps(), which is quick where the
+// views are far apart.
+[[gnu::noinline]] bool share_bytes(const Tensor& a, const Tensor& b) {
+  const int64_t item_a = item_size(a.dtype), item_b = item_size(b.dtype);
+  const Bounds bounds_a = bounds_of(a), bounds_b = bounds_of(b);
   std::vector<Term> terms;
   add_terms(a, terms);
   add_terms(b, terms);
@@ -111,26 +114,38 @@ Block block_of(const Tensor& tensor) {
   // 1
   if (item_a > 1) terms.push_back({1, item_a - 1});
   if (item_b > 1) terms.push_back({1, item_b - 1});
-  return Equation(std::move(terms)).has_solution(Wide(low_b) - low_a + reach_b + item_b - 1);
+  return Equation(std::move(terms))
+      .has_solution(Wide(bounds_b.low) - bounds_a.low + bounds_b.reach + item_b - 1);
 }
 
-}  // namespace
+// Whether each step jumps over all that the smaller ones reach: so it is in every layout that is a
+// dense one transposed or sliced.
+bool steps_nest(const Tensor& tensor) {
+  std::array<Term, 8> few;
+  std::vector<Term> many(tensor.rank() > few.size() ? tensor.rank() : 0);
+  Term* const terms = many.empty() ? few.data() : many.data();
+  size_t count = 0;
+  for (size_t i = 0; i < tensor.rank(); ++i) {
+    if (tensor.sizes[i] <= 1) continue;
+    const Term term{std::abs(tensor.strides[i]), tensor.sizes[i] - 1};
+    size_t at = count++;
+    for (; at > 0 && terms[at - 1].step > term.step; --at) terms[at] = terms[at - 1];
+    terms[at] = term;
+  }
+  Wide inner = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (terms[i].step <= inner) return false;
+    inner += Wide(terms[i].step) * terms[i].limit;
+  }
+  return true;
+}
 
-bool overlaps_itself(const Tensor& tensor) {
-  if (tensor.numel() <= 1 || is_contiguous(tensor)) return false;
+[[gnu::noinline]] bool elements_meet(const Tensor& tensor) {
   std::vector<Term> dims;
   for (size_t i = 0; i < tensor.rank(); ++i) {
     if (tensor.sizes[i] > 1 && tensor.strides[i] == 0) return true;
     if (tensor.sizes[i] > 1) dims.push_back({std::abs(tensor.strides[i]), tensor.sizes[i] - 1});
   }
-  std::sort(dims.begin(), dims.end(), [](auto& a, auto& b) { return a.step < b.step; });
-  Wide inner = 0;
-  bool nested = true;  // each step jumps over all that the smaller ones reach
-  for (const Term& d : dims) {
-    nested = nested && d.step > inner;
-    inner += Wide(d.step) * d.limit;
-  }
-  if (nested) return false;
   // Two equal addresses: a difference vector x in [-limit, limit] that is not zero. Its first
   // nonzero entry may be taken as positive, so each dimension is tried as that one.
   for (size_t first = 0; first < dims.size(); ++first) {
@@ -146,11 +161,22 @@ bool overlaps_itself(const Tensor& tensor) {
   return false;
 }
 
+}  // namespace
+
+bool overlaps_itself(const Tensor& tensor) {
+  if (tensor.numel() <= 1 || is_contiguous(tensor) || steps_nest(tensor)) return false;
+  return elements_meet(tensor);
+}
+
 bool overlaps(const Tensor& a, const Tensor& b) {
   const Block block_a = block_of(a), block_b = block_of(b);
-  if (!block_a.dense || !block_b.dense) return views_overlap(a, b);
-  return block_a.low < block_b.low + block_b.bytes && block_b.low < block_a.low + block_a.bytes &&
-         block_a.bytes != 0 && block_b.bytes != 0;
+  if (block_a.dense && block_b.dense)
+    return block_a.low < block_b.low + block_b.bytes && block_b.low < block_a.low + block_a.bytes &&
+           block_a.bytes != 0 && block_b.bytes != 0;
+  if (a.numel() == 0 || b.numel() == 0) return false;
+  if (!bounds_meet(bounds_of(a), item_size(a.dtype), bounds_of(b), item_size(b.dtype)))
+    return false;
+  return share_bytes(a, b);
 }
 
 bool is_same_view(const Tensor& a, const Tensor& b) {
