@@ -10,8 +10,8 @@ namespace softnpu::loops {
 namespace {
 
 struct Dimension {
-  int64_t size = 0;
-  std::array<int64_t, kMaxOperands> stride{};
+  int64_t size;
+  std::array<int64_t, kMaxOperands> stride;
 };
 
 // Up to eight dimensions without an allocation, as in Dims.
@@ -66,7 +66,7 @@ Dimensions collapse(std::span<const Tensor* const> operands) {
   Dimensions dims(out.rank());
   for (size_t i = 0; i < out.rank(); ++i) {
     if (out.sizes[i] == 1) continue;
-    Dimension d{out.sizes[i]};
+    Dimension d{out.sizes[i], {}};
     for (int k = 0; k < count; ++k) d.stride[k] = stride_along(*operands[k], out, i);
     dims.insert_sorted(d, output_stride);
   }
@@ -166,8 +166,10 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
       std::swap(l.sx, l.sy);
     }
   }
-  l.outer = Dims(dims.size());
-  for (int k = 0; k < l.operands; ++k) l.outer_strides[k] = Dims(dims.size());
+  if (!dims.empty()) {
+    l.outer = Dims(dims.size());
+    for (int k = 0; k < l.operands; ++k) l.outer_strides[k] = Dims(dims.size());
+  }
   for (size_t i = 0; i < dims.size(); ++i) {
     l.outer[i] = dims[i].size;
     for (int k = 0; k < l.operands; ++k) l.outer_strides[k][i] = dims[i].stride[k];
