@@ -21,8 +21,9 @@ SOFTNPU_INLINE FloatQuad load_float_quad(const f16* in) {
   return (FloatQuad)_mm_cvtph_ps(_mm_loadl_epi64((const __m128i*)in));
 }
 SOFTNPU_INLINE FloatQuad load_float_quad(const bf16* in) {
-  const __m128i wide = _mm_cvtepu16_epi32(_mm_loadl_epi64((const __m128i*)in));
-  return (FloatQuad)_mm_slli_epi32(wide, 16);
+  // Each word becomes the high half of a float.
+  const __m128i places = _mm_setr_epi8(-1, -1, 0, 1, -1, -1, 2, 3, -1, -1, 4, 5, -1, -1, 6, 7);
+  return (FloatQuad)_mm_shuffle_epi8(_mm_loadl_epi64((const __m128i*)in), places);
 }
 SOFTNPU_INLINE Quad load_quad(const double* in) { return (Quad)_mm256_loadu_pd(in); }
 template <class T>
