@@ -64,8 +64,11 @@ void fused_part(const Formula formula, int64_t at, int64_t end, T* out, const In
 
 template <bool kStreams, class Formula, class T, class... In>
 void fused_row(const Formula formula, int64_t n, T* out, const In... in) {
+  // Whole lines of the result: streaming stores need them, and arrays that begin off a line mostly
+  // do so together, so that their loads become whole, too.
+  constexpr int64_t kLongRow = 2048;
   int64_t at = 0;
-  if constexpr (kStreams) {
+  if (kStreams || n >= kLongRow) {
     const int64_t head = elements_before_line(out);
     at = head < n ? head : n;
     fused_part(formula, 0, at, out, in...);
