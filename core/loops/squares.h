@@ -77,32 +77,38 @@ struct SquareInput {
   }
 };
 
-// By value, so that no store is taken to change what comes in.
-template <class Formula, class T, class... In>
-SOFTNPU_INLINE void square_rows(const Formula formula, const SquarePart part, T* out, int64_t so,
-                                const In... in) {
-  if (part.whole())
-    for (int64_t y = 0; y < kLanes; ++y)
-      store_lanes(apply_lanes(formula, in.at(y)...), out + y * so);
-  else if (part.columns == kLanes)
-    for (int64_t y = 0; y < part.rows; ++y)
-      store_lanes(apply_lanes(formula, in.at(y)...), out + y * so);
+// Gives each row's results to store(y, v). By value, so that no store is taken to change what comes
+// in.
+template <bool kWhole, class Formula, class Store, class... In>
+SOFTNPU_INLINE void each_row(const Formula formula, const SquarePart part, const Store store,
+                             const In... in) {
+  const int64_t rows = kWhole ? kLanes : part.rows;
+  if (kWhole || part.columns == kLanes)
+    for (int64_t y = 0; y < rows; ++y) store(y, apply_lanes(formula, in.at(y)...));
   else
-    for (int64_t y = 0; y < part.rows; ++y)
-      store_some(apply_lanes(formula, in.some(y, part.columns)...), out + y * so, part.columns);
+    for (int64_t y = 0; y < rows; ++y) store(y, apply_lanes(formula, in.some(y, part.columns)...));
 }
 
 template <class Formula, class T, class... In>
 SOFTNPU_INLINE void one_square(const Formula& formula, const SquarePart& part, T* out, int64_t sx,
                                int64_t sy, const In&... in) {
-  if (sx == 1) return square_rows(formula, part, out, sy, in...);
+  const auto store_row = [=](int64_t y, Lanes v) { store_lanes(v, out + y * sy); };
+  const auto store_part = [=, n = part.columns](int64_t y, Lanes v) {
+    n == kLanes ? store_lanes(v, out + y * sy) : store_some(v, out + y * sy, n);
+  };
+  if (sx == 1)
+    return part.whole() ? each_row<true>(formula, part, store_row, in...)
+                        : each_row<false>(formula, part, store_part, in...);
   Square square;
-  square_rows(formula, part, square.values, kLanes, in...);
-  if (part.whole())
+  const auto keep = [&](int64_t y, Lanes v) { square.set_row(y, v); };
+  if (part.whole()) {
+    each_row<true>(formula, part, keep, in...);
     turn_square([&](int y) { return square.row(y); },
                 [&](int x, Lanes v) { store_lanes(v, out + x * sx); });
-  else
+  } else {
+    each_row<false>(formula, part, keep, in...);
     transpose_part(square.values, kLanes, part.rows, part.columns, out, sx);
+  }
 }
 
 template <int Inputs, class T, class Formula>
