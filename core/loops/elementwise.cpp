@@ -142,7 +142,9 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
   for (int k = 0; k < l.operands; ++k) l.dtype[k] = operands[k]->dtype;
   const int64_t elements = operands.back()->numel();
   if (elements == 0) return l;  // no tiles
-  l.far = elements * item_size(operands.back()->dtype) * l.operands >= kFarBytes;
+  const int64_t bytes = elements * item_size(operands.back()->dtype) * l.operands;
+  l.far = bytes >= kFarBytes;
+  l.huge = bytes >= kHugeBytes;
   if (is_plain(operands)) {
     l.nx = elements;
     l.sx.fill(1);

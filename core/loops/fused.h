@@ -10,8 +10,11 @@
 #ifdef SOFTNPU_LANES
 SOFTNPU_LEVEL_BEGIN
 
-// How far ahead inputs are asked for that come from memory: elu with exp and 64M elements takes 19
-// ms instead of 25, smooth_l1 26 instead of 28. The machine's own guesses wait for the arithmetic.
+// How far ahead inputs are asked for that come from memory, where the machine's own guesses wait
+// for the arithmetic: elu with exp and 64M elements takes 19 ms instead of 25, smooth_l1 26 instead
+// of
+// 28. With 16M, part of which a shared cache has, only exp gains; one thread of smooth_l1 loses
+// 10%.
 constexpr int64_t kFusedAhead = 512;
 
 // An input of one row. One that is repeated fills a block, which every block reads again: a branch
@@ -63,7 +66,7 @@ void fused_part(const Formula formula, int64_t at, int64_t end, T* out, const In
 }
 
 template <bool kStreams, class Formula, class T, class... In>
-void fused_row(const Formula formula, int64_t n, T* out, const In... in) {
+void fused_row(const Formula formula, int64_t n, bool ahead, T* out, const In... in) {
   // Whole lines of the result: streaming stores need them, and arrays that begin off a line mostly
   // do so together, so that their loads become whole, too.
   constexpr int64_t kLongRow = 2048;
@@ -75,7 +78,7 @@ void fused_row(const Formula formula, int64_t n, T* out, const In... in) {
   }
   for (; at + kBlock <= n; at += kBlock) {
     alignas(64) T lines[kBlock];
-    if constexpr (kStreams) (in.read_ahead(at), ...);
+    if (kStreams && ahead) (in.read_ahead(at), ...);
     apply_vectors(formula, kStreams ? lines : out + at, kLanes,
                   BlockVectors([&](int64_t i) { return in.at(at, i * kLanes); })...);
     if constexpr (kStreams) stream_lines(out + at, lines);
@@ -98,6 +101,7 @@ template <int Inputs, class T, bool kStreams, class Formula>
 void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
                 int64_t begin, int64_t end) {
   FusedInput<T> in[3];
+  const bool ahead = l.huge || may_be_rare(formula);
   T* const out_origin = reinterpret_cast<T*>(origins[Inputs]);
   for (int64_t index = begin; index < end;) {
     Tile tile = locate(l, index);
@@ -107,9 +111,9 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
         in[k].enter(reinterpret_cast<const T*>(origins[k]) + tile.at[k] + y * l.sy[k], l.sx[k]);
       T* const out = out_origin + tile.at[Inputs] + y * l.sy[Inputs];
       if constexpr (Inputs == 2)
-        fused_row<kStreams>(formula, tile.width, out, FusedRow(in[0]), FusedRow(in[1]));
+        fused_row<kStreams>(formula, tile.width, ahead, out, FusedRow(in[0]), FusedRow(in[1]));
       else
-        fused_row<kStreams>(formula, tile.width, out, FusedRow(in[0]), FusedRow(in[1]),
+        fused_row<kStreams>(formula, tile.width, ahead, out, FusedRow(in[0]), FusedRow(in[1]),
                             FusedRow(in[2]));
     }
   }

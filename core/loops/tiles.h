@@ -103,13 +103,20 @@ struct Vectors {
   }
 };
 
+// Whether a formula has rare elements at all. Those that do have the most arithmetic, too.
+template <class Formula>
+SOFTNPU_INLINE bool may_be_rare(const Formula& formula) {
+  if constexpr (requires { formula.may_be_rare(); }) return formula.may_be_rare();
+  return false;
+}
+
 // Whether some of them are rare. One look for all: a branch after each vector costs the exponential
 // up to a fifth of its time.
 template <class Formula, int kCount, class... In>
 SOFTNPU_INLINE bool has_rare(const Formula& formula, const Vectors<kCount>& first,
                              const In&... rest) {
   if constexpr (requires { formula.is_rare(first.v[0], rest.v[0]...); }) {
-    if (!formula.may_be_rare()) return false;
+    if (!may_be_rare(formula)) return false;
     auto mask = formula.is_rare(first.v[0], rest.v[0]...);
     for (int i = 1; i < kCount; ++i) mask |= formula.is_rare(first.v[i], rest.v[i]...);
     return any(mask);
@@ -143,9 +150,7 @@ SOFTNPU_INLINE void apply(const Formula formula, int64_t n, Stage* out, const In
 #ifdef SOFTNPU_LANES
   if constexpr (std::is_same_v<Stage, float> && TakesLanes<Formula, In...>) {
     // Formulas of a few operations are a tenth faster vector by vector.
-    bool rare = false;
-    if constexpr (requires { formula.is_rare(*in...); }) rare = formula.may_be_rare();
-    if (rare)
+    if (may_be_rare(formula))
       for (; i + kBlock <= n; i += kBlock)
         apply_vectors(formula, out + i, kLanes,
                       BlockVectors([&](int64_t v) { return load_lanes(in + i + v * kLanes); })...);
