@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <iterator>
-#include <string>
 
 #include "sections.h"
 
@@ -67,6 +65,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(self_of(self).attributes);
   Py_VISIT(self_of(self).python);
   Py_VISIT(self_of(self).native);
+  for (PyObject* value : self_of(self).defaults) Py_VISIT(value);
   return 0;
 }
 

@@ -23,8 +23,7 @@ constexpr int64_t kBlockElements = 8192;  // of a transposed input; stays in the
 // time at 12 MB. Above, they win: smooth_l1 with 4M elements takes 1.2 ms instead of 1.7.
 constexpr int64_t kFarBytes = int64_t{32} << 20;
 
-// And of this size not even a shared cache of a large machine keeps a part of them for the next
-// call.
+// Of this size, not even the shared cache of a large machine keeps a part of them.
 constexpr int64_t kHugeBytes = int64_t{512} << 20;
 
 struct ElementwiseLayout {
@@ -37,7 +36,7 @@ struct ElementwiseLayout {
   std::array<Dims, kMaxOperands> outer_strides;
   // Tiles: the unit of work. Their order is x fastest, then y, then the outer dimensions.
   bool far = false;      // operands are in memory, not in a cache
-  bool huge = false;     // all of them
+  bool huge = false;     // and no cache has a part of them
   bool stream = false;   // write past the caches
   bool y_first = false;  // tiles along y follow each other
   int64_t tile_x = 1, tile_y = 1, tiles_x = 1, tiles_y = 1, tiles = 0;

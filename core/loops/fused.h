@@ -12,8 +12,7 @@ SOFTNPU_LEVEL_BEGIN
 
 // How far ahead inputs are asked for that come from memory, where the machine's own guesses wait
 // for the arithmetic: elu with exp and 64M elements takes 19 ms instead of 25, smooth_l1 26 instead
-// of
-// 28. With 16M, part of which a shared cache has, only exp gains; one thread of smooth_l1 loses
+// of 28. With 16M, part of which a shared cache has, only exp gains; one thread of smooth_l1 loses
 // 10%.
 constexpr int64_t kFusedAhead = 512;
 
@@ -79,8 +78,8 @@ void fused_row(const Formula formula, int64_t n, bool ahead, T* out, const In...
   for (; at + kBlock <= n; at += kBlock) {
     alignas(64) T lines[kBlock];
     if (kStreams && ahead) (in.read_ahead(at), ...);
-    apply_vectors(formula, kStreams ? lines : out + at, kLanes,
-                  BlockVectors([&](int64_t i) { return in.at(at, i * kLanes); })...);
+    apply_block(formula, kStreams ? lines : out + at,
+                BlockVectors([&](int64_t i) { return in.at(at, i * kLanes); })...);
     if constexpr (kStreams) stream_lines(out + at, lines);
   }
   fused_part(formula, at, n, out, in...);
@@ -133,23 +132,10 @@ inline bool can_fuse(const ElementwiseLayout& l) {
 template <int Inputs, class Formula>
 bool try_fused(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
                int64_t begin, int64_t end) {
-  if (!can_fuse(l)) return false;
-  switch (l.dtype[0]) {
-    case DType::f16:
-      l.stream ? walk_fused<Inputs, f16, true>(l, origins, formula, begin, end)
-               : walk_fused<Inputs, f16, false>(l, origins, formula, begin, end);
-      return true;
-    case DType::bf16:
-      l.stream ? walk_fused<Inputs, bf16, true>(l, origins, formula, begin, end)
-               : walk_fused<Inputs, bf16, false>(l, origins, formula, begin, end);
-      return true;
-    case DType::f32:
-      l.stream ? walk_fused<Inputs, float, true>(l, origins, formula, begin, end)
-               : walk_fused<Inputs, float, false>(l, origins, formula, begin, end);
-      return true;
-    default:
-      return false;
-  }
+  return can_fuse(l) && with_lanes_type(l.dtype[0], [&]<class T>() {
+           l.stream ? walk_fused<Inputs, T, true>(l, origins, formula, begin, end)
+                    : walk_fused<Inputs, T, false>(l, origins, formula, begin, end);
+         });
 }
 
 SOFTNPU_LEVEL_END

@@ -131,9 +131,7 @@ SOFTNPU_INLINE Lanes load_some(const f16* in, int64_t count) {
   return _mm512_maskz_cvtph_ps(0xFFFF, _mm256_maskz_loadu_epi16(first_lanes(count), in));
 }
 SOFTNPU_INLINE Lanes load_some(const bf16* in, int64_t count) {
-  const __m256i bits = _mm256_maskz_loadu_epi16(first_lanes(count), in);
-  return _mm512_castsi512_ps(
-      _mm512_maskz_slli_epi32(0xFFFF, _mm512_maskz_cvtepu16_epi32(0xFFFF, bits), 16));
+  return widen_words(_mm256_maskz_loadu_epi16(first_lanes(count), in));
 }
 SOFTNPU_INLINE void store_some(Lanes v, float* out, int64_t count) {
   _mm512_mask_storeu_ps(out, first_lanes(count), v);

@@ -63,17 +63,13 @@ struct SquareInput {
   // Whole vectors go into the square: one that was written in part could not be read back before it
   // has left for the cache.
   SOFTNPU_INLINE void turn(const SquarePart& part, const T* at) {
-    const auto store = [&](int y, Lanes v) { square.set_row(y, v); };
-    if (part.whole())
-      turn_square([&](int x) { return load_lanes(at + x * sx); }, store);
-    else
-      turn_square(
-          [&](int x) {
-            if (x >= part.columns) return splat<Lanes>(0);
-            return part.rows == kLanes ? load_lanes(at + x * sx)
-                                       : load_some(at + x * sx, part.rows);
-          },
-          store);
+    if (part.whole()) return transpose_square(at, sx, square.values, kLanes);
+    turn_square(
+        [&](int x) {
+          if (x >= part.columns) return splat<Lanes>(0);
+          return part.rows == kLanes ? load_lanes(at + x * sx) : load_some(at + x * sx, part.rows);
+        },
+        [&](int y, Lanes v) { square.set_row(y, v); });
   }
 };
 
@@ -156,17 +152,9 @@ inline bool has_squares(const ElementwiseLayout& l) {
 template <int Inputs, class Formula>
 bool try_squares(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
                  int64_t begin, int64_t end) {
-  if (!has_squares(l)) return false;
-  switch (l.dtype[0]) {
-    case DType::f16:
-      return walk_squares<Inputs, f16>(l, origins, formula, begin, end), true;
-    case DType::bf16:
-      return walk_squares<Inputs, bf16>(l, origins, formula, begin, end), true;
-    case DType::f32:
-      return walk_squares<Inputs, float>(l, origins, formula, begin, end), true;
-    default:
-      return false;
-  }
+  return has_squares(l) && with_lanes_type(l.dtype[0], [&]<class T>() {
+           walk_squares<Inputs, T>(l, origins, formula, begin, end);
+         });
 }
 
 SOFTNPU_LEVEL_END

@@ -92,13 +92,16 @@ SOFTNPU_INLINE Lanes apply_lanes(const Formula& formula, In... in) {
   return one_nan(formula(in...));
 }
 
-// What one input has for some vectors at once.
-template <int kCount>
-struct Vectors {
+// Consecutive elements that are worked on together: whole cache lines of any type.
+constexpr int64_t kBlock = 64;
+
+// What one input has for them.
+struct BlockVectors {
+  static constexpr int64_t kCount = kBlock / kLanes;
   Lanes v[kCount];
 
   template <class Load>
-  SOFTNPU_INLINE explicit Vectors(const Load& load) {
+  SOFTNPU_INLINE explicit BlockVectors(const Load& load) {
     for (int64_t i = 0; i < kCount; ++i) v[i] = load(i);
   }
 };
@@ -112,36 +115,48 @@ SOFTNPU_INLINE bool may_be_rare(const Formula& formula) {
 
 // Whether some of them are rare. One look for all: a branch after each vector costs the exponential
 // up to a fifth of its time.
-template <class Formula, int kCount, class... In>
-SOFTNPU_INLINE bool has_rare(const Formula& formula, const Vectors<kCount>& first,
-                             const In&... rest) {
+template <class Formula, class... In>
+SOFTNPU_INLINE bool has_rare(const Formula& formula, const BlockVectors& first, const In&... rest) {
   if constexpr (requires { formula.is_rare(first.v[0], rest.v[0]...); }) {
     if (!may_be_rare(formula)) return false;
     auto mask = formula.is_rare(first.v[0], rest.v[0]...);
-    for (int i = 1; i < kCount; ++i) mask |= formula.is_rare(first.v[i], rest.v[i]...);
+    for (int64_t i = 1; i < BlockVectors::kCount; ++i)
+      mask |= formula.is_rare(first.v[i], rest.v[i]...);
     return any(mask);
   }
   return false;
 }
 
-// Result i goes to out + i · step. All loads are before the first store: 3% faster with four arrays
-// in the shared cache.
-template <class Formula, class T, int kCount, class... In>
-SOFTNPU_INLINE void apply_vectors(const Formula& formula, T* out, int64_t step,
-                                  const Vectors<kCount>& first, const In&... rest) {
+// All loads are before the first store: 3% faster with four arrays in the shared cache.
+template <class Formula, class T, class... In>
+SOFTNPU_INLINE void apply_block(const Formula& formula, T* out, const BlockVectors& first,
+                                const In&... rest) {
+  constexpr int64_t kCount = BlockVectors::kCount;
   if (has_rare(formula, first, rest...)) [[unlikely]] {
-    for (int i = 0; i < kCount; ++i)
-      store_lanes(apply_with_rare(formula, first.v[i], rest.v[i]...), out + i * step);
+    for (int64_t i = 0; i < kCount; ++i)
+      store_lanes(apply_with_rare(formula, first.v[i], rest.v[i]...), out + i * kLanes);
     return;
   }
   Lanes r[kCount];
-  for (int i = 0; i < kCount; ++i) r[i] = one_nan(formula(first.v[i], rest.v[i]...));
-  for (int i = 0; i < kCount; ++i) store_lanes(r[i], out + i * step);
+  for (int64_t i = 0; i < kCount; ++i) r[i] = one_nan(formula(first.v[i], rest.v[i]...));
+  for (int64_t i = 0; i < kCount; ++i) store_lanes(r[i], out + i * kLanes);
 }
 
-// Consecutive elements that are worked on together: whole cache lines of any type.
-constexpr int64_t kBlock = 64;
-using BlockVectors = Vectors<kBlock / kLanes>;
+// Calls f.template operator()<T>() with the type of the elements. False, without a call, where
+// there are no vectors of them.
+template <class F>
+bool with_lanes_type(DType dtype, const F& f) {
+  switch (dtype) {
+    case DType::f16:
+      return f.template operator()<f16>(), true;
+    case DType::bf16:
+      return f.template operator()<bf16>(), true;
+    case DType::f32:
+      return f.template operator()<float>(), true;
+    default:
+      return false;
+  }
+}
 #endif
 
 template <class Formula, class Stage, class... In>
@@ -152,8 +167,8 @@ SOFTNPU_INLINE void apply(const Formula formula, int64_t n, Stage* out, const In
     // Formulas of a few operations are a tenth faster vector by vector.
     if (may_be_rare(formula))
       for (; i + kBlock <= n; i += kBlock)
-        apply_vectors(formula, out + i, kLanes,
-                      BlockVectors([&](int64_t v) { return load_lanes(in + i + v * kLanes); })...);
+        apply_block(formula, out + i,
+                    BlockVectors([&](int64_t v) { return load_lanes(in + i + v * kLanes); })...);
     for (; i + kLanes <= n; i += kLanes)
       store_lanes(apply_lanes(formula, load_lanes(in + i)...), out + i);
   }

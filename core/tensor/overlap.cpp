@@ -81,22 +81,6 @@ void add_terms(const Tensor& tensor, std::vector<Term>& terms) {
   }
 }
 
-// The bytes of a contiguous view, which has no others between them.
-struct Block {
-  bool dense;
-  intptr_t low;
-  int64_t bytes;
-};
-
-Block block_of(const Tensor& tensor) {
-  int64_t elements = 1;
-  for (size_t i = tensor.rank(); i-- > 0;) {
-    if (tensor.sizes[i] != 1 && tensor.strides[i] != elements) return {};
-    elements *= tensor.sizes[i];
-  }
-  return {true, reinterpret_cast<intptr_t>(tensor.origin()), elements * item_size(tensor.dtype)};
-}
-
 bool bounds_meet(const Bounds& a, int64_t item_a, const Bounds& b, int64_t item_b) {
   return a.low + a.reach + item_a > b.low && b.low + b.reach + item_b > a.low;
 }
@@ -169,10 +153,6 @@ bool overlaps_itself(const Tensor& tensor) {
 }
 
 bool overlaps(const Tensor& a, const Tensor& b) {
-  const Block block_a = block_of(a), block_b = block_of(b);
-  if (block_a.dense && block_b.dense)
-    return block_a.low < block_b.low + block_b.bytes && block_b.low < block_a.low + block_a.bytes &&
-           block_a.bytes != 0 && block_b.bytes != 0;
   if (a.numel() == 0 || b.numel() == 0) return false;
   if (!bounds_meet(bounds_of(a), item_size(a.dtype), bounds_of(b), item_size(b.dtype)))
     return false;

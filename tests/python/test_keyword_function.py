@@ -91,10 +91,7 @@ def test_they_look_like_functions(name: str) -> None:
 
 def test_they_become_methods_as_functions_do() -> None:
     """As an attribute of a class one is bound to the object, of which it is an argument."""
-
-    class Gradient(np.ndarray):  # type: ignore[type-arg]
-        selu = softnpu.selu_backward
-
+    Gradient: Any = type("Gradient", (np.ndarray,), {"selu": softnpu.selu_backward})
     grad = np.ones(3, np.float32).view(Gradient)
     assert np.array_equal(grad.selu(ONES), softnpu.selu_backward(ONES, ONES))
     assert Gradient.selu(ONES, ONES).shape == (3,)
@@ -113,7 +110,9 @@ def test_they_are_collected() -> None:
             Default.alive -= 1
 
     def make() -> None:
-        def body(grad_output: Any, result: Any = Default()) -> Any:  # noqa: B008
+        default = Default()
+
+        def body(grad_output: Any, result: Any = default) -> Any:
             return grad_output, result
 
         cut: Any = _core.keyword_function(_core.selu_backward, body)
