@@ -38,22 +38,23 @@ struct FromInput {
 // in float64.
 struct FromInputInFloat {
   FromInput wide;
-  float scale, alpha_scale, least;
+  ScaledPowers powers;  // times alpha · scale
+  float scale, least;
 
   explicit FromInputInFloat(const EluBackwardNumbers& c)
       : wide{c},
+        powers(c.alpha_scale),
         scale(static_cast<float>(c.scale)),
-        alpha_scale(static_cast<float>(c.alpha_scale)),
         least(static_cast<float>(c.least_input())) {}
 
   template <class V>
   SOFTNPU_INLINE V operator()(V grad, V x) const {
-    return grad * select(x > 0.0f, splat<V>(scale), scaled_exp(x, alpha_scale));
+    return grad * select(x > 0.0f, splat<V>(scale), scaled_exp(x, powers));
   }
   static constexpr bool may_be_rare() { return true; }
   template <class V>
   SOFTNPU_INLINE auto is_rare(V /*grad*/, V x) const {
-    return x < least;
+    return is_less(x, least);
   }
 };
 

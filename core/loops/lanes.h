@@ -31,11 +31,17 @@ SOFTNPU_INLINE float splat<float>(float value) {
 }
 SOFTNPU_INLINE float select(bool condition, float a, float b) { return condition ? a : b; }
 SOFTNPU_INLINE bool any(bool condition) { return condition; }
+SOFTNPU_INLINE bool is_less(float v, float limit) { return v < limit; }
 // Whether 0 < |v| < limit.
 SOFTNPU_INLINE bool is_tiny(float v, float limit) { return (v < limit) & (v > -limit) & (v != 0); }
-// 2^n from 1.5 · 2^23 + n, for -127 < n < 128.
-SOFTNPU_INLINE float power_of_two(float shifted) {
-  return std::bit_cast<float>((std::bit_cast<uint32_t>(shifted) + 127) << 23);
+// Entry i % 16 of a table, from 1.5 · 2^23 + i.
+SOFTNPU_INLINE float look_up(const float* table, float shifted) {
+  return table[std::bit_cast<uint32_t>(shifted) & 15];
+}
+// The bits of v plus those of `shifted`, moved to the left.
+SOFTNPU_INLINE float add_bits(float v, float shifted, int places) {
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(v) +
+                              (std::bit_cast<uint32_t>(shifted) << places));
 }
 // a · b + c with one rounding, in software where it must be: the same bits everywhere.
 SOFTNPU_INLINE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
@@ -54,14 +60,16 @@ SOFTNPU_INLINE bool any(Mask mask) {
   return _mm512_movepi32_mask((__m512i)mask) != 0;
 }
 SOFTNPU_INLINE bool any(__mmask16 mask) { return mask != 0; }
+SOFTNPU_INLINE __mmask16 is_less(Lanes v, float limit) {
+  return _mm512_cmp_ps_mask(v, _mm512_set1_ps(limit), _CMP_LT_OQ);
+}
 SOFTNPU_INLINE __mmask16 is_tiny(Lanes v, float limit) {
   const __mmask16 small = _mm512_cmp_ps_mask(_mm512_abs_ps(v), _mm512_set1_ps(limit), _CMP_LT_OQ);
   return _mm512_mask_cmp_ps_mask(small, v, _mm512_setzero_ps(), _CMP_NEQ_OQ);
 }
 SOFTNPU_INLINE Lanes fused(Lanes a, Lanes b, Lanes c) { return _mm512_fmadd_ps(a, b, c); }
-SOFTNPU_INLINE Lanes power_of_two(Lanes shifted) {
-  const __m512i n = _mm512_add_epi32(_mm512_castps_si512(shifted), _mm512_set1_epi32(127));
-  return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xFFFF, n, 23));
+SOFTNPU_INLINE Lanes look_up(const float* table, Lanes shifted) {
+  return _mm512_maskz_permutexvar_ps(0xFFFF, _mm512_castps_si512(shifted), _mm512_loadu_ps(table));
 }
 SOFTNPU_INLINE Lanes load_lanes(const float* in) { return _mm512_loadu_ps(in); }
 SOFTNPU_INLINE Lanes load_lanes(const f16* in) {
@@ -155,9 +163,11 @@ SOFTNPU_INLINE bool any(Mask mask) {
   return _mm256_movemask_ps((__m256)mask) != 0;
 }
 SOFTNPU_INLINE Lanes fused(Lanes a, Lanes b, Lanes c) { return _mm256_fmadd_ps(a, b, c); }
-SOFTNPU_INLINE Lanes power_of_two(Lanes shifted) {
-  const __m256i n = _mm256_add_epi32(_mm256_castps_si256(shifted), _mm256_set1_epi32(127));
-  return _mm256_castsi256_ps(_mm256_slli_epi32(n, 23));
+SOFTNPU_INLINE Lanes look_up(const float* table, Lanes shifted) {
+  const __m256i i = _mm256_castps_si256(shifted);
+  const __m256 first = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), i);
+  const __m256 second = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table + 8), i);
+  return _mm256_blendv_ps(first, second, _mm256_castsi256_ps(_mm256_slli_epi32(i, 28)));
 }
 SOFTNPU_INLINE Lanes load_lanes(const float* in) { return _mm256_loadu_ps(in); }
 SOFTNPU_INLINE Lanes load_lanes(const f16* in) {
@@ -208,11 +218,16 @@ SOFTNPU_INLINE void store_some(Lanes v, T* out, int64_t count) {
   store_lanes(v, all);
   std::memcpy(out, all, static_cast<size_t>(count) * sizeof(T));
 }
+SOFTNPU_INLINE auto is_less(Lanes v, float limit) { return v < limit; }
 SOFTNPU_INLINE auto is_tiny(Lanes v, float limit) {
   return (v < limit) & (v > -limit) & (v != 0.0f);
 }
 #endif
 
+using LaneBits = uint32_t __attribute__((vector_size(sizeof(Lanes))));
+SOFTNPU_INLINE Lanes add_bits(Lanes v, Lanes shifted, int places) {
+  return (Lanes)((LaneBits)v + ((LaneBits)shifted << places));
+}
 template <class Mask>
 SOFTNPU_INLINE Lanes select(Mask mask, Lanes a, Lanes b) {
   return mask ? a : b;

@@ -26,8 +26,11 @@ SOFTNPU_INLINE bool any(Mask mask) {
 SOFTNPU_INLINE Lanes fused(Lanes a, Lanes b, Lanes c) {
   return (Lanes)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
 }
-SOFTNPU_INLINE Lanes power_of_two(Lanes shifted) {
-  return (Lanes)vshlq_n_s32(vaddq_s32((int32x4_t)shifted, vdupq_n_s32(127)), 23);
+SOFTNPU_INLINE Lanes look_up(const float* table, Lanes shifted) {
+  const uint32x4_t entry = vandq_u32((uint32x4_t)shifted, vdupq_n_u32(15));
+  const uint32x4_t bytes = vmlaq_n_u32(vdupq_n_u32(0x03020100), entry, 0x04040404);
+  const uint8x16x4_t all = vld1q_u8_x4(reinterpret_cast<const uint8_t*>(table));
+  return (Lanes)vqtbl4q_u8(all, (uint8x16_t)bytes);
 }
 SOFTNPU_INLINE Lanes load_lanes(const float* in) { return (Lanes)vld1q_f32(in); }
 SOFTNPU_INLINE Lanes load_lanes(const f16* in) {
