@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fast walk for the usual case: all operands of one type, the output dense, each input dense or
-// repeated along x. Elements are converted, computed and written without leaving the registers: 1.7
-// times as fast for 16-bit types as staging whole tiles.
+// The fast walk for the usual case: all operands of one type, and none that has to be turned
+// around. Elements are converted, computed and written without leaving the registers: 1.7 times as
+// fast for 16-bit types as staging whole tiles. Rows that are not dense are cut into pieces, which
+// are made dense on the way.
 #pragma once
 
 #include "loops/stream_out.h"
+#include "loops/strided_rows.h"
 #include "loops/tiles.h"
 
 #ifdef SOFTNPU_LANES
@@ -16,21 +18,28 @@ SOFTNPU_LEVEL_BEGIN
 // 10%.
 constexpr int64_t kFusedAhead = 512;
 
-// An input of one row. One that is repeated fills a block, which every block reads again: a branch
-// at each load made smooth_l1 with a scalar 1.6 times as slow.
+constexpr int64_t kShortRow = kLanes;
+
+// The longest piece of a row; one of each operand stays in the L1 cache.
+constexpr int64_t kPiece = 1024;
+
+// An input of one piece. One that is repeated fills a block, which every block reads again: a
+// branch at each load made smooth_l1 with a scalar 1.6 times as slow.
 template <class T>
 struct FusedInput {
   const T* first;
   int64_t step;
-  alignas(64) T repeated[kBlock];
+  alignas(64) T held[kPiece];
 
-  void enter(const T* from, int64_t stride) {
-    first = from;
-    step = stride;
-    if (stride != 0) return;
-    first = repeated;
-    const Lanes value = one_nan(splat<Lanes>(widen(*from)));
-    for (int64_t i = 0; i < kBlock; i += kLanes) store_lanes(value, repeated + i);
+  void enter(const T* from, int64_t stride, int64_t n, bool far) {
+    step = stride == 0 ? 0 : 1;
+    first = stride == 1 ? from : held;
+    if (stride == 0) {
+      const Lanes value = one_nan(splat<Lanes>(widen(*from)));
+      for (int64_t i = 0; i < kBlock; i += kLanes) store_lanes(value, held + i);
+    } else if (stride != 1) {
+      gather_row(from, stride, n, far, held);
+    }
   }
 };
 
@@ -58,14 +67,16 @@ struct FusedRow {
 
 // Elements [at, end), fewer than a block.
 template <class Formula, class T, class... In>
-void fused_part(const Formula formula, int64_t at, int64_t end, T* out, const In&... in) {
+SOFTNPU_INLINE void fused_part(const Formula& formula, int64_t at, int64_t end, T* out,
+                               const In&... in) {
   for (; at + kLanes <= end; at += kLanes)
     store_lanes(apply_lanes(formula, in.at(at)...), out + at);
   if (at < end) store_some(apply_lanes(formula, in.some(at, end - at)...), out + at, end - at);
 }
 
 template <bool kStreams, class Formula, class T, class... In>
-void fused_row(const Formula formula, int64_t n, bool ahead, T* out, const In... in) {
+SOFTNPU_INLINE void fused_row(const Formula formula, int64_t n, bool ahead, T* out,
+                              const In... in) {
   // Whole lines of the result: streaming stores need them, and arrays that begin off a line mostly
   // do so together, so that their loads become whole, too.
   constexpr int64_t kLongRow = 2048;
@@ -85,6 +96,15 @@ void fused_row(const Formula formula, int64_t n, bool ahead, T* out, const In...
   fused_part(formula, at, n, out, in...);
 }
 
+// How many of the elements that are left of a row make its next piece. The one after it begins with
+// a line of the output.
+template <class T>
+int64_t piece_of_row(const T* out, bool whole, int64_t left) {
+  if (whole) return left;
+  const int64_t n = kPiece - kBlock + elements_before_line(out) % kBlock;
+  return left < n ? left : n;
+}
+
 // Makes one of the tiles that follow each other in a row, up to `end`: what a row costs at its ends
 // is paid once. Returns how many they are.
 inline int64_t join_tiles(const ElementwiseLayout& l, int64_t index, int64_t end, Tile& tile) {
@@ -96,24 +116,41 @@ inline int64_t join_tiles(const ElementwiseLayout& l, int64_t index, int64_t end
   return joined;
 }
 
+// Whether all rows are dense, or repeat one element.
+inline bool has_dense_rows(const ElementwiseLayout& l) {
+  const int out = l.operands - 1;
+  bool dense = l.sx[out] == 1;
+  for (int k = 0; k < out; ++k) dense &= l.sx[k] == 0 || l.sx[k] == 1;
+  return dense;
+}
+
 template <int Inputs, class T, bool kStreams, class Formula>
 void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
                 int64_t begin, int64_t end) {
   FusedInput<T> in[3];
-  const bool ahead = l.huge || may_be_rare(formula);
-  T* const out_origin = reinterpret_cast<T*>(origins[Inputs]);
+  alignas(64) T held[kPiece];
+  const bool whole = has_dense_rows(l), ahead = l.huge || may_be_rare(formula) || !whole;
+  const int64_t out_sx = l.sx[Inputs];
   for (int64_t index = begin; index < end;) {
     Tile tile = locate(l, index);
     index += join_tiles(l, index, end, tile);
     for (int64_t y = 0; y < tile.height; ++y) {
-      for (int k = 0; k < Inputs; ++k)
-        in[k].enter(reinterpret_cast<const T*>(origins[k]) + tile.at[k] + y * l.sy[k], l.sx[k]);
-      T* const out = out_origin + tile.at[Inputs] + y * l.sy[Inputs];
-      if constexpr (Inputs == 2)
-        fused_row<kStreams>(formula, tile.width, ahead, out, FusedRow(in[0]), FusedRow(in[1]));
-      else
-        fused_row<kStreams>(formula, tile.width, ahead, out, FusedRow(in[0]), FusedRow(in[1]),
-                            FusedRow(in[2]));
+      T* const row = reinterpret_cast<T*>(origins[Inputs]) + tile.at[Inputs] + y * l.sy[Inputs];
+      for (int64_t x = 0, n; x < tile.width; x += n) {
+        T* const to = row + x * out_sx;
+        n = piece_of_row(to, whole, tile.width - x);
+        for (int k = 0; k < Inputs; ++k)
+          in[k].enter(
+              reinterpret_cast<const T*>(origins[k]) + tile.at[k] + y * l.sy[k] + x * l.sx[k],
+              l.sx[k], n, l.far);
+        T* const out = out_sx == 1 ? to : held;
+        if constexpr (Inputs == 2)
+          fused_row<kStreams>(formula, n, ahead, out, FusedRow(in[0]), FusedRow(in[1]));
+        else
+          fused_row<kStreams>(formula, n, ahead, out, FusedRow(in[0]), FusedRow(in[1]),
+                              FusedRow(in[2]));
+        if (out_sx != 1) scatter_row(held, n, to, out_sx);
+      }
     }
   }
   if constexpr (kStreams) finish_streaming();
@@ -121,10 +158,11 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
 
 // Whether walk_fused() applies; short rows are left to the other walk, which gathers them.
 inline bool can_fuse(const ElementwiseLayout& l) {
-  const int out = l.operands - 1;
-  if (l.sx[out] != 1 || l.tile_x < kBlock) return false;
-  for (int k = 0; k < out; ++k)
-    if (l.dtype[k] != l.dtype[out] || (l.sx[k] != 0 && l.sx[k] != 1)) return false;
+  if (l.tile_x < kShortRow) return false;
+  for (int k = 0; k < l.operands; ++k) {
+    if (l.dtype[k] != l.dtype[0]) return false;
+    if (l.sy[k] == 1 && l.sx[k] != 0 && l.sx[k] != 1) return false;
+  }
   return true;
 }
 
@@ -133,8 +171,9 @@ template <int Inputs, class Formula>
 bool try_fused(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
                int64_t begin, int64_t end) {
   return can_fuse(l) && with_lanes_type(l.dtype[0], [&]<class T>() {
-           l.stream ? walk_fused<Inputs, T, true>(l, origins, formula, begin, end)
-                    : walk_fused<Inputs, T, false>(l, origins, formula, begin, end);
+           l.stream&& l.sx[Inputs] == 1
+               ? walk_fused<Inputs, T, true>(l, origins, formula, begin, end)
+               : walk_fused<Inputs, T, false>(l, origins, formula, begin, end);
          });
 }
 

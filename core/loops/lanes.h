@@ -90,11 +90,22 @@ SOFTNPU_INLINE Lanes load_even_lanes(const float* in) {
   const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   return _mm512_permutex2var_ps(_mm512_loadu_ps(in), even, _mm512_loadu_ps(in + 16));
 }
+template <class T>
+SOFTNPU_INLINE __m256i even_words(const T* in) {
+  return _mm512_maskz_cvtepi32_epi16(0xFFFF, _mm512_loadu_si512(in));
+}
 SOFTNPU_INLINE Lanes load_even_lanes(const f16* in) {
-  return _mm512_maskz_cvtph_ps(0xFFFF, _mm512_maskz_cvtepi32_epi16(0xFFFF, _mm512_loadu_si512(in)));
+  return _mm512_maskz_cvtph_ps(0xFFFF, even_words(in));
 }
 SOFTNPU_INLINE Lanes load_even_lanes(const bf16* in) {
   return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xFFFF, _mm512_loadu_si512(in), 16));
+}
+SOFTNPU_INLINE void copy_even(const float* in, float* out) {
+  _mm512_storeu_ps(out, load_even_lanes(in));
+}
+template <class T>
+SOFTNPU_INLINE void copy_even(const T* in, T* out) {
+  _mm256_storeu_si256((__m256i*)out, even_words(in));
 }
 SOFTNPU_INLINE void store_lanes(Lanes v, float* out) { _mm512_storeu_ps(out, v); }
 SOFTNPU_INLINE void store_lanes(Lanes v, f16* out) {
@@ -122,11 +133,21 @@ SOFTNPU_INLINE void store_even_lanes(Lanes v, float* out) {
   _mm512_mask_storeu_ps(out + 16, 0x5555, _mm512_maskz_permutexvar_ps(0xFFFF, high, v));
 }
 template <class T>
+SOFTNPU_INLINE void store_even_words(__m256i words, T* out) {
+  _mm512_mask_storeu_epi16(out, 0x55555555, _mm512_maskz_cvtepu16_epi32(0xFFFF, words));
+}
+template <class T>
 SOFTNPU_INLINE void store_even_lanes(Lanes v, T* out) {
   alignas(32) T all[kLanes];
   store_lanes(v, all);
-  const __m256i bits = _mm256_load_si256((const __m256i*)all);
-  _mm512_mask_storeu_epi16(out, 0x55555555, _mm512_maskz_cvtepu16_epi32(0xFFFF, bits));
+  store_even_words(_mm256_load_si256((const __m256i*)all), out);
+}
+SOFTNPU_INLINE void spread_even(const float* in, float* out) {
+  store_even_lanes(_mm512_loadu_ps(in), out);
+}
+template <class T>
+SOFTNPU_INLINE void spread_even(const T* in, T* out) {
+  store_even_words(_mm256_loadu_si256((const __m256i*)in), out);
 }
 // The first `count` elements, fewer than kLanes; nothing behind them is touched.
 SOFTNPU_INLINE __mmask16 first_lanes(int64_t count) {
@@ -181,14 +202,22 @@ SOFTNPU_INLINE Lanes load_even_lanes(const float* in) {
   const __m256 mixed = _mm256_shuffle_ps(_mm256_loadu_ps(in), _mm256_loadu_ps(in + 8), 0x88);
   return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(mixed), 0xD8));
 }
-SOFTNPU_INLINE Lanes load_even_lanes(const f16* in) {
+template <class T>
+SOFTNPU_INLINE __m128i even_words(const T* in) {
   const __m256i low =
       _mm256_and_si256(_mm256_loadu_si256((const __m256i*)in), _mm256_set1_epi32(0xFFFF));
-  return _mm256_cvtph_ps(
-      _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1)));
+  return _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
 }
+SOFTNPU_INLINE Lanes load_even_lanes(const f16* in) { return _mm256_cvtph_ps(even_words(in)); }
 SOFTNPU_INLINE Lanes load_even_lanes(const bf16* in) {
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_loadu_si256((const __m256i*)in), 16));
+}
+SOFTNPU_INLINE void copy_even(const float* in, float* out) {
+  _mm256_storeu_ps(out, load_even_lanes(in));
+}
+template <class T>
+SOFTNPU_INLINE void copy_even(const T* in, T* out) {
+  _mm_storeu_si128((__m128i*)out, even_words(in));
 }
 SOFTNPU_INLINE void store_lanes(Lanes v, float* out) { _mm256_storeu_ps(out, v); }
 SOFTNPU_INLINE void store_lanes(Lanes v, f16* out) {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows whose elements do not follow each other, made dense or the other way around, bit by bit.
+#pragma once
+
+#include <cstdint>
+
+#include "loops/lanes.h"
+#include "loops/level.h"
+
+#ifdef SOFTNPU_LANES
+SOFTNPU_LEVEL_BEGIN
+
+// `far` rows are in memory, not in a cache: what comes 1024 elements later is asked for, up to
+// twice as fast.
+template <class T>
+void gather_row(const T* in, int64_t stride, int64_t n, bool far, T* out) {
+  constexpr int64_t kAhead = 1024, kLine = 64 / sizeof(T);
+  int64_t i = 0;
+  // The last elements are left, so that nothing behind them is read.
+  if (stride == 2)
+    for (; i + kLanes < n; i += kLanes) {
+      if (far)
+        for (int64_t at = 0; at < 2 * kLanes; at += kLine)
+          __builtin_prefetch(in + (i + kAhead) * 2 + at, 0, 2);
+      copy_even(in + i * 2, out + i);
+    }
+  for (; i < n; ++i) out[i] = in[i * stride];
+}
+
+template <class T>
+void scatter_row(const T* in, int64_t n, T* out, int64_t stride) {
+  int64_t i = 0;
+#ifdef SOFTNPU_STORES_EVEN
+  if (stride == 2)
+    for (; i + kLanes <= n; i += kLanes) spread_even(in + i, out + i * 2);
+#endif
+  for (; i < n; ++i) out[i * stride] = in[i];
+}
+
+SOFTNPU_LEVEL_END
+#endif
