@@ -39,9 +39,10 @@ struct Boxes {
   }
 };
 
-// add_rows() for n columns, 4 or more.
+// add_rows() for n columns, 4 or more. Like all that works on one row, it is part of its caller: a
+// call, with the boxes on the stack, costs as much as a row of 10.
 template <int kY, int kZ, class T>
-void sum_boxes(const Boxes<kY, kZ, T> boxes, int64_t n, double* sums) {
+SOFTNPU_INLINE void sum_boxes(const Boxes<kY, kZ, T> boxes, int64_t n, double* sums) {
   int64_t x = 0;
   for (; x + kQuad <= n; x += kQuad) store_quad(boxes.sum(x), sums + x);
   if (x < n) store_quad(boxes.sum(n - kQuad), sums + n - kQuad);
@@ -66,8 +67,9 @@ void total_doubled(Boxes<kY, kZ, T> boxes, int64_t n, int64_t count, int64_t ahe
 #ifdef SOFTNPU_PICKS_QUADS
 // One row of n totals of groups of up to two: 2 times as fast for rows of 11 as through memory.
 template <int kY, int kZ, class T>
-void total_short_groups(const Boxes<kY, kZ, T> boxes, const loops::FourGroups* groups, int64_t n,
-                        int64_t ahead, float* out) {
+SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
+                                       const loops::FourGroups* groups, int64_t n, int64_t ahead,
+                                       float* out) {
   boxes.read_ahead(ahead);
   for (int64_t i = 0; i < n; i += kQuad, ++groups) {
     const int64_t x = groups->base, at = i + kQuad <= n ? i : n - kQuad;
@@ -78,7 +80,7 @@ void total_short_groups(const Boxes<kY, kZ, T> boxes, const loops::FourGroups* g
 
 // One row where every second range is empty, of `span` sums, 4 or more, and as many zeros.
 template <int kY, int kZ, class T>
-void total_halved(const Boxes<kY, kZ, T> boxes, int64_t span, float* out) {
+SOFTNPU_INLINE void total_halved(const Boxes<kY, kZ, T> boxes, int64_t span, float* out) {
   int64_t x = 0;
   for (; x + kQuad <= span; x += kQuad) store_apart(one_nan(boxes.sum(x)), out + 2 * x);
   if (x < span) store_apart(one_nan(boxes.sum(span - kQuad)), out + 2 * (span - kQuad));
@@ -87,8 +89,8 @@ void total_halved(const Boxes<kY, kZ, T> boxes, int64_t span, float* out) {
 // out[w, v] = the total of positions [start[w], start[w + 1]), two at most, for n of these and nv
 // channels, 4 or more. Positions are `sx` apart.
 template <int kY, int kZ, class T>
-void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, const int64_t* start, int64_t n,
-                     int64_t nv, int64_t ahead, float* out) {
+SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, const int64_t* start,
+                                    int64_t n, int64_t nv, int64_t ahead, float* out) {
   for (int64_t w = 0; w < n; ++w, out += nv) {
     const int64_t length = start[w + 1] - start[w];
     Boxes<kY, kZ, T> boxes = row;
