@@ -29,17 +29,19 @@ constexpr int64_t kHugeBytes = int64_t{512} << 20;
 struct ElementwiseLayout {
   int operands = 0;
   std::array<DType, kMaxOperands> dtype{};
-  // Sizes and strides (in elements) of x and y, and of what is outside them, outermost first.
+  // Sizes and strides (in elements) of x and y.
   int64_t nx = 1, ny = 1;
   std::array<int64_t, kMaxOperands> sx{}, sy{};
-  Dims outer;
-  std::array<Dims, kMaxOperands> outer_strides;
   // Tiles: the unit of work. Their order is x fastest, then y, then the outer dimensions.
   bool far = false;      // operands are in memory, not in a cache
   bool huge = false;     // and no cache has a part of them
   bool stream = false;   // write past the caches
   bool y_first = false;  // tiles along y follow each other
   int64_t tile_x = 1, tile_y = 1, tiles_x = 1, tiles_y = 1, tiles = 0;
+  // Of what is outside x and y, outermost first. The last members: other threads need not fetch
+  // them where there is nothing.
+  Dims outer;
+  std::array<Dims, kMaxOperands> outer_strides;
 
   // All operands are FLOAT, and one row.
   bool is_dense_float() const {

@@ -42,10 +42,13 @@ class Shares {
   void work_on(uint32_t job, int worker) {
     const int workers = workers_.load(std::memory_order_relaxed);
     if (worker >= workers) return;
+    int ran = 0;
     for (int i = 0; i < workers; ++i) {
       Share& share = shares_[(worker + i) % workers];
-      for (int piece; (piece = claim(share, job)) >= 0;) run(piece, worker);
+      for (int piece; (piece = claim(share, job)) >= 0; ++ran) run(piece, worker);
     }
+    // Once for all: a counter that both write after each piece takes 0.1 µs of a small job.
+    if (ran > 0) done_.fetch_add(ran, std::memory_order_release);
   }
 
   void wait() const {
@@ -80,7 +83,6 @@ class Shares {
     const int64_t each = count / pieces, rest = count % pieces;
     const auto begin = [&](int64_t at) { return each * at + rest * at / pieces; };
     (*body_.load(std::memory_order_relaxed))(begin(piece), begin(piece + 1), worker);
-    done_.fetch_add(1, std::memory_order_release);
   }
 
   std::atomic<const RangeBody*> body_{nullptr};
