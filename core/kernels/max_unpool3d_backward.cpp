@@ -8,6 +8,9 @@ namespace {
 
 using Task = MaxUnpool3dBackwardTask;
 
+// A byte that, unlike uint8_t, no compiler takes to share memory with the indices.
+enum class Bits8 : uint8_t {};
+
 // Whether one of these indices is out of range. Seen as unsigned, a negative index is a large one.
 inline bool has_bad(const int64_t* index, int64_t stride, int64_t count, int64_t limit) {
   int bad = 0;
@@ -106,7 +109,7 @@ BadIndex max_unpool3d_backward(const Task& task, const std::byte* grad, const in
                                std::byte* out, int64_t begin, int64_t end) {
   switch (task.item) {
     case 1:
-      return gather<uint8_t>(task, grad, indices, out, begin, end);
+      return gather<Bits8>(task, grad, indices, out, begin, end);
     case 2:
       return gather<uint16_t>(task, grad, indices, out, begin, end);
     case 4:
