@@ -11,6 +11,10 @@
 namespace softnpu::python {
 
 Status read_array(const char* name, PyObject* object, Access access, Array& out) {
+  // The usual types first, before anything is asked of the object.
+  if (is_plain_numpy_array(object)) return read_numpy_array(name, object, access, out);
+  if (const Exchange* exchange = find_known_exchange(Py_TYPE(object)))
+    return read_exchanged_array(name, *exchange, object, access, out);
   if (is_numpy_array(object)) return read_numpy_array(name, object, access, out);
   if (const Exchange* exchange = find_exchange(Py_TYPE(object)))
     return read_exchanged_array(name, *exchange, object, access, out);

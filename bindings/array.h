@@ -40,8 +40,8 @@ inline void reset(Dims& dims, size_t size) {
   std::construct_at(&dims, size);
 }
 inline void reset(Dims& dims, std::span<const int64_t> values) {
-  reset(dims, values.size());
-  std::copy(values.begin(), values.end(), dims.begin());
+  std::destroy_at(&dims);
+  std::construct_at(&dims, values);
 }
 
 // Fills in `out`. A failure's message starts with `name`; errors that a foreign array's own code

@@ -15,6 +15,8 @@ struct Exchange {
 
 // What a type publishes, or null. The pointer is valid until the next call.
 const Exchange* find_exchange(PyTypeObject* type);
+// The same for types that were found before; null for all others.
+const Exchange* find_known_exchange(PyTypeObject* type);
 
 Status read_exchanged_array(const char* name, const Exchange& exchange, PyObject* object,
                             Access access, Array& out);

@@ -165,9 +165,10 @@ std::string dtype_text(const Descriptor* descr) {
 
 }  // namespace
 
+bool is_plain_numpy_array(PyObject* object) { return Py_TYPE(object) == numpy().array_type; }
+
 bool is_numpy_array(PyObject* object) {
-  PyTypeObject* type = numpy().array_type;
-  return Py_TYPE(object) == type || PyType_IsSubtype(Py_TYPE(object), type);
+  return is_plain_numpy_array(object) || PyType_IsSubtype(Py_TYPE(object), numpy().array_type);
 }
 
 bool is_numpy_scalar(PyObject* object) {

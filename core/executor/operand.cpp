@@ -57,8 +57,9 @@ Status check_allocation(const Operand& operand) {
 Status check_overlap(const OperatorTraits& traits, std::span<const Operand> operands) {
   for (const Operand& out : operands) {
     if (out.use != Use::write) continue;
+    const Bounds bounds(*out.arg);
     for (const Operand& in : operands) {
-      if (in.use == Use::write) continue;
+      if (in.use == Use::write || !bounds.meet(Bounds(*in.arg))) continue;
       if (traits.in_place && is_same_view(*out.arg, *in.arg)) continue;
       REQUIRE(!overlaps(*out.arg, *in.arg), kParamInvalid, "output-overlaps-input"_rule, out.name,
               " overlaps ", in.name, " in memory",

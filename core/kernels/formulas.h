@@ -34,7 +34,10 @@ struct EluBackwardNumbers {
            size > 0x1p-20;
   }
   // From where on exp(x), and its product with alpha · scale, are normal numbers.
-  double least_input() const { return -86 - std::min(0.0, std::log(std::abs(alpha_scale))); }
+  double least_input() const {
+    const double size = std::abs(alpha_scale);
+    return size < 1 ? -86 - std::log(size) : -86;
+  }
 };
 
 struct SeluBackwardNumbers {

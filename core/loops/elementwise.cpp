@@ -118,10 +118,13 @@ void choose_tiles(ElementwiseLayout& l, bool transposed) {
     l.y_first = l.far;
   } else {
     l.tile_x = std::min<int64_t>(l.nx, kTileElements);
-    l.tile_y = std::min<int64_t>(l.ny, std::max<int64_t>(1, kTileElements / 4 / l.tile_x));
+    if (l.ny > 1)
+      l.tile_y = std::min<int64_t>(l.ny, std::max<int64_t>(1, kTileElements / 4 / l.tile_x));
   }
-  l.tiles_x = (l.nx + l.tile_x - 1) / l.tile_x;
-  l.tiles_y = (l.ny + l.tile_y - 1) / l.tile_y;
+  // Small arrays have one tile, without a division.
+  const auto tiles = [](int64_t n, int64_t tile) { return n <= tile ? 1 : (n + tile - 1) / tile; };
+  l.tiles_x = tiles(l.nx, l.tile_x);
+  l.tiles_y = tiles(l.ny, l.tile_y);
   l.tiles = l.tiles_x * l.tiles_y;
   for (int64_t size : l.outer) l.tiles *= size;
 }

@@ -84,7 +84,8 @@ class ElementwisePlan {
   uint64_t workspace_size() const { return 0; }
 
   Status run(std::byte* const* origins, std::byte* /*workspace*/) const {
-    const int64_t grain = std::max<int64_t>(1, kGrain / (layout_.tile_x * layout_.tile_y));
+    const int64_t tile = layout_.tile_x * layout_.tile_y;
+    const int64_t grain = tile >= kGrain || layout_.tiles <= 1 ? 1 : kGrain / tile;
     parallel_for(layout_.tiles, grain, thread_count(), [&](int64_t begin, int64_t end, int) {
       kernel_(layout_, origins, formula_.data(), begin, end);
     });

@@ -15,21 +15,31 @@
 
 namespace softnpu {
 
+// Copies numbers one by one: for the few of a shape, a call of memmove takes longer than the rest
+// of what is done to them. The empty assembly keeps compilers from making such a call of the loop.
+inline void copy_few(const int64_t* from, size_t count, int64_t* to) {
+  for (size_t i = 0; i < count; ++i) {
+    int64_t value = from[i];
+    asm("" : "+r"(value));
+    to[i] = value;
+  }
+}
+
 class Dims {
  public:
   Dims() {}  // leaves the elements that are not there alone: zeroing them showed in small calls
-  explicit Dims(size_t size, int64_t value = 0) : size_(size) {
-    if (size > kInline) heap_ = std::make_unique<int64_t[]>(size);
-    std::fill_n(data(), size, value);
+  explicit Dims(size_t size, int64_t value = 0) : Dims(size, Unset()) {
+    int64_t* const values = data();
+    for (size_t i = 0; i < size; ++i) copy_few(&value, 1, values + i);
   }
   Dims(const int64_t* begin, const int64_t* end) : Dims(std::span(begin, end)) {}
   Dims(std::initializer_list<int64_t> values) : Dims(std::span(values.begin(), values.size())) {}
-  explicit Dims(std::span<const int64_t> values) : Dims(values.size()) {
-    std::copy(values.begin(), values.end(), data());
+  explicit Dims(std::span<const int64_t> values) : Dims(values.size(), Unset()) {
+    copy_few(values.data(), size_, data());
   }
   Dims(const Dims& other) : Dims(std::span<const int64_t>(other)) {}
   Dims(Dims&& other) noexcept : size_(other.size_), heap_(std::move(other.heap_)) {
-    if (size_ <= kInline) std::copy_n(other.inline_, size_, inline_);
+    if (size_ <= kInline) copy_few(other.inline_, size_, inline_);
   }
   Dims& operator=(const Dims& other) {
     if (this == &other) return *this;
@@ -56,10 +66,19 @@ class Dims {
   operator std::span<const int64_t>() const { return {data(), size_}; }
 
   friend bool operator==(const Dims& a, const Dims& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    if (a.size_ != b.size_) return false;
+    const int64_t *const x = a.data(), *const y = b.data();
+    for (size_t i = 0; i < a.size_; ++i)
+      if (x[i] != y[i]) return false;
+    return true;
   }
 
  private:
+  struct Unset {};
+  Dims(size_t size, Unset) : size_(size) {
+    if (size > kInline) heap_ = std::make_unique_for_overwrite<int64_t[]>(size);
+  }
+
   static constexpr size_t kInline = 8;
   size_t size_ = 0;
   int64_t inline_[kInline];

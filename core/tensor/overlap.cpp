@@ -14,7 +14,7 @@
 namespace softnpu {
 namespace {
 
-__extension__ using Wide = __int128;  // products of two int64 sizes
+using Wide = Bounds::Wide;
 
 struct Term {
   int64_t step;   // above 0
@@ -57,49 +57,11 @@ class Equation {
   int64_t budget_ = 200000;
 };
 
-// The bytes that a view lies in: the address of its lowest, and how far its elements start from it.
-struct Bounds {
-  intptr_t low;
-  Wide reach;
-};
-
-Bounds bounds_of(const Tensor& tensor) {
-  const int64_t item = item_size(tensor.dtype);
-  Bounds bounds{reinterpret_cast<intptr_t>(tensor.origin()), 0};
-  for (size_t i = 0; i < tensor.rank(); ++i) {
-    const Wide span = Wide(tensor.strides[i]) * item * (tensor.sizes[i] - 1);
-    if (span < 0) bounds.low += static_cast<intptr_t>(span);
-    bounds.reach += span < 0 ? -span : span;
-  }
-  return bounds;
-}
-
 void add_terms(const Tensor& tensor, std::vector<Term>& terms) {
   for (size_t i = 0; i < tensor.rank(); ++i) {
     const int64_t step = std::abs(tensor.strides[i]) * item_size(tensor.dtype);
     if (step != 0 && tensor.sizes[i] > 1) terms.push_back({step, tensor.sizes[i] - 1});
   }
-}
-
-bool bounds_meet(const Bounds& a, int64_t item_a, const Bounds& b, int64_t item_b) {
-  return a.low + a.reach + item_a > b.low && b.low + b.reach + item_b > a.low;
-}
-
-// Whether an element of each has a byte in common. Apart from overlaps(), which is quick where the
-// views are far apart.
-[[gnu::noinline]] bool share_bytes(const Tensor& a, const Tensor& b) {
-  const int64_t item_a = item_size(a.dtype), item_b = item_size(b.dtype);
-  const Bounds bounds_a = bounds_of(a), bounds_b = bounds_of(b);
-  std::vector<Term> terms;
-  add_terms(a, terms);
-  add_terms(b, terms);
-  // byte p of an element of a = byte q of an element of b:
-  // a's terms + p + (b's reach - b's terms) + (item_b - 1 - q) = low_b - low_a + reach_b + item_b -
-  // 1
-  if (item_a > 1) terms.push_back({1, item_a - 1});
-  if (item_b > 1) terms.push_back({1, item_b - 1});
-  return Equation(std::move(terms))
-      .has_solution(Wide(bounds_b.low) - bounds_a.low + bounds_b.reach + item_b - 1);
 }
 
 // Whether each step jumps over all that the smaller ones reach: so it is in every layout that is a
@@ -152,11 +114,33 @@ bool overlaps_itself(const Tensor& tensor) {
   return elements_meet(tensor);
 }
 
+Bounds::Bounds(const Tensor& tensor)
+    : low_(reinterpret_cast<intptr_t>(tensor.origin())), end_(low_ + item_size(tensor.dtype)) {
+  const int64_t *const sizes = tensor.sizes.data(), *const strides = tensor.strides.data();
+  const int64_t item = item_size(tensor.dtype);
+  for (size_t i = 0; i < tensor.rank(); ++i) {
+    if (sizes[i] == 0) {  // nothing, anywhere
+      low_ = INTPTR_MAX;
+      end_ = INTPTR_MIN;
+      return;
+    }
+    const Wide span = Wide(strides[i]) * item * (sizes[i] - 1);
+    (span < 0 ? low_ : end_) += span;
+  }
+}
+
 bool overlaps(const Tensor& a, const Tensor& b) {
-  if (a.numel() == 0 || b.numel() == 0) return false;
-  if (!bounds_meet(bounds_of(a), item_size(a.dtype), bounds_of(b), item_size(b.dtype)))
-    return false;
-  return share_bytes(a, b);
+  const Bounds bounds_a(a), bounds_b(b);
+  if (!bounds_a.meet(bounds_b)) return false;
+  const int64_t item_a = item_size(a.dtype), item_b = item_size(b.dtype);
+  std::vector<Term> terms;
+  add_terms(a, terms);
+  add_terms(b, terms);
+  // byte p of an element of a = byte q of an element of b:
+  // a's terms + p + (b's reach - b's terms) + (item_b - 1 - q) = b's end - 1 - a's low
+  if (item_a > 1) terms.push_back({1, item_a - 1});
+  if (item_b > 1) terms.push_back({1, item_b - 1});
+  return Equation(std::move(terms)).has_solution(bounds_b.end() - 1 - bounds_a.low());
 }
 
 bool is_same_view(const Tensor& a, const Tensor& b) {

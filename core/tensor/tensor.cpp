@@ -18,13 +18,15 @@ Dims contiguous_strides(const Dims& sizes) {
 }
 
 bool is_contiguous(const Tensor& tensor) {
-  if (tensor.numel() == 0) return true;
+  const int64_t *const sizes = tensor.sizes.data(), *const strides = tensor.strides.data();
   int64_t step = 1;
+  bool dense = true;
   for (size_t i = tensor.rank(); i-- > 0;) {
-    if (tensor.sizes[i] != 1 && tensor.strides[i] != step) return false;
-    step *= tensor.sizes[i];
+    if (sizes[i] == 0) return true;
+    dense &= sizes[i] == 1 || strides[i] == step;
+    step *= sizes[i];
   }
-  return true;
+  return dense;
 }
 
 Status view_extent(const Tensor& tensor, Extent& out) {
