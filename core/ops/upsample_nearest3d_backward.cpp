@@ -208,7 +208,8 @@ void join_channels(kernels::UpsampleNearest3dBackwardTask& task) {
   w.in *= side;
   w.out *= side;
   w.in_stride = w.out_stride = 1;
-  w.factor = 0;
+  w.factor = 0;  // the ranges of w alone were alike, or every second one empty
+  w.halved = false;
   task.channels = 1;
   task.channels_inner = false;
 }

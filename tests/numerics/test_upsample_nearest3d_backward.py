@@ -194,6 +194,30 @@ def test_channels_last_is_the_same_sum(dtype: np.dtype[Any], ndhwc_order: bool) 
 
 
 @pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
+@pytest.mark.parametrize("factor", [2.0, 1.5, 1.0, 0.5, 3.3])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4, 8, 9, 17, 33])
+def test_layouts_agree_whatever_fits_a_vector(
+    dtype: np.dtype[Any], factor: float, channels: int
+) -> None:
+    """Law: both layouts give the definition's sums, and the same bits, for rows of any length."""
+    rng = np.random.default_rng(36)
+    for width in (5, 16, 31):
+        inner = (3, 4, width)
+        outer = [max(1, int(size * factor)) for size in inner]
+        grad = sp.random_values(rng, (2, channels, *outer), dtype)
+        # Some sums fit float32 and some do not.
+        grad = (grad * 2.0 ** rng.integers(-6, 7, grad.shape)).astype(dtype)
+        plain, expected = both(grad, inner)
+        assert distance(plain, expected).max() <= 1
+        last = np.ascontiguousarray(np.moveaxis(grad, 1, -1))
+        out = np.empty((2, *inner, channels), dtype)
+        softnpu.upsample_nearest3d_backward(
+            last, outer, (2, channels, *inner), format="NDHWC", out=out
+        )
+        assert same_bits(np.moveaxis(out, -1, 1).copy(), plain)
+
+
+@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
 def test_infinities_and_nan_stay_in_their_box(dtype: np.dtype[Any]) -> None:
     """Law: inf, inf - inf, NaN and an overflowing sum show in the one box that holds them."""
     grad = np.ones((1, 1, 1, 1, 10), dtype)
