@@ -8,6 +8,31 @@
 #ifdef SOFTNPU_QUADS
 SOFTNPU_LEVEL_BEGIN
 
+// Sums of 16-bit elements in float32 while they are exact there, as nearly all are: then float64
+// sums, added up in the same order, have the same values. 0.7 to 0.9 of the time of those.
+struct ExactSum {
+  Lanes value;
+  decltype(differ(Lanes(), Lanes())) inexact;  // or NaN
+
+  SOFTNPU_INLINE explicit ExactSum(Lanes first) : value(first), inexact(differ(first, first)) {}
+  // No rounding error is left where neither term differs from the sum less the other.
+  SOFTNPU_INLINE void add(Lanes term) {
+    const Lanes sum = value + term;
+    inexact |= differ(sum - value, term) | differ(sum - term, value);
+    value = sum;
+  }
+  SOFTNPU_INLINE void add(const ExactSum& other) {
+    inexact |= other.inexact;
+    add(other.value);
+  }
+  SOFTNPU_INLINE void add_neighbours() { add(swap_neighbours(value)); }
+  SOFTNPU_INLINE bool exact() const { return !any(inexact); }
+};
+
+// Whether rows of type T are added up that way.
+template <class T>
+constexpr bool kSumsExactly = sizeof(T) < sizeof(float);
+
 // Boxes that are a row of gradInput wide: of kY rows `sy` apart in kZ planes `sz` apart.
 template <int kY, int kZ, class T>
 struct Boxes {
@@ -21,6 +46,16 @@ struct Boxes {
     Quad sum = load_quad(first + x);
     for (int y = 0; y < kY; ++y)
       for (int z = y == 0 ? 1 : 0; z < kZ; ++z) sum += load_quad(first + y * sy + z * sz + x);
+    return sum;
+  }
+  // The same for `count` columns, kLanes at most.
+  SOFTNPU_INLINE ExactSum exact_sum(int64_t x, int64_t count) const {
+    const auto load = [&](const T* in) {
+      return count == kLanes ? load_lanes(in) : load_some(in, count);
+    };
+    ExactSum sum(load(first + x));
+    for (int y = 0; y < kY; ++y)
+      for (int z = y == 0 ? 1 : 0; z < kZ; ++z) sum.add(load(first + y * sy + z * sz + x));
     return sum;
   }
   // Asks for what lies `ahead` elements behind these boxes' rows, which follow each other; 0 for
@@ -58,6 +93,19 @@ void total_doubled(Boxes<kY, kZ, T> boxes, int64_t n, int64_t count, int64_t ahe
       store_quad(one_nan(pairs), out + i);
     };
     boxes.read_ahead(ahead);
+    if constexpr (kSumsExactly<T>) {
+      constexpr int64_t kHalf = kLanes / 2;
+      for (int64_t i = 0; i < n && n >= kHalf; i += kHalf) {
+        const int64_t at = i + kHalf <= n ? i : n - kHalf;
+        ExactSum sum = boxes.exact_sum(2 * at, kLanes);
+        sum.add_neighbours();
+        if (sum.exact()) [[likely]]
+          store_evens(sum.value, out + at);
+        else
+          for (int64_t k = 0; k < kHalf; k += kQuad) total_at(at + k);
+      }
+      if (n >= kHalf) continue;
+    }
     int64_t i = 0;
     for (; i + kQuad <= n; i += kQuad) total_at(i);
     if (i < n) total_at(n - kQuad);
@@ -81,9 +129,18 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
 // One row where every second range is empty, of `span` sums, 4 or more, and as many zeros.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_halved(const Boxes<kY, kZ, T> boxes, int64_t span, float* out) {
+  const auto total_at = [&](int64_t x) { store_apart(one_nan(boxes.sum(x)), out + 2 * x); };
   int64_t x = 0;
-  for (; x + kQuad <= span; x += kQuad) store_apart(one_nan(boxes.sum(x)), out + 2 * x);
-  if (x < span) store_apart(one_nan(boxes.sum(span - kQuad)), out + 2 * (span - kQuad));
+  if constexpr (kSumsExactly<T>)
+    for (; x + kLanes <= span; x += kLanes) {
+      const ExactSum sum = boxes.exact_sum(x, kLanes);
+      if (sum.exact()) [[likely]]
+        store_apart(sum.value, out + 2 * x);
+      else
+        for (int64_t k = 0; k < kLanes; k += kQuad) total_at(x + k);
+    }
+  for (; x + kQuad <= span; x += kQuad) total_at(x);
+  if (x < span) total_at(span - kQuad);
 }
 
 // out[w, v] = the total of positions [start[w], start[w + 1]), two at most, for n of these and nv
@@ -101,11 +158,26 @@ SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, cons
       if (length == 2) total += boxes.sum(v + sx);
       store_quad(one_nan(total), out + v);
     };
-    int64_t v = 0;
-    if (length == 0)
-      for (; v < nv; ++v) out[v] = 0;
-    for (; v + kQuad <= nv; v += kQuad) total_at(v);
-    if (v < nv) total_at(nv - kQuad);
+    const auto total_between = [&](int64_t v, int64_t end) {
+      for (; v + kQuad <= end; v += kQuad) total_at(v);
+      if (v < end) total_at(end - kQuad);
+    };
+    if (length == 0) {
+      for (int64_t v = 0; v < nv; ++v) out[v] = 0;
+    } else if constexpr (!kSumsExactly<T>) {
+      total_between(0, nv);
+    } else {
+      for (int64_t v = 0; v < nv; v += kLanes) {
+        const int64_t count = nv - v < kLanes ? nv - v : kLanes;
+        ExactSum total = boxes.exact_sum(v, count);
+        if (length == 2) total.add(boxes.exact_sum(v + sx, count));
+        if (!total.exact()) [[unlikely]]
+          total_between(v, v + count);
+        else
+          count == kLanes ? store_lanes(total.value, out + v)
+                          : store_some(total.value, out + v, count);
+      }
+    }
   }
 }
 

@@ -42,6 +42,40 @@ SOFTNPU_INLINE void store_apart(Quad v, float* out) {
   _mm_storeu_ps(out + 4, _mm_unpackhi_ps(values, zero));
 }
 
+// The same for a vector of float32.
+SOFTNPU_INLINE void store_apart(Lanes v, float* out) {
+#if defined(__AVX512F__)
+  const __m512i low = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+  const __m512i high =
+      _mm512_setr_epi32(8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15);
+  _mm512_storeu_ps(out, _mm512_maskz_permutexvar_ps(0x5555, low, v));
+  _mm512_storeu_ps(out + 16, _mm512_maskz_permutexvar_ps(0x5555, high, v));
+#else
+  const __m256 zero = _mm256_setzero_ps();
+  const __m256 low = _mm256_unpacklo_ps(v, zero), high = _mm256_unpackhi_ps(v, zero);
+  _mm256_storeu_ps(out, _mm256_permute2f128_ps(low, high, 0x20));
+  _mm256_storeu_ps(out + 8, _mm256_permute2f128_ps(low, high, 0x31));
+#endif
+}
+
+// v[1], v[0], v[3], v[2], …
+SOFTNPU_INLINE Lanes swap_neighbours(Lanes v) {
+#if defined(__AVX512F__)
+  return _mm512_maskz_permute_ps(0xFFFF, v, 0xB1);
+#else
+  return _mm256_permute_ps(v, 0xB1);
+#endif
+}
+// v[0], v[2], …
+SOFTNPU_INLINE void store_evens(Lanes v, float* out) {
+#if defined(__AVX512F__)
+  _mm256_storeu_si256((__m256i*)out, _mm512_maskz_cvtepi64_epi32(0xFF, _mm512_castps_si512(v)));
+#else
+  const __m256i even = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+  _mm_storeu_ps(out, _mm256_castps256_ps128(_mm256_permutevar8x32_ps(v, even)));
+#endif
+}
+
 // a[0] + a[1], a[2] + a[3], b[0] + b[1], b[2] + b[3]
 SOFTNPU_INLINE Quad add_pairs(Quad a, Quad b) {
   return (Quad)_mm256_permute4x64_pd(_mm256_hadd_pd((__m256d)a, (__m256d)b), 0xD8);
