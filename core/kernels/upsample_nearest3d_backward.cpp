@@ -175,8 +175,6 @@ class RowMaker {
     if constexpr (!kCompensated) {
       const UpsampleAxis& w = task_.w;
       if (!task_.channels_inner || nv_ < kQuad || w.longest > 2) return false;
-      // 16-bit elements from memory are faster row by row.
-      if (task_.far && sizeof(T) < sizeof(float)) return false;
       return boxes_.if_small([&]<int kY, int kZ>() {
         total_positions(boxes_.template small<kY, kZ>(from), w.out_stride,
                         w.start.data() + w.tiles[tile], w.tiles[tile + 1] - w.tiles[tile], nv_,
