@@ -18,8 +18,6 @@ SOFTNPU_LEVEL_BEGIN
 // 10%.
 constexpr int64_t kFusedAhead = 512;
 
-constexpr int64_t kShortRow = kLanes;
-
 // The longest piece of a row; one of each operand stays in the L1 cache.
 constexpr int64_t kPiece = 1024;
 
@@ -101,7 +99,7 @@ SOFTNPU_INLINE void fused_row(const Formula formula, int64_t n, bool ahead, T* o
 template <class T>
 int64_t piece_of_row(const T* out, bool whole, int64_t left) {
   if (whole) return left;
-  const int64_t n = kPiece - kBlock + elements_before_line(out) % kBlock;
+  const int64_t n = kPiece - kBlock + elements_before_line(out);
   return left < n ? left : n;
 }
 
@@ -158,7 +156,7 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
 
 // Whether walk_fused() applies; short rows are left to the other walk, which gathers them.
 inline bool can_fuse(const ElementwiseLayout& l) {
-  if (l.tile_x < kShortRow) return false;
+  if (l.tile_x < kLanes) return false;
   for (int k = 0; k < l.operands; ++k) {
     if (l.dtype[k] != l.dtype[0]) return false;
     if (l.sy[k] == 1 && l.sx[k] != 0 && l.sx[k] != 1) return false;
