@@ -61,10 +61,6 @@ const ExchangeTable* published_table(PyTypeObject* type) {
   return reinterpret_cast<const ExchangeTable*>(header);
 }
 
-}  // namespace
-
-namespace {
-
 // Looking the attribute up takes as long as a small kernel. Holding on to the types keeps others
 // from taking their addresses.
 Exchange known[8] = {};

@@ -6,8 +6,7 @@
 
 namespace softnpu::python {
 
-// numpy.ndarray and its subclasses.
-// An array of the very type, and one of it or of a subclass.
+// numpy.ndarray itself, and that or a subclass.
 bool is_plain_numpy_array(PyObject* object);
 bool is_numpy_array(PyObject* object);
 // Any NumPy scalar; they count as arrays of rank 0.

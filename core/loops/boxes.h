@@ -44,8 +44,7 @@ struct Boxes {
   // The sums of columns x … x + 3, in the order of add_rows().
   SOFTNPU_INLINE Quad sum(int64_t x) const {
     Quad sum = load_quad(first + x);
-    for (int y = 0; y < kY; ++y)
-      for (int z = y == 0 ? 1 : 0; z < kZ; ++z) sum += load_quad(first + y * sy + z * sz + x);
+    after_first([&](const T* row) { sum += load_quad(row + x); });
     return sum;
   }
   // The same for `count` columns, kLanes at most.
@@ -54,9 +53,14 @@ struct Boxes {
       return count == kLanes ? load_lanes(in) : load_some(in, count);
     };
     ExactSum sum(load(first + x));
-    for (int y = 0; y < kY; ++y)
-      for (int z = y == 0 ? 1 : 0; z < kZ; ++z) sum.add(load(first + y * sy + z * sz + x));
+    after_first([&](const T* row) { sum.add(load(row + x)); });
     return sum;
+  }
+  // Calls f(row) for all rows but the first, in their order.
+  template <class F>
+  SOFTNPU_INLINE void after_first(const F& f) const {
+    for (int y = 0; y < kY; ++y)
+      for (int z = y == 0 ? 1 : 0; z < kZ; ++z) f(first + y * sy + z * sz);
   }
   // Asks for what lies `ahead` elements behind these boxes' rows, which follow each other; 0 for
   // nothing.
@@ -74,13 +78,19 @@ struct Boxes {
   }
 };
 
+// Calls at(i) for steps that cover [begin, end). The last one overlaps those before, or what is
+// before `begin`, where they do not fit.
+template <int64_t kStep, class At>
+SOFTNPU_INLINE void for_steps(int64_t begin, int64_t end, const At& at) {
+  for (; begin + kStep <= end; begin += kStep) at(begin);
+  if (begin < end) at(end - kStep);
+}
+
 // add_rows() for n columns, 4 or more. Like all that works on one row, it is part of its caller: a
 // call, with the boxes on the stack, costs as much as a row of 10.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void sum_boxes(const Boxes<kY, kZ, T> boxes, int64_t n, double* sums) {
-  int64_t x = 0;
-  for (; x + kQuad <= n; x += kQuad) store_quad(boxes.sum(x), sums + x);
-  if (x < n) store_quad(boxes.sum(n - kQuad), sums + n - kQuad);
+  for_steps<kQuad>(0, n, [&](int64_t x) { store_quad(boxes.sum(x), sums + x); });
 }
 
 // add_rows() and total_groups<2>() at once, for `count` rows of n totals, 4 or more. Nothing leaves
@@ -93,22 +103,19 @@ void total_doubled(Boxes<kY, kZ, T> boxes, int64_t n, int64_t count, int64_t ahe
       store_quad(one_nan(pairs), out + i);
     };
     boxes.read_ahead(ahead);
-    if constexpr (kSumsExactly<T>) {
-      constexpr int64_t kHalf = kLanes / 2;
-      for (int64_t i = 0; i < n && n >= kHalf; i += kHalf) {
-        const int64_t at = i + kHalf <= n ? i : n - kHalf;
-        ExactSum sum = boxes.exact_sum(2 * at, kLanes);
-        sum.add_neighbours();
-        if (sum.exact()) [[likely]]
-          store_evens(sum.value, out + at);
-        else
-          for (int64_t k = 0; k < kHalf; k += kQuad) total_at(at + k);
-      }
-      if (n >= kHalf) continue;
-    }
-    int64_t i = 0;
-    for (; i + kQuad <= n; i += kQuad) total_at(i);
-    if (i < n) total_at(n - kQuad);
+    constexpr int64_t kHalf = kLanes / 2;
+    const auto total_exactly_at = [&](int64_t i) {
+      ExactSum sum = boxes.exact_sum(2 * i, kLanes);
+      sum.add_neighbours();
+      if (sum.exact()) [[likely]]
+        store_evens(sum.value, out + i);
+      else
+        for_steps<kQuad>(i, i + kHalf, total_at);
+    };
+    if (kSumsExactly<T> && n >= kHalf)
+      for_steps<kHalf>(0, n, total_exactly_at);
+    else
+      for_steps<kQuad>(0, n, total_at);
   }
 }
 
@@ -137,10 +144,9 @@ SOFTNPU_INLINE void total_halved(const Boxes<kY, kZ, T> boxes, int64_t span, flo
       if (sum.exact()) [[likely]]
         store_apart(sum.value, out + 2 * x);
       else
-        for (int64_t k = 0; k < kLanes; k += kQuad) total_at(x + k);
+        for_steps<kQuad>(x, x + kLanes, total_at);
     }
-  for (; x + kQuad <= span; x += kQuad) total_at(x);
-  if (x < span) total_at(span - kQuad);
+  for_steps<kQuad>(x, span, total_at);
 }
 
 // out[w, v] = the total of positions [start[w], start[w + 1]), two at most, for n of these and nv
@@ -158,21 +164,17 @@ SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, cons
       if (length == 2) total += boxes.sum(v + sx);
       store_quad(one_nan(total), out + v);
     };
-    const auto total_between = [&](int64_t v, int64_t end) {
-      for (; v + kQuad <= end; v += kQuad) total_at(v);
-      if (v < end) total_at(end - kQuad);
-    };
     if (length == 0) {
       for (int64_t v = 0; v < nv; ++v) out[v] = 0;
     } else if constexpr (!kSumsExactly<T>) {
-      total_between(0, nv);
+      for_steps<kQuad>(0, nv, total_at);
     } else {
       for (int64_t v = 0; v < nv; v += kLanes) {
         const int64_t count = nv - v < kLanes ? nv - v : kLanes;
         ExactSum total = boxes.exact_sum(v, count);
         if (length == 2) total.add(boxes.exact_sum(v + sx, count));
         if (!total.exact()) [[unlikely]]
-          total_between(v, v + count);
+          for_steps<kQuad>(v, v + count, total_at);
         else
           count == kLanes ? store_lanes(total.value, out + v)
                           : store_some(total.value, out + v, count);

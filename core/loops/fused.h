@@ -168,10 +168,10 @@ inline bool can_fuse(const ElementwiseLayout& l) {
 template <int Inputs, class Formula>
 bool try_fused(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
                int64_t begin, int64_t end) {
+  const bool streams = l.stream && l.sx[Inputs] == 1;
   return can_fuse(l) && with_lanes_type(l.dtype[0], [&]<class T>() {
-           l.stream&& l.sx[Inputs] == 1
-               ? walk_fused<Inputs, T, true>(l, origins, formula, begin, end)
-               : walk_fused<Inputs, T, false>(l, origins, formula, begin, end);
+           streams ? walk_fused<Inputs, T, true>(l, origins, formula, begin, end)
+                   : walk_fused<Inputs, T, false>(l, origins, formula, begin, end);
          });
 }
 

@@ -64,7 +64,6 @@ SOFTNPU_INLINE __mmask16 is_less(Lanes v, float limit) {
   return _mm512_cmp_ps_mask(v, _mm512_set1_ps(limit), _CMP_LT_OQ);
 }
 SOFTNPU_INLINE __mmask16 differ(Lanes a, Lanes b) { return _mm512_cmp_ps_mask(a, b, _CMP_NEQ_UQ); }
-SOFTNPU_INLINE __mmask16 is_nan(Lanes v) { return _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q); }
 SOFTNPU_INLINE __mmask16 is_tiny(Lanes v, float limit) {
   const __mmask16 small = _mm512_cmp_ps_mask(_mm512_abs_ps(v), _mm512_set1_ps(limit), _CMP_LT_OQ);
   return _mm512_mask_cmp_ps_mask(small, v, _mm512_setzero_ps(), _CMP_NEQ_OQ);
@@ -251,12 +250,12 @@ SOFTNPU_INLINE void store_some(Lanes v, T* out, int64_t count) {
 }
 SOFTNPU_INLINE auto is_less(Lanes v, float limit) { return v < limit; }
 SOFTNPU_INLINE auto differ(Lanes a, Lanes b) { return a != b; }
-SOFTNPU_INLINE auto is_nan(Lanes v) { return v != v; }
 SOFTNPU_INLINE auto is_tiny(Lanes v, float limit) {
   return (v < limit) & (v > -limit) & (v != 0.0f);
 }
 #endif
 
+SOFTNPU_INLINE auto is_nan(Lanes v) { return differ(v, v); }
 using LaneBits = uint32_t __attribute__((vector_size(sizeof(Lanes))));
 SOFTNPU_INLINE Lanes add_bits(Lanes v, Lanes shifted, int places) {
   return (Lanes)((LaneBits)v + ((LaneBits)shifted << places));

@@ -148,11 +148,12 @@ void set_thread_count(int count) { wanted_threads() = std::clamp(count, 1, kMost
 
 void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body) {
   if (count <= 0) return;
-  if (count <= grain) return body(0, count, 0);
-  const int64_t most = (count + grain - 1) / std::max<int64_t>(grain, 1);
-  // A few pieces for each thread, so that one that is held up does not hold up the rest.
-  const auto pieces = static_cast<int>(std::min<int64_t>(most, int64_t{4} * workers));
-  if (pieces > 1 && workers > 1 && pool().try_run(count, pieces, workers, body)) return;
+  if (count > grain && workers > 1) {
+    const int64_t most = (count + grain - 1) / std::max<int64_t>(grain, 1);
+    // A few pieces for each thread, so that one that is held up does not hold up the rest.
+    const auto pieces = static_cast<int>(std::min<int64_t>(most, int64_t{4} * workers));
+    if (pool().try_run(count, pieces, workers, body)) return;
+  }
   body(0, count, 0);
 }
 

@@ -15,22 +15,21 @@
 
 namespace softnpu {
 
-// Copies numbers one by one: for the few of a shape, a call of memmove takes longer than the rest
-// of what is done to them. The empty assembly keeps compilers from making such a call of the loop.
+// The value, which keeps compilers from making a call of memmove or memset of a loop over it: for
+// the few sizes of a shape, that takes longer than the rest of what is done to them.
+inline int64_t one_by_one(int64_t value) {
+  asm("" : "+r"(value));
+  return value;
+}
 inline void copy_few(const int64_t* from, size_t count, int64_t* to) {
-  for (size_t i = 0; i < count; ++i) {
-    int64_t value = from[i];
-    asm("" : "+r"(value));
-    to[i] = value;
-  }
+  for (size_t i = 0; i < count; ++i) to[i] = one_by_one(from[i]);
 }
 
 class Dims {
  public:
   Dims() {}  // leaves the elements that are not there alone: zeroing them showed in small calls
   explicit Dims(size_t size, int64_t value = 0) : Dims(size, Unset()) {
-    int64_t* const values = data();
-    for (size_t i = 0; i < size; ++i) copy_few(&value, 1, values + i);
+    for (int64_t& each : *this) each = one_by_one(value);
   }
   Dims(const int64_t* begin, const int64_t* end) : Dims(std::span(begin, end)) {}
   Dims(std::initializer_list<int64_t> values) : Dims(std::span(values.begin(), values.size())) {}
