@@ -35,7 +35,8 @@ struct FromInput {
 
 // The same in float32, where EluBackwardNumbers::input_fits_float() holds. Below `least` the result
 // loses bits to underflow that a large gradOutput would bring back, so such elements are computed
-// in float64.
+// in float64. Not kFine: for results that are rounded to 16 bits.
+template <bool kFine>
 struct FromInputInFloat {
   FromInput wide;
   ScaledPowers powers;  // times alpha · scale
@@ -49,7 +50,7 @@ struct FromInputInFloat {
 
   template <class V>
   SOFTNPU_INLINE V operator()(V grad, V x) const {
-    return grad * select(x > 0.0f, splat<V>(scale), scaled_exp(x, powers));
+    return grad * select(x > 0.0f, splat<V>(scale), scaled_exp<kFine>(x, powers));
   }
   static constexpr bool may_be_rare() { return true; }
   template <class V>
@@ -57,6 +58,14 @@ struct FromInputInFloat {
     return is_less(x, least);
   }
 };
+
+// Whether the fine exp would be wasted: a FLOAT16 result is 0 for x so low that it would be needed,
+// unless gradOutput can be larger than FLOAT16 is. Depends on types alone, so that all layouts have
+// the same results.
+bool rounds_to_16_bits(const ElementwiseLayout& layout) {
+  const DType grad = layout.dtype[0], out = layout.dtype[2];
+  return out == DType::bf16 || (out == DType::f16 && grad == DType::f16);
+}
 
 }  // namespace
 
@@ -72,7 +81,9 @@ void elu_backward_from_input(const ElementwiseLayout& layout, std::byte* const* 
                              const void* numbers, int64_t begin, int64_t end) {
   const auto& c = *static_cast<const EluBackwardNumbers*>(numbers);
   if (!c.input_fits_float()) return walk<2, float>(layout, origins, FromInput{c}, begin, end);
-  walk<2, float>(layout, origins, FromInputInFloat(c), begin, end);
+  rounds_to_16_bits(layout)
+      ? walk<2, float>(layout, origins, FromInputInFloat<false>(c), begin, end)
+      : walk<2, float>(layout, origins, FromInputInFloat<true>(c), begin, end);
 }
 
 SOFTNPU_LEVEL_END

@@ -71,8 +71,8 @@ class ElementwisePlan {
   template <class Formula>
   ElementwisePlan(std::span<const Tensor* const> operands, const ElementwiseKernels& kernels,
                   const Formula& formula)
-      : layout_(classify(operands)),
-        kernel_(layout_.is_dense_float() && !layout_.far ? kernels.dense : kernels.any) {
+      : layout_(classify(operands)) {
+    kernel_ = layout_.is_dense_float() && !layout_.far ? kernels.dense : kernels.any;
     static_assert(sizeof(Formula) <= sizeof formula_ && std::is_trivially_copyable_v<Formula>);
     new (formula_.data()) Formula(formula);
     layout_.stream = layout_.far;
@@ -86,7 +86,10 @@ class ElementwisePlan {
   Status run(std::byte* const* origins, std::byte* /*workspace*/) const {
     const int64_t tile = layout_.tile_x * layout_.tile_y;
     const int64_t grain = tile >= kGrain || layout_.tiles <= 1 ? 1 : kGrain / tile;
-    parallel_for(layout_.tiles, grain, thread_count(), [&](int64_t begin, int64_t end, int) {
+    parallel_for(layout_.tiles, grain, thread_count(), [=, this](int64_t begin, int64_t end, int) {
+      // Another core wrote the plan: its lines are asked for together, not as each is needed.
+      for (size_t at = 0; at < offsetof(ElementwisePlan, layout_.outer); at += 64)
+        __builtin_prefetch(reinterpret_cast<const std::byte*>(this) + at);
       kernel_(layout_, origins, formula_.data(), begin, end);
     });
     return {};
@@ -96,9 +99,9 @@ class ElementwisePlan {
   // Two threads pay from about twice this many elements.
   static constexpr int64_t kGrain = 8192;
 
-  ElementwiseLayout layout_;
   ElementwiseKernel kernel_;
   alignas(double) std::array<std::byte, 64> formula_{};
+  ElementwiseLayout layout_;
 };
 
 }  // namespace softnpu::loops

@@ -25,12 +25,13 @@ inline void pause_briefly() {
 class Shares {
  public:
   // Lets workers into job number `job`. The one before must be over. `body` stays the caller's.
-  void deal(uint32_t job, int64_t count, int pieces, int workers, const RangeBody& body) {
-    body_.store(&body, std::memory_order_relaxed);
+  void deal(uint32_t job, int64_t count, int pieces, int workers, RangeBody body) {
+    object_.store(body.object, std::memory_order_relaxed);
+    call_.store(body.call, std::memory_order_relaxed);
     count_.store(count, std::memory_order_relaxed);
     pieces_.store(pieces, std::memory_order_relaxed);
     workers_.store(workers, std::memory_order_relaxed);
-    done_.store(0, std::memory_order_relaxed);
+    job_.store(job, std::memory_order_relaxed);
     for (int w = 0; w < workers; ++w) {
       const auto first = static_cast<uint64_t>(int64_t{pieces} * w / workers);
       const auto end = static_cast<uint64_t>(int64_t{pieces} * (w + 1) / workers);
@@ -38,19 +39,27 @@ class Shares {
     }
   }
 
-  // Works on the job until none of its pieces is unclaimed.
-  void work_on(uint32_t job, int worker) {
+  // Works on a job until none of its pieces is unclaimed. Returns how many it did.
+  int work_on(uint32_t job, int worker) {
     const int workers = workers_.load(std::memory_order_relaxed);
-    if (worker >= workers) return;
     int ran = 0;
+    if (worker >= workers) return ran;
     for (int i = 0; i < workers; ++i) {
       Share& share = shares_[(worker + i) % workers];
       for (int piece; (piece = claim(share, job)) >= 0; ++ran) run(piece, worker);
     }
-    // Once for all: a counter that both write after each piece takes 0.1 µs of a small job.
-    if (ran > 0) done_.fetch_add(ran, std::memory_order_release);
+    return ran;
   }
 
+  // The same for workers that are there for the job that was dealt only.
+  void work_on_dealt(int worker) { work_on(job_.load(std::memory_order_relaxed), worker); }
+
+  // For workers whose end nothing else tells: what they did of the job, once for each, because a
+  // counter that all of them write takes 0.1 µs. wait() returns when all of it was counted.
+  void expect() { done_.store(0, std::memory_order_relaxed); }
+  void count(int ran) {
+    if (ran > 0) done_.fetch_add(ran, std::memory_order_release);
+  }
   void wait() const {
     constexpr int kSpins = 4000;
     const int pieces = pieces_.load(std::memory_order_relaxed);
@@ -82,13 +91,17 @@ class Shares {
     // The larger pieces are spread evenly: dealt first, they would make the first shares larger.
     const int64_t each = count / pieces, rest = count % pieces;
     const auto begin = [&](int64_t at) { return each * at + rest * at / pieces; };
-    (*body_.load(std::memory_order_relaxed))(begin(piece), begin(piece + 1), worker);
+    call_.load(std::memory_order_relaxed)(object_.load(std::memory_order_relaxed), begin(piece),
+                                          begin(piece + 1), worker);
   }
 
-  std::atomic<const RangeBody*> body_{nullptr};
+  // All that a worker reads of a job is in one cache line.
+  alignas(64) std::atomic<void*> object_{nullptr};
+  std::atomic<decltype(RangeBody::call)> call_{nullptr};
   std::atomic<int64_t> count_{0};
   std::atomic<int> pieces_{0};
   std::atomic<int> workers_{0};
+  std::atomic<uint32_t> job_{0};
   alignas(64) std::atomic<int> done_{0};
   Share shares_[kMostThreads];
 };

@@ -16,22 +16,17 @@ SOFTNPU_EXPORT int thread_count();
 SOFTNPU_EXPORT void set_thread_count(int count);
 
 // A borrowed callable: (begin, end, worker), where worker is below the number of workers.
-class RangeBody {
- public:
+struct RangeBody {
   template <class F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, RangeBody>)
   RangeBody(F&& f)  // NOLINT: implicit on purpose, as a function argument is
-      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
-        call_([](void* object, int64_t begin, int64_t end, int worker) {
-          (*static_cast<std::remove_reference_t<F>*>(object))(begin, end, worker);
+      : object(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
+        call([](void* borrowed, int64_t begin, int64_t end, int worker) {
+          (*static_cast<std::remove_reference_t<F>*>(borrowed))(begin, end, worker);
         }) {}
-  void operator()(int64_t begin, int64_t end, int worker) const {
-    call_(object_, begin, end, worker);
-  }
 
- private:
-  void* object_;
-  void (*call_)(void*, int64_t, int64_t, int);
+  void* object;
+  void (*call)(void* object, int64_t begin, int64_t end, int worker);
 };
 
 // Runs `body` over [0, count) in pieces of about `grain` or more, on up to `workers` threads, the

@@ -181,6 +181,8 @@ SOFTNPU_INLINE void apply(const Formula formula, int64_t n, Stage* out, const In
                     BlockVectors([&](int64_t v) { return load_lanes(in + i + v * kLanes); })...);
     for (; i + kLanes <= n; i += kLanes)
       store_lanes(apply_lanes(formula, load_lanes(in + i)...), out + i);
+    if (i < n) store_some(apply_lanes(formula, load_some(in + i, n - i)...), out + i, n - i);
+    return;
   }
 #endif
   apply_plain(formula, n - i, out + i, (in + i)...);
