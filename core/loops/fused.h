@@ -48,6 +48,7 @@ struct FusedRow {
   int64_t step;
 
   explicit FusedRow(const FusedInput<T>& input) : first(input.first), step(input.step) {}
+  explicit FusedRow(const T* dense) : first(dense), step(1) {}
   // Elements from `at` + `offset` on, of the block at `at`.
   SOFTNPU_INLINE Lanes at(int64_t at, int64_t offset = 0) const {
     return load_lanes(first + at * step + offset);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "loops/fused.h"
+#include "loops/joined_rows.h"
 #include "loops/squares.h"
 #include "loops/tiles.h"
 #include "loops/transpose.h"
@@ -138,6 +139,7 @@ void walk(const ElementwiseLayout& l, std::byte* const* origins, const Formula& 
           int64_t begin, int64_t end) {
 #ifdef SOFTNPU_LANES
   if constexpr (takes_lanes<Formula, Inputs>()) {
+    if (try_joined<Inputs>(l, origins, formula, begin, end)) return;
     if (try_fused<Inputs>(l, origins, formula, begin, end)) return;
     if (try_squares<Inputs>(l, origins, formula, begin, end)) return;
   }

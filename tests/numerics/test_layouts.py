@@ -81,6 +81,30 @@ def test_any_shapes_that_broadcast(data: st.DataObject, shape: tuple[int, ...], 
         assert same_bits(got, expected)
 
 
+@pytest.mark.parametrize("kind", sp.FLOATING, ids=str)
+@pytest.mark.parametrize(
+    "shape",
+    [(3, 29, 17), (2, 70, 41), (90, 257), (3, 9, 1000), (17, 5, 2, 64), (30000, 259)],
+    ids=str,
+)
+def test_rows_that_are_repeated(shape: tuple[int, ...], kind: np.dtype) -> None:
+    """Law: a row for all rows, or a number for each, gives the bits of its full-size copy."""
+    rng = np.random.default_rng(len(shape))
+    full = [sp.random_values(rng, shape, kind) for _ in range(3)]
+    row, column = full[1][:1, ..., :], full[2][..., :1]
+    middle, number = full[0][:, :1], full[0][:1, ..., :1]
+    for g, a, b in (
+        (full[0], full[1], row),
+        (column, full[0], full[1]),
+        (full[0], column, row),
+        (number, row, full[2]),
+        (full[1], middle, column),
+    ):
+        copies = [np.broadcast_to(array, shape).copy() for array in (g, a, b)]
+        expected = softnpu.smooth_l1_loss_backward(copies[0], copies[1], copies[2], "none", 0.5)
+        assert same_bits(softnpu.smooth_l1_loss_backward(g, a, b, "none", 0.5), expected)
+
+
 @pytest.mark.parametrize("case", SMALL, ids=lambda c: c.name)
 def test_computing_into_a_fresh_array_and_into_out_agree(case: Case) -> None:
     """Law: without out, a new contiguous array of the right type comes back, with the same bits."""

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fast walk for rows that follow each other in the output and in some inputs, while another
+// input repeats one row, or one element in each row. Several rows are worked on as one: the ends of
+// a row, and vectors that lie across two cache lines, take half of the time of rows of 257.
+#pragma once
+
+#include "loops/fused.h"
+
+#ifdef SOFTNPU_LANES
+SOFTNPU_LEVEL_BEGIN
+
+// The most elements of rows that are worked on together.
+constexpr int64_t kJoined = 2048;
+
+template <class T>
+void repeat_element(T value, int64_t n, T* out) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  T line[kLine];
+  for (T& each : line) each = value;
+  int64_t i = 0;
+  for (; i + kLine <= n; i += kLine) __builtin_memcpy(out + i, line, sizeof line);
+  for (; i < n; ++i) out[i] = value;
+}
+
+// `count` times the n elements from `row` on. What is there already is copied again and again.
+template <class T>
+void repeat_row(const T* row, int64_t n, int64_t count, T* out) {
+  __builtin_memcpy(out, row, static_cast<size_t>(n) * sizeof(T));
+  for (int64_t done = 1; done < count;) {
+    const int64_t more = count - done < done ? count - done : done;
+    __builtin_memcpy(out + done * n, out, static_cast<size_t>(more * n) * sizeof(T));
+    done += more;
+  }
+}
+
+// An input of several rows.
+template <class T>
+struct JoinedInput {
+  int64_t n, sx, sy;
+  const T* repeated = nullptr;  // what `held` has rows of
+  int64_t rows_held = 0;
+  alignas(64) T held[kJoined];
+
+  JoinedInput(const ElementwiseLayout& l, int k) : n(l.nx), sx(l.sx[k]), sy(l.sy[k]) {}
+
+  static bool takes(const ElementwiseLayout& l, int k) {
+    return l.sx[k] == 0 || (l.sx[k] == 1 && (l.sy[k] == 0 || l.sy[k] == l.nx));
+  }
+  // The elements of `rows` rows, one behind the other.
+  const T* enter(const T* from, int64_t rows) {
+    if (sx == 1 && sy == n) return from;
+    if (sy == 0) {
+      if (repeated == from && rows <= rows_held) return held;
+      repeated = from;
+      rows_held = rows;
+    }
+    if (sx == 1)
+      repeat_row(from, n, rows, held);
+    else if (sy == 0)
+      repeat_element(*from, n * rows, held);
+    else
+      for (int64_t y = 0; y < rows; ++y) repeat_element(from[y * sy], n, held + y * n);
+    return held;
+  }
+};
+
+template <int Inputs, class T, bool kStreams, class Formula>
+void walk_joined(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
+                 int64_t begin, int64_t end) {
+  JoinedInput<T> in[3] = {{l, 0}, {l, 1}, {l, Inputs - 1}};
+  const int64_t most = kJoined / l.nx;
+  for (int64_t index = begin; index < end;) {
+    const Tile tile = locate(l, index);
+    const int64_t y = l.tiles == l.tiles_y ? index : index % l.tiles_y;
+    const int64_t tiles = end - index < l.tiles_y - y ? end - index : l.tiles_y - y;
+    const int64_t left = l.ny - y * l.tile_y, wanted = tiles * l.tile_y;
+    index += tiles;
+    int64_t rows = left < wanted ? left : wanted;
+    for (int64_t at = 0, some; at < rows; at += some) {
+      some = rows - at < most ? rows - at : most;
+      const auto row = [&](int k) {
+        const T* const from = reinterpret_cast<const T*>(origins[k]) + tile.at[k] + at * l.sy[k];
+        return FusedRow<T>(in[k].enter(from, some));
+      };
+      T* const out = reinterpret_cast<T*>(origins[Inputs]) + tile.at[Inputs] + at * l.sy[Inputs];
+      if constexpr (Inputs == 2)
+        fused_row<kStreams>(formula, some * l.nx, l.huge, out, row(0), row(1));
+      else
+        fused_row<kStreams>(formula, some * l.nx, l.huge, out, row(0), row(1), row(2));
+    }
+  }
+  if constexpr (kStreams) finish_streaming();
+}
+
+// Whether walk_joined() applies: to two rows together at least.
+inline bool can_join(const ElementwiseLayout& l) {
+  const int out = l.operands - 1;
+  if (l.ny < 2 || l.nx < kLanes || 2 * l.nx > kJoined || l.tiles_x != 1 || l.y_first) return false;
+  if (l.sx[out] != 1 || l.sy[out] != l.nx) return false;
+  for (int k = 0; k < out; ++k)
+    if (l.dtype[k] != l.dtype[out] || !JoinedInput<float>::takes(l, k)) return false;
+  return true;
+}
+
+// False where it does not apply.
+template <int Inputs, class Formula>
+bool try_joined(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
+                int64_t begin, int64_t end) {
+  return can_join(l) && with_lanes_type(l.dtype[0], [&]<class T>() {
+           l.stream ? walk_joined<Inputs, T, true>(l, origins, formula, begin, end)
+                    : walk_joined<Inputs, T, false>(l, origins, formula, begin, end);
+         });
+}
+
+SOFTNPU_LEVEL_END
+#endif
