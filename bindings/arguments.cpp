@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arguments.h"
 
+#include <vector>
+
 #include "numbers.h"
 
 namespace softnpu::python {
@@ -16,11 +18,36 @@ bool is_text(nb::handle object, const char* text) {
   return PyUnicode_CompareWithASCIIString(object.ptr(), text) == 0;
 }
 
-constexpr Format kFormats[] = {Format::nd,         Format::nchw,        Format::nhwc,
-                               Format::ncdhw,      Format::ndhwc,       Format::hwcn,
-                               Format::nc,         Format::ncl,         Format::nc1hwc0,
-                               Format::ndc1hwc0,   Format::nc1hwc0_c04, Format::fractal_z,
-                               Format::fractal_nz, Format::fractal_z_3d};
+struct FormatName {
+  PyObject* text;
+  Format format;
+};
+
+// Made once: writing the names out for each call would take a quarter of a small one.
+const std::vector<FormatName>& format_names() {
+  static const std::vector<FormatName>& names = *new std::vector<FormatName>([] {
+    std::vector<FormatName> made;
+    for (Format format :
+         {Format::ncdhw, Format::ndhwc, Format::nd, Format::nchw, Format::nhwc, Format::hwcn,
+          Format::nc, Format::ncl, Format::nc1hwc0, Format::ndc1hwc0, Format::nc1hwc0_c04,
+          Format::fractal_z, Format::fractal_nz, Format::fractal_z_3d})
+      made.push_back({PyUnicode_InternFromString(to_text(format).c_str()), format});
+    for (const FormatName& name : made)
+      if (name.text == nullptr) nb::raise_python_error();
+    return made;
+  }());
+  return names;
+}
+
+// A documented name's format; undefined for any other str.
+Format find_format(PyObject* text) {
+  // A name that is written in a program is the very same object.
+  for (const FormatName& name : format_names())
+    if (name.text == text) return name.format;
+  for (const FormatName& name : format_names())
+    if (PyUnicode_Compare(name.text, text) == 0) return name.format;
+  return Format::undefined;
+}
 
 }  // namespace
 
@@ -89,14 +116,8 @@ int64_t Arguments::reduction(const char* name, nb::handle object) {
 }
 
 void Arguments::format(const char* name, nb::handle object) {
-  Format found = Format::undefined;
   if (!PyUnicode_Check(object.ptr())) return keep(wrong_class(name, object, "a str"));
-  if (is_text(object, "NCDHW")) {
-    found = Format::ncdhw;
-  } else {
-    for (Format format : kFormats)
-      if (is_text(object, to_text(format).c_str())) found = format;
-  }
+  const Format found = find_format(object.ptr());
   if (found == Format::undefined)
     return keep(fail(kParamInvalid, name, " is \"", nb::str(object).c_str(),
                      "\"; expected \"NCDHW\", \"NDHWC\" or another documented format"));

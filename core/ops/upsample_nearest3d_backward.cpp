@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "aclnnop/aclnn_upsample_nearest_3d_backward.h"
+#include "ops/upsample_axes.h"
 
 namespace softnpu::ops {
 
@@ -126,118 +127,18 @@ Status UpsampleNearest3dBackward::check(const Args& a) {
   return {};
 }
 
-namespace {
-
-// start(i) for i = 0 … in, in float32 as the document has it.
-kernels::UpsampleAxis make_axis(const Tensor& grad_out, const Tensor& grad_input, size_t axis,
-                                bool given, double scale_given) {
-  kernels::UpsampleAxis result;
-  result.in = grad_input.sizes[axis];
-  result.out = grad_out.sizes[axis];
-  result.in_stride = grad_input.strides[axis];
-  result.out_stride = grad_out.strides[axis];
-  const float scale = given ? static_cast<float>(scale_given)
-                            : static_cast<float>(result.out) / static_cast<float>(result.in);
-  result.start.reserve(static_cast<size_t>(result.in) + 1);
-  for (int64_t i = 0; i <= result.in; ++i) {
-    const float start = std::ceil(static_cast<float>(i) * scale);
-    const bool beyond = start >= static_cast<float>(result.out);
-    result.start.push_back(beyond ? result.out : static_cast<int64_t>(start));
-  }
-  const int64_t factor = result.start[1];
-  bool uniform = true, halved = true;
-  for (int64_t i = 0; i <= result.in; ++i) {
-    const int64_t start = result.start[static_cast<size_t>(i)];
-    uniform = uniform && start == i * factor;
-    halved = halved && start == std::min((i + 1) / 2, result.start.back());
-  }
-  if (uniform) result.factor = factor;
-  result.halved = halved && result.in >= 2 * result.start.back();
-  for (size_t i = 0; i + 1 < result.start.size(); ++i)
-    result.longest = std::max(result.longest, result.start[i + 1] - result.start[i]);
-  return result;
-}
-
-// Pieces of a row as long as a thread's scratch memory allows, `room` elements of either tensor.
-void cut_into_tiles(kernels::UpsampleAxis& axis, int64_t room) {
-  const std::vector<int64_t>& start = axis.start;
-  for (int64_t w = 0; w < axis.in;) {
-    axis.tiles.push_back(w);
-    const int64_t first = w++;
-    const auto fits = [&](int64_t next) {
-      return next - first <= room &&
-             start[static_cast<size_t>(next)] - start[static_cast<size_t>(first)] <= room;
-    };
-    while (w < axis.in && fits(w + 1)) ++w;
-  }
-  axis.tiles.push_back(axis.in);
-}
-
-// For ranges of different lengths up to this one; longer ones are added up one by one.
-constexpr int64_t kLongestPicked = 4;
-
-// `side` elements (channels) stand side by side at each position.
-void list_picks(kernels::UpsampleAxis& axis, int64_t side) {
-  const int64_t* const start = axis.start.data();
-  const auto push = [&](int64_t pick) { axis.picks.push_back(static_cast<int32_t>(pick)); };
-  axis.picks.reserve(static_cast<size_t>(axis.longest * axis.in * side));
-  for (size_t tile = 0; tile + 1 < axis.tiles.size(); ++tile) {
-    const int64_t w0 = axis.tiles[tile], w1 = axis.tiles[tile + 1];
-    const int64_t nx = (start[w1] - start[w0]) * side;
-    for (int64_t place = 0; place < axis.longest; ++place)
-      for (int64_t w = w0; w < w1; ++w)
-        for (int64_t v = 0; v < side; ++v) {
-          const bool in_range = place < start[w + 1] - start[w];
-          if (axis.longest > 1 && in_range) push((start[w] - start[w0] + place) * side + v);
-          if (axis.longest > 1 && !in_range) push(place == 0 ? nx : nx + 1);
-          if (axis.longest == 1 && in_range) push((w - w0) * side + v);
-        }
-  }
-}
-
-// Makes one row of w and the channels inside it, where loops over the channels alone are too short:
-// for a scale of 0.5 and 4 channels this takes two thirds of the time.
-void join_channels(kernels::UpsampleNearest3dBackwardTask& task) {
-  kernels::UpsampleAxis& w = task.w;
-  const int64_t side = task.channels;
-  std::vector<int64_t> start(static_cast<size_t>(w.in * side) + 1);  // read where tiles begin
-  for (size_t i = 0; i < w.start.size(); ++i)
-    start[i * static_cast<size_t>(side)] = w.start[i] * side;
-  w.start = std::move(start);
-  for (int64_t& tile : w.tiles) tile *= side;
-  w.in *= side;
-  w.out *= side;
-  w.in_stride = w.out_stride = 1;
-  w.factor = 0;  // the ranges of w alone were alike, or every second one empty
-  w.halved = false;
-  task.channels = 1;
-  task.channels_inner = false;
-}
-
-void plan_rows(kernels::UpsampleNearest3dBackwardTask& task) {
-  kernels::UpsampleAxis& w = task.w;
-  const int64_t side = task.channels_inner ? std::min(task.channels, kernels::kUpsampleTile) : 1;
-  cut_into_tiles(w, kernels::kUpsampleTile / side);
-  if (w.longest == 0 || w.longest > kLongestPicked) return;
-  if (!task.channels_inner && w.factor == 0) {
-    list_picks(w, 1);
-    if (w.longest == 2 && w.in >= 4 && w.start.back() >= loops::FourGroups::kSums)
-      w.fours = loops::plan_four_groups(w.start);
-  }
-  const bool dense = task.in_channel_stride == 1 && w.in_stride == side && w.out_stride == side;
-  if (task.channels_inner && dense && side <= (w.longest == 1 ? 8 : 3)) {
-    list_picks(w, side);
-    join_channels(task);
-  }
-}
-
-}  // namespace
-
 UpsampleNearest3dBackward::Plan UpsampleNearest3dBackward::plan(const Args& a) {
   const Tensor& out = *a.grad_out;
   const Tensor& in = *a.grad_input;
   const Axes at = axes_of(out);
-  const bool given = scales_given(a);
+  const auto axis = [&, given = scales_given(a)](size_t i, double scale) {
+    kernels::UpsampleAxis made =
+        given ? make_axis(in.sizes[i], out.sizes[i], static_cast<float>(scale))
+              : make_axis(in.sizes[i], out.sizes[i]);
+    made.in_stride = in.strides[i];
+    made.out_stride = out.strides[i];
+    return made;
+  };
   kernels::UpsampleNearest3dBackwardTask task{
       .dtype = out.dtype,
       .batch = out.sizes[at.n],
@@ -246,15 +147,15 @@ UpsampleNearest3dBackward::Plan UpsampleNearest3dBackward::plan(const Args& a) {
       .out_batch_stride = out.strides[at.n],
       .in_channel_stride = in.strides[at.c],
       .out_channel_stride = out.strides[at.c],
-      .d = make_axis(out, in, at.d, given, a.scales_d),
-      .h = make_axis(out, in, at.h, given, a.scales_h),
-      .w = make_axis(out, in, at.w, given, a.scales_w),
+      .d = axis(at.d, a.scales_d),
+      .h = axis(at.h, a.scales_h),
+      .w = axis(at.w, a.scales_w),
   };
   task.channels_inner = task.channels > 1 && task.out_channel_stride == 1 && task.w.out_stride != 1;
   task.far = (out.numel() + in.numel()) * item_size(out.dtype) >= loops::kFarBytes;
   // With channels outside, small results lose a tenth by it.
   task.stream = task.far && (task.channels_inner || in.numel() > out.numel());
-  plan_rows(task);
+  plan_row_steps(task);
   return Plan(std::move(task));
 }
 
