@@ -61,9 +61,10 @@ struct FromInputInFloat {
 
 // Whether the fine exp would be wasted: a FLOAT16 result is 0 for x so low that it would be needed,
 // unless gradOutput can be larger than FLOAT16 is. Depends on types alone, so that all layouts have
-// the same results.
+// the same results; with FLOAT inputs, a 16-bit result is the FLOAT one, rounded.
 bool rounds_to_16_bits(const ElementwiseLayout& layout) {
-  const DType grad = layout.dtype[0], out = layout.dtype[2];
+  const DType grad = layout.dtype[0], x = layout.dtype[1], out = layout.dtype[2];
+  if (grad == DType::f32 || x == DType::f32) return false;
   return out == DType::bf16 || (out == DType::f16 && grad == DType::f16);
 }
 

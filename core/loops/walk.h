@@ -6,6 +6,7 @@
 
 #include "loops/fused.h"
 #include "loops/joined_rows.h"
+#include "loops/mixed_rows.h"
 #include "loops/squares.h"
 #include "loops/tiles.h"
 #include "loops/transpose.h"
@@ -142,6 +143,7 @@ void walk(const ElementwiseLayout& l, std::byte* const* origins, const Formula& 
     if (try_joined<Inputs>(l, origins, formula, begin, end)) return;
     if (try_fused<Inputs>(l, origins, formula, begin, end)) return;
     if (try_squares<Inputs>(l, origins, formula, begin, end)) return;
+    if (try_mixed<Inputs>(l, origins, formula, begin, end)) return;
   }
 #endif
   walk_staged<Inputs, Stage>(l, origins, formula, begin, end);

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import softnpu
+from softnpu import reference
 from tests.support import laws
 from tests.support import specials as sp
 from tests.support.cases import Case, cases
@@ -103,6 +106,38 @@ def test_rows_that_are_repeated(shape: tuple[int, ...], kind: np.dtype) -> None:
         copies = [np.broadcast_to(array, shape).copy() for array in (g, a, b)]
         expected = softnpu.smooth_l1_loss_backward(copies[0], copies[1], copies[2], "none", 0.5)
         assert same_bits(softnpu.smooth_l1_loss_backward(g, a, b, "none", 0.5), expected)
+
+
+@pytest.mark.parametrize("target", sp.FLOATING, ids=str)
+@pytest.mark.parametrize("size", [1, 15, 63, 64, 65, 1000, 5003], ids=str)
+def test_rows_of_mixed_types(size: int, target: np.dtype) -> None:
+    """Law: inputs of any types give the bits of their FLOAT copies, rounded once to the output."""
+    rng = np.random.default_rng(size)
+    for kinds in itertools.product(sp.FLOATING, repeat=3):
+        given = [sp.random_values(rng, (3, size + 5), kind)[:, 5:] for kind in kinds]
+        given[size % 3] = given[size % 3][:1] if size % 2 else given[size % 3][:, :1]
+        g, a, b = (array.astype(np.float32) for array in given)
+        expected = softnpu.smooth_l1_loss_backward(g, a, b, "none", 0.5)
+        out = np.empty((3, size), target)
+        g, a, b = given
+        assert softnpu.smooth_l1_loss_backward(g, a, b, "none", 0.5, out=out) is out
+        assert same_bits(out, reference.round_to(expected.astype(np.float64), target)), kinds
+
+
+def test_large_rows_of_mixed_types() -> None:
+    """Law: the same for arrays that are written past the caches, wherever they begin."""
+    rng = np.random.default_rng(5)
+    g, x = (sp.random_values(rng, (6_000_001,), sp.FLOAT32) for _ in range(2))
+    f16, bf16 = sp.FLOAT16, sp.BFLOAT16
+    for kind, target in ((f16, np.float32), (bf16, np.float64), (np.float32, f16), (bf16, f16)):
+        a, b = g.astype(kind)[1:], x.astype(kind)[1:]
+        for is_result in (True, False):
+            wide = softnpu.elu_backward(
+                a.astype(np.float32), 1.0, 1.0, 1.0, is_result, b.astype(np.float32)
+            )
+            out = np.empty(6_000_001, target)[1:]
+            softnpu.elu_backward(a, 1.0, 1.0, 1.0, is_result, b, out=out)
+            assert same_bits(out, reference.round_to(wide.astype(np.float64), np.dtype(target)))
 
 
 @pytest.mark.parametrize("case", SMALL, ids=lambda c: c.name)
