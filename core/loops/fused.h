@@ -160,7 +160,7 @@ inline bool can_fuse(const ElementwiseLayout& l) {
   if (l.tile_x < kLanes) return false;
   for (int k = 0; k < l.operands; ++k) {
     if (l.dtype[k] != l.dtype[0]) return false;
-    if (l.sy[k] == 1 && l.sx[k] != 0 && l.sx[k] != 1) return false;
+    if (l.is_turned(k)) return false;
   }
   return true;
 }

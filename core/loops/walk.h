@@ -61,7 +61,7 @@ struct Input {
         sy(l.sy[k]),
         far(l.far),
         dense(l.dtype[k] == kStageType<Stage> && sx == 1),
-        transposed(sy == 1 && sx != 1 && sx != 0),
+        transposed(l.is_turned(k)),
         at(nullptr),
         buffer(space) {}
 
@@ -94,9 +94,15 @@ template <int Inputs, class Stage, class Formula>
 void walk_staged(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
                  int64_t begin, int64_t end) {
   constexpr int64_t kLongRow = 64;
-  alignas(64) Stage buffers[Inputs + 1][loops::kBlockElements];
-  Input<Stage> in[3] = {
-      {l, 0, buffers[0]}, {l, 1, buffers[1]}, {l, Inputs - 1, buffers[Inputs - 1]}};
+  // Whole tiles of inputs that are turned around, rows of the others.
+  alignas(64) Stage space[loops::kLargeBlockElements + 4 * loops::kRowElements];
+  Stage* left = space + loops::kRowElements;
+  const auto take = [&](int k) {
+    Stage* const taken = left;
+    left += l.is_turned(k) ? (l.tile_x * l.tile_y + 15) / 16 * 16 : loops::kRowElements;
+    return taken;
+  };
+  Input<Stage> in[3] = {{l, 0, take(0)}, {l, 1, take(1)}, {l, Inputs - 1, left}};
   const Writer<Stage> write = writer(l.dtype[Inputs], Stage{});
   const int64_t out_item = item_size(l.dtype[Inputs]);
   const bool out_dense = l.dtype[Inputs] == kStageType<Stage> && l.sx[Inputs] == 1;
@@ -104,7 +110,7 @@ void walk_staged(const ElementwiseLayout& l, std::byte* const* origins, const Fo
   const bool streams = l.stream && l.sx[Inputs] == 1;
   bool turns = false;
   for (int k = 0; k < Inputs; ++k) turns |= in[k].transposed;
-  alignas(64) std::byte narrowed[loops::kTileElements * sizeof(Complex<double>)];
+  alignas(64) std::byte narrowed[loops::kRowElements * sizeof(Complex<double>)];
 
   for (int64_t index = begin; index < end; ++index) {
     const Tile tile = locate(l, index);
@@ -113,7 +119,7 @@ void walk_staged(const ElementwiseLayout& l, std::byte* const* origins, const Fo
     for (int64_t y = 0; y < tile.height; y += step) {
       std::byte* const to = origins[Inputs] + (tile.at[Inputs] + y * l.sy[Inputs]) * out_item;
       const bool in_place = out_dense && step == 1 && !streams;
-      Stage* const out = in_place ? reinterpret_cast<Stage*>(to) : buffers[Inputs];
+      Stage* const out = in_place ? reinterpret_cast<Stage*>(to) : space;
       const int64_t n = tile.width * step;
       if (l.far && turns)
         for (int k = 0; k < Inputs; ++k) in[k].read_ahead(tile, y);

@@ -52,3 +52,30 @@ def test_a_large_output_may_be_wider_sliced_or_in_place() -> None:
     assert not sliced[:, 1::2].any()
     softnpu.elu_backward(grad, 1, 1, 1, False, x, out=x)
     np.testing.assert_array_equal(x, expect)
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        (np.float32, np.float32),
+        (np.float16, np.float16),
+        (ml_dtypes.bfloat16, np.complex128),
+        (np.int32, np.int32),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("turned", [(0,), (1,), (0, 1)], ids=str)
+def test_large_inputs_may_be_transposed(kinds: tuple[type, type], turned: tuple[int, ...]) -> None:
+    """Arrays in memory are turned around by larger tiles: the bits of their contiguous copies."""
+    dtype, target = kinds
+    rng = np.random.default_rng(3)
+    plain = [(100 * rng.standard_normal((2501, 2309))).astype(dtype) for _ in range(2)]
+    moved = [v.T.copy().T if i in turned else v for i, v in enumerate(plain)]
+    expected, out = np.empty(plain[0].shape, target), np.empty(plain[0].shape, target)
+    if np.dtype(target).kind == "c":
+        softnpu.elu_backward(plain[0], 1.0, 1.0, 1.0, True, plain[1], out=expected)
+        softnpu.elu_backward(moved[0], 1.0, 1.0, 1.0, True, moved[1], out=out)
+    else:
+        softnpu.selu_backward(plain[0], plain[1], out=expected)
+        softnpu.selu_backward(moved[0], moved[1], out=out)
+    assert np.array_equal(out.view(np.uint8), expected.view(np.uint8))
