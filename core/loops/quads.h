@@ -5,6 +5,8 @@
 // are none, and plain loops do.
 #pragma once
 
+#include <type_traits>
+
 #include "loops/lanes.h"
 #include "loops/short_groups.h"
 
@@ -29,6 +31,25 @@ SOFTNPU_INLINE Quad load_quad(const double* in) { return (Quad)_mm256_loadu_pd(i
 template <class T>
 SOFTNPU_INLINE Quad load_quad(const T* in) {
   return (Quad)_mm256_cvtps_pd((__m128)load_float_quad(in));
+}
+// Eight elements. 16-bit ones are widened together, which is one step less.
+struct TwoQuads {
+  Quad low, high;
+};
+template <class T>
+SOFTNPU_INLINE TwoQuads load_two_quads(const T* in) {
+  if constexpr (sizeof(T) != 2) return {load_quad(in), load_quad(in + kQuad)};
+#if defined(__AVX512F__)
+  const __m128i words = _mm_loadu_si128((const __m128i*)in);
+  const __m256 floats =
+      std::is_same_v<T, f16>
+          ? _mm256_maskz_cvtph_ps(0xFF, words)
+          : _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(words), 16));
+#else
+  const __m256 floats = load_lanes(in);
+#endif
+  return {(Quad)_mm256_cvtps_pd(_mm256_castps256_ps128(floats)),
+          (Quad)_mm256_cvtps_pd(_mm256_extractf128_ps(floats, 1))};
 }
 SOFTNPU_INLINE void store_quad(Quad v, double* out) { _mm256_storeu_pd(out, (__m256d)v); }
 SOFTNPU_INLINE void store_quad(Quad v, float* out) {
