@@ -94,8 +94,9 @@ class ElementwisePlan {
     const int64_t grain = tile >= kGrain || layout_.tiles <= 1 ? 1 : kGrain / tile;
     parallel_for(layout_.tiles, grain, thread_count(), [=, this](int64_t begin, int64_t end, int) {
       // Another core wrote the plan: its lines are asked for together, not as each is needed.
-      for (size_t at = 0; at < offsetof(ElementwisePlan, layout_.outer); at += 64)
-        __builtin_prefetch(reinterpret_cast<const std::byte*>(this) + at);
+      const auto* line = reinterpret_cast<const std::byte*>(this);
+      const auto* const end_of_lines = reinterpret_cast<const std::byte*>(&layout_.outer);
+      for (; line < end_of_lines; line += 64) __builtin_prefetch(line);
       kernel_(layout_, origins, formula_.data(), begin, end);
     });
     return {};
