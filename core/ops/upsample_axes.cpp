@@ -88,7 +88,9 @@ void join_channels(kernels::UpsampleNearest3dBackwardTask& task) {
 }  // namespace
 
 kernels::UpsampleAxis make_axis(int64_t in, int64_t out, float scale) {
-  kernels::UpsampleAxis axis{.in = in, .out = out};
+  kernels::UpsampleAxis axis;
+  axis.in = in;
+  axis.out = out;
   axis.start.resize(static_cast<size_t>(in) + 1);
   int64_t* const start = axis.start.data();
   const int64_t factor = start_at(scale, out);
