@@ -47,6 +47,7 @@ struct Boxes {
     after_first([&](const T* row) { sum += load_quad(row + x); });
     return sum;
   }
+#ifdef SOFTNPU_PICKS_QUADS
   // The same for columns x … x + 7.
   SOFTNPU_INLINE TwoQuads sum_two(int64_t x) const {
     TwoQuads sum = load_two_quads(first + x);
@@ -57,6 +58,7 @@ struct Boxes {
     });
     return sum;
   }
+#endif
   // The same for `count` columns, kLanes at most.
   SOFTNPU_INLINE ExactSum exact_sum(int64_t x, int64_t count) const {
     const auto load = [&](const T* in) {
@@ -162,8 +164,7 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
   boxes.read_ahead(ahead);
   for (int64_t i = 0; i < n; i += kQuad, ++groups) {
     const int64_t x = groups->base, at = i + kQuad <= n ? i : n - kQuad;
-    const TwoQuads sum = boxes.sum_two(x);
-    store_quad(one_nan(add_picked(sum.low, sum.high, *groups)), out + at);
+    store_quad(one_nan(add_picked(boxes.sum_two(x), *groups)), out + at);
   }
 }
 #endif

@@ -18,6 +18,11 @@ SOFTNPU_LEVEL_BEGIN
 // 10%.
 constexpr int64_t kFusedAhead = 512;
 
+template <class Formula>
+bool asks_ahead(const ElementwiseLayout& l, const Formula& formula) {
+  return l.huge || may_be_rare(formula);
+}
+
 // The longest piece of a row; one of each operand stays in the L1 cache.
 constexpr int64_t kPiece = 1024;
 
@@ -32,12 +37,10 @@ struct FusedInput {
   void enter(const T* from, int64_t stride, int64_t n, bool far) {
     step = stride == 0 ? 0 : 1;
     first = stride == 1 ? from : held;
-    if (stride == 0) {
-      const Lanes value = one_nan(splat<Lanes>(widen(*from)));
-      for (int64_t i = 0; i < kBlock; i += kLanes) store_lanes(value, held + i);
-    } else if (stride != 1) {
+    if (stride == 0)
+      repeat_element(*from, kBlock, held);
+    else if (stride != 1)
       gather_row(from, stride, n, far, held);
-    }
   }
 };
 
@@ -128,7 +131,7 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
                 int64_t begin, int64_t end) {
   FusedInput<T> in[3];
   alignas(64) T held[kPiece];
-  const bool whole = has_dense_rows(l), ahead = l.huge || may_be_rare(formula) || !whole;
+  const bool whole = has_dense_rows(l), ahead = asks_ahead(l, formula) || !whole;
   const int64_t out_sx = l.sx[Inputs];
   for (int64_t index = begin; index < end;) {
     Tile tile = locate(l, index);
@@ -157,7 +160,7 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
 
 // Whether walk_fused() applies; short rows are left to the other walk, which gathers them.
 inline bool can_fuse(const ElementwiseLayout& l) {
-  if (l.tile_x < kLanes) return false;
+  if (l.tile_x < kLanes || !has_lanes(l.dtype[0])) return false;
   for (int k = 0; k < l.operands; ++k) {
     if (l.dtype[k] != l.dtype[0]) return false;
     if (l.is_turned(k)) return false;
@@ -169,11 +172,13 @@ inline bool can_fuse(const ElementwiseLayout& l) {
 template <int Inputs, class Formula>
 bool try_fused(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
                int64_t begin, int64_t end) {
+  if (!can_fuse(l)) return false;
   const bool streams = l.stream && l.sx[Inputs] == 1;
-  return can_fuse(l) && with_lanes_type(l.dtype[0], [&]<class T>() {
-           streams ? walk_fused<Inputs, T, true>(l, origins, formula, begin, end)
-                   : walk_fused<Inputs, T, false>(l, origins, formula, begin, end);
-         });
+  with_lanes_type(l.dtype[0], [&]<class T>() {
+    streams ? walk_fused<Inputs, T, true>(l, origins, formula, begin, end)
+            : walk_fused<Inputs, T, false>(l, origins, formula, begin, end);
+  });
+  return true;
 }
 
 SOFTNPU_LEVEL_END

@@ -12,16 +12,6 @@ SOFTNPU_LEVEL_BEGIN
 // The most elements of rows that are worked on together.
 constexpr int64_t kJoined = 2048;
 
-template <class T>
-void repeat_element(T value, int64_t n, T* out) {
-  constexpr int64_t kLine = 64 / sizeof(T);
-  T line[kLine];
-  for (T& each : line) each = value;
-  int64_t i = 0;
-  for (; i + kLine <= n; i += kLine) __builtin_memcpy(out + i, line, sizeof line);
-  for (; i < n; ++i) out[i] = value;
-}
-
 // `count` times the n elements from `row` on. What is there already is copied again and again.
 template <class T>
 void repeat_row(const T* row, int64_t n, int64_t count, T* out) {
@@ -43,9 +33,6 @@ struct JoinedInput {
 
   JoinedInput(const ElementwiseLayout& l, int k) : n(l.nx), sx(l.sx[k]), sy(l.sy[k]) {}
 
-  static bool takes(const ElementwiseLayout& l, int k) {
-    return l.sx[k] == 0 || (l.sx[k] == 1 && (l.sy[k] == 0 || l.sy[k] == l.nx));
-  }
   // The elements of `rows` rows, one behind the other.
   const T* enter(const T* from, int64_t rows) {
     if (sx == 1 && sy == n) return from;
@@ -69,6 +56,7 @@ void walk_joined(const ElementwiseLayout& l, std::byte* const* origins, const Fo
                  int64_t begin, int64_t end) {
   JoinedInput<T> in[3] = {{l, 0}, {l, 1}, {l, Inputs - 1}};
   const int64_t most = kJoined / l.nx;
+  const bool ahead = asks_ahead(l, formula);
   for (int64_t index = begin; index < end;) {
     const Tile tile = locate(l, index);
     const int64_t y = l.tiles == l.tiles_y ? index : index % l.tiles_y;
@@ -84,9 +72,9 @@ void walk_joined(const ElementwiseLayout& l, std::byte* const* origins, const Fo
       };
       T* const out = reinterpret_cast<T*>(origins[Inputs]) + tile.at[Inputs] + at * l.sy[Inputs];
       if constexpr (Inputs == 2)
-        fused_row<kStreams>(formula, some * l.nx, l.huge, out, row(0), row(1));
+        fused_row<kStreams>(formula, some * l.nx, ahead, out, row(0), row(1));
       else
-        fused_row<kStreams>(formula, some * l.nx, l.huge, out, row(0), row(1), row(2));
+        fused_row<kStreams>(formula, some * l.nx, ahead, out, row(0), row(1), row(2));
     }
   }
   if constexpr (kStreams) finish_streaming();
@@ -96,9 +84,11 @@ void walk_joined(const ElementwiseLayout& l, std::byte* const* origins, const Fo
 inline bool can_join(const ElementwiseLayout& l) {
   const int out = l.operands - 1;
   if (l.ny < 2 || l.nx < kLanes || 2 * l.nx > kJoined || l.tiles_x != 1 || l.y_first) return false;
-  if (l.sx[out] != 1 || l.sy[out] != l.nx) return false;
-  for (int k = 0; k < out; ++k)
-    if (l.dtype[k] != l.dtype[out] || !JoinedInput<float>::takes(l, k)) return false;
+  if (l.sx[out] != 1 || l.sy[out] != l.nx || !has_lanes(l.dtype[out])) return false;
+  for (int k = 0; k < out; ++k) {
+    const bool dense = l.sx[k] == 1 && (l.sy[k] == 0 || l.sy[k] == l.nx);
+    if (l.dtype[k] != l.dtype[out] || !(dense || l.sx[k] == 0)) return false;
+  }
   return true;
 }
 
@@ -106,10 +96,12 @@ inline bool can_join(const ElementwiseLayout& l) {
 template <int Inputs, class Formula>
 bool try_joined(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
                 int64_t begin, int64_t end) {
-  return can_join(l) && with_lanes_type(l.dtype[0], [&]<class T>() {
-           l.stream ? walk_joined<Inputs, T, true>(l, origins, formula, begin, end)
-                    : walk_joined<Inputs, T, false>(l, origins, formula, begin, end);
-         });
+  if (!can_join(l)) return false;
+  with_lanes_type(l.dtype[0], [&]<class T>() {
+    l.stream ? walk_joined<Inputs, T, true>(l, origins, formula, begin, end)
+             : walk_joined<Inputs, T, false>(l, origins, formula, begin, end);
+  });
+  return true;
 }
 
 SOFTNPU_LEVEL_END

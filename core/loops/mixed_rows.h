@@ -8,13 +8,6 @@
 #ifdef SOFTNPU_LANES
 SOFTNPU_LEVEL_BEGIN
 
-template <class F>
-SOFTNPU_INLINE auto with_float_type(DType type, const F& f) {
-  if (type == DType::f16) return f.template operator()<f16>();
-  if (type == DType::bf16) return f.template operator()<bf16>();
-  return f.template operator()<float>();
-}
-
 // One input of a row.
 class MixedRow {
  public:
@@ -22,19 +15,19 @@ class MixedRow {
       : first_(first), type_(type), step_(step) {}
 
   SOFTNPU_INLINE BlockVectors block(int64_t at) const {
-    return with_float_type(type_, [&]<class T>() {
+    return with_lanes_type(type_, [&]<class T>() {
       const T* const in = reinterpret_cast<const T*>(first_) + at * step_;
       return BlockVectors([&](int64_t i) { return load_lanes(in + i * kLanes); });
     });
   }
   SOFTNPU_INLINE Lanes some(int64_t at, int64_t count) const {
-    return with_float_type(type_, [&]<class T>() {
+    return with_lanes_type(type_, [&]<class T>() {
       const T* const in = reinterpret_cast<const T*>(first_) + at * step_;
       return count == kLanes ? load_lanes(in) : load_some(in, count);
     });
   }
   SOFTNPU_INLINE void read_ahead(int64_t at) const {
-    const int64_t item = type_ == DType::f32 ? 4 : 2;
+    const int64_t item = item_size(type_);
     for (int64_t i = 0; i < item; ++i)
       __builtin_prefetch(first_ + (at + kFusedAhead) * step_ * item + i * kBlock, 0, 2);
   }
@@ -47,6 +40,9 @@ class MixedRow {
 
 // The output of a row: of a type that has lanes, or DOUBLE.
 class MixedOutput {
+  std::byte* first_;
+  DType type_;
+
   template <class T>
   SOFTNPU_INLINE T* at(int64_t i) const {
     return reinterpret_cast<T*>(first_) + i;
@@ -54,7 +50,7 @@ class MixedOutput {
   template <class F>
   SOFTNPU_INLINE auto with_type(const F& f) const {
     if (type_ == DType::f64) return f.template operator()<double>();
-    return with_float_type(type_, f);
+    return with_lanes_type(type_, f);
   }
 
  public:
@@ -74,10 +70,6 @@ class MixedOutput {
       stream_lines(at<T>(i), lines);
     });
   }
-
- private:
-  std::byte* first_;
-  DType type_;
 };
 
 template <class Formula, class... In>
@@ -118,9 +110,9 @@ struct MixedInput {
   MixedRow enter(const std::byte* tile, int64_t y) {
     const std::byte* const first = tile + y * sy * item;
     if (sx == 1) return {first, type, 1};
-    const Lanes value = with_float_type(
-        type, [&]<class T>() { return splat<Lanes>(widen(*reinterpret_cast<const T*>(first))); });
-    for (int64_t i = 0; i < kBlock; i += kLanes) store_lanes(value, held + i);
+    const float value =
+        with_lanes_type(type, [&]<class T>() { return widen(*reinterpret_cast<const T*>(first)); });
+    repeat_element(value, kBlock, held);
     return {reinterpret_cast<const std::byte*>(held), DType::f32, 0};
   }
 };
@@ -130,7 +122,7 @@ void walk_mixed(const ElementwiseLayout& l, std::byte* const* origins, const For
                 int64_t begin, int64_t end) {
   MixedInput in[3] = {{l, 0}, {l, 1}, {l, Inputs - 1}};
   const int64_t out_item = item_size(l.dtype[Inputs]);
-  const bool ahead = l.stream && (l.huge || may_be_rare(formula));
+  const bool ahead = l.stream && asks_ahead(l, formula);
   for (int64_t index = begin; index < end;) {
     Tile tile = locate(l, index);
     index += join_tiles(l, index, end, tile);
@@ -149,9 +141,6 @@ void walk_mixed(const ElementwiseLayout& l, std::byte* const* origins, const For
 
 // Whether walk_mixed() applies.
 inline bool can_mix(const ElementwiseLayout& l) {
-  const auto has_lanes = [](DType type) {
-    return type == DType::f32 || type == DType::f16 || type == DType::bf16;
-  };
   const int out = l.operands - 1;
   bool takes = l.tile_x >= kLanes && has_dense_rows(l);
   for (int k = 0; k < out; ++k) takes &= has_lanes(l.dtype[k]);

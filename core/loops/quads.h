@@ -5,8 +5,6 @@
 // are none, and plain loops do.
 #pragma once
 
-#include <type_traits>
-
 #include "loops/lanes.h"
 #include "loops/short_groups.h"
 
@@ -31,25 +29,6 @@ SOFTNPU_INLINE Quad load_quad(const double* in) { return (Quad)_mm256_loadu_pd(i
 template <class T>
 SOFTNPU_INLINE Quad load_quad(const T* in) {
   return (Quad)_mm256_cvtps_pd((__m128)load_float_quad(in));
-}
-// Eight elements. 16-bit ones are widened together, which is one step less.
-struct TwoQuads {
-  Quad low, high;
-};
-template <class T>
-SOFTNPU_INLINE TwoQuads load_two_quads(const T* in) {
-  if constexpr (sizeof(T) != 2) return {load_quad(in), load_quad(in + kQuad)};
-#if defined(__AVX512F__)
-  const __m128i words = _mm_loadu_si128((const __m128i*)in);
-  const __m256 floats =
-      std::is_same_v<T, f16>
-          ? _mm256_maskz_cvtph_ps(0xFF, words)
-          : _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(words), 16));
-#else
-  const __m256 floats = load_lanes(in);
-#endif
-  return {(Quad)_mm256_cvtps_pd(_mm256_castps256_ps128(floats)),
-          (Quad)_mm256_cvtps_pd(_mm256_extractf128_ps(floats, 1))};
 }
 SOFTNPU_INLINE void store_quad(Quad v, double* out) { _mm256_storeu_pd(out, (__m256d)v); }
 SOFTNPU_INLINE void store_quad(Quad v, float* out) {
@@ -103,12 +82,31 @@ SOFTNPU_INLINE Quad add_pairs(Quad a, Quad b) {
 }
 
 #if defined(__AVX512F__)
-// The sums of up to two of the eight elements of a and b each, 0 where there are none.
+// Eight elements. 16-bit ones are widened together, which is one step less.
+struct TwoQuads {
+  Quad low, high;
+};
+SOFTNPU_INLINE TwoQuads two_quads(__m256 floats) {
+  return {(Quad)_mm256_cvtps_pd(_mm256_castps256_ps128(floats)),
+          (Quad)_mm256_cvtps_pd(_mm256_extractf128_ps(floats, 1))};
+}
+SOFTNPU_INLINE TwoQuads load_two_quads(const float* in) {
+  return {load_quad(in), load_quad(in + kQuad)};
+}
+SOFTNPU_INLINE TwoQuads load_two_quads(const f16* in) {
+  return two_quads(_mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)in)));
+}
+SOFTNPU_INLINE TwoQuads load_two_quads(const bf16* in) {
+  const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i*)in));
+  return two_quads(_mm256_castsi256_ps(_mm256_slli_epi32(wide, 16)));
+}
+
+// The sums of up to two of the eight elements each, 0 where there are none.
 #define SOFTNPU_PICKS_QUADS 1
-SOFTNPU_INLINE Quad add_picked(Quad a, Quad b, const loops::FourGroups& groups) {
+SOFTNPU_INLINE Quad add_picked(const TwoQuads& sums, const loops::FourGroups& groups) {
   const auto pick = [&](const int64_t* from, uint8_t present) {
-    return _mm256_maskz_permutex2var_pd(present, (__m256d)a, _mm256_loadu_si256((__m256i*)from),
-                                        (__m256d)b);
+    return _mm256_maskz_permutex2var_pd(present, (__m256d)sums.low,
+                                        _mm256_loadu_si256((__m256i*)from), (__m256d)sums.high);
   };
   const __m256d first = pick(groups.first, groups.has_first);
   const __m256d second = pick(groups.second, groups.has_second);

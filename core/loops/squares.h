@@ -137,6 +137,7 @@ void walk_squares(const ElementwiseLayout& l, std::byte* const* origins, const F
 // FLOAT where the output is dense along x, unless one is all: that takes 0.8 of the time.
 inline bool has_squares(const ElementwiseLayout& l) {
   const int out = l.operands - 1;
+  if (!has_lanes(l.dtype[0])) return false;
   if (l.far || (l.dtype[0] == DType::f32 && l.sx[out] == 1 && l.tiles > 1)) return false;
   bool turned = false;
   for (int k = 0; k <= out; ++k) {
@@ -152,9 +153,10 @@ inline bool has_squares(const ElementwiseLayout& l) {
 template <int Inputs, class Formula>
 bool try_squares(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
                  int64_t begin, int64_t end) {
-  return has_squares(l) && with_lanes_type(l.dtype[0], [&]<class T>() {
-           walk_squares<Inputs, T>(l, origins, formula, begin, end);
-         });
+  if (!has_squares(l)) return false;
+  with_lanes_type(l.dtype[0],
+                  [&]<class T>() { walk_squares<Inputs, T>(l, origins, formula, begin, end); });
+  return true;
 }
 
 SOFTNPU_LEVEL_END

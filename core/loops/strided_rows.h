@@ -27,6 +27,17 @@ void gather_row(const T* in, int64_t stride, int64_t n, bool far, T* out) {
   for (; i < n; ++i) out[i] = in[i * stride];
 }
 
+// The same element n times.
+template <class T>
+void repeat_element(T value, int64_t n, T* out) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  T line[kLine];
+  for (T& each : line) each = value;
+  int64_t i = 0;
+  for (; i + kLine <= n; i += kLine) __builtin_memcpy(out + i, line, sizeof line);
+  for (; i < n; ++i) out[i] = value;
+}
+
 template <class T>
 void scatter_row(const T* in, int64_t n, T* out, int64_t stride) {
   int64_t i = 0;

@@ -152,28 +152,25 @@ SOFTNPU_INLINE void apply_block(const Formula& formula, T* out, const BlockVecto
   for (int64_t i = 0; i < kCount; ++i) store_lanes(r[i], out + i * kLanes);
 }
 
-// Calls f.template operator()<T>() with the type of the elements. False, without a call, where
-// there are no vectors of them.
+// Whether there are vectors of elements of this type.
+inline bool has_lanes(DType dtype) {
+  return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
+}
+
+// f.template operator()<T>() with the type of the elements, for which there must be vectors.
 template <class F>
-bool with_lanes_type(DType dtype, const F& f) {
-  switch (dtype) {
-    case DType::f16:
-      return f.template operator()<f16>(), true;
-    case DType::bf16:
-      return f.template operator()<bf16>(), true;
-    case DType::f32:
-      return f.template operator()<float>(), true;
-    default:
-      return false;
-  }
+SOFTNPU_INLINE auto with_lanes_type(DType dtype, const F& f) {
+  if (dtype == DType::f16) return f.template operator()<f16>();
+  if (dtype == DType::bf16) return f.template operator()<bf16>();
+  return f.template operator()<float>();
 }
 #endif
 
 template <class Formula, class Stage, class... In>
 SOFTNPU_INLINE void apply(const Formula formula, int64_t n, Stage* out, const In*... in) {
-  int64_t i = 0;
 #ifdef SOFTNPU_LANES
   if constexpr (std::is_same_v<Stage, float> && TakesLanes<Formula, In...>) {
+    int64_t i = 0;
     // Formulas of a few operations are a tenth faster vector by vector.
     if (may_be_rare(formula))
       for (; i + kBlock <= n; i += kBlock)
@@ -185,7 +182,7 @@ SOFTNPU_INLINE void apply(const Formula formula, int64_t n, Stage* out, const In
     return;
   }
 #endif
-  apply_plain(formula, n - i, out + i, (in + i)...);
+  apply_plain(formula, n, out, in...);
 }
 
 SOFTNPU_LEVEL_END
