@@ -33,9 +33,9 @@ void repeat_element(T value, int64_t n, T* out) {
   constexpr int64_t kLine = 64 / sizeof(T);
   T line[kLine];
   for (T& each : line) each = value;
-  int64_t i = 0;
-  for (; i + kLine <= n; i += kLine) __builtin_memcpy(out + i, line, sizeof line);
-  for (; i < n; ++i) out[i] = value;
+  const int64_t lines = n / kLine;
+  for (int64_t i = 0; i < lines; ++i) __builtin_memcpy(out + i * kLine, line, sizeof line);
+  for (int64_t i = lines * kLine; i < n; ++i) out[i] = value;
 }
 
 template <class T>
