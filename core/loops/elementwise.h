@@ -18,10 +18,10 @@ namespace softnpu::loops {
 
 constexpr int kMaxOperands = 4;          // inputs first, then the one output
 constexpr int64_t kTileElements = 1024;  // a float tile of each operand stays in the L1 cache
-// Blocks of transposed inputs stay in the L2 cache: each of several, or all there is.
-constexpr int64_t kBlockElements = 8192;
-constexpr int64_t kLargeBlockElements = 32768;
+// Blocks of transposed inputs stay in the L2 cache. The most elements of all there are together.
+constexpr int64_t kMostBlockElements = 32768;
 constexpr int64_t kRowElements = 2048;  // no row of a tile is longer
+constexpr int64_t kPageBytes = 4096;
 // Operands of this size together are taken to be in memory. Below, streaming stores lose: twice the
 // time at 12 MB. Above, they win: smooth_l1 with 4M elements takes 1.2 ms instead of 1.7.
 constexpr int64_t kFarBytes = int64_t{32} << 20;
@@ -48,6 +48,11 @@ struct ElementwiseLayout {
 
   // An input is dense along y, not along x: it is brought in by whole tiles.
   bool is_turned(int k) const { return sy[k] == 1 && sx[k] != 1 && sx[k] != 0; }
+
+  // What one step along x is in operand k, in bytes.
+  int64_t step(int k) const { return (sx[k] < 0 ? -sx[k] : sx[k]) * item_size(dtype[k]); }
+  // Elements that follow each other along x lie on pages of their own.
+  bool is_spread(int k) const { return step(k) >= kPageBytes; }
 
   // All operands are FLOAT, and one row.
   bool is_dense_float() const {

@@ -51,7 +51,8 @@ struct FusedRow {
   int64_t step;
 
   explicit FusedRow(const FusedInput<T>& input) : first(input.first), step(input.step) {}
-  explicit FusedRow(const T* dense) : first(dense), step(1) {}
+  // Dense, or one block that repeats (step 0).
+  explicit FusedRow(const T* elements, int64_t step = 1) : first(elements), step(step) {}
   // Elements from `at` + `offset` on, of the block at `at`.
   SOFTNPU_INLINE Lanes at(int64_t at, int64_t offset = 0) const {
     return load_lanes(first + at * step + offset);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The walk for operands of one type of which some are dense along x and others along y, in a cache:
 // square by square, each as wide as a vector. What lies the other way is turned around in
-// registers. 16-bit elements are converted there, too, which takes 0.75 of the time of whole tiles;
-// outputs that are written against their order take half of it.
+// registers. Outputs that are written against their order take half of the time of whole tiles;
+// small arrays gain, too.
 #pragma once
 
 #include "loops/tiles.h"
@@ -133,8 +133,9 @@ void walk_squares(const ElementwiseLayout& l, std::byte* const* origins, const F
   }
 }
 
-// Whether walk_squares() applies. Tiles that are read ahead are faster from memory; so are tiles of
-// FLOAT where the output is dense along x, unless one is all: that takes 0.8 of the time.
+// Whether walk_squares() applies. Tiles that are read ahead are faster from memory; so are tiles
+// where the output is dense along x, which walk_turned() takes for 16-bit types, unless one is all
+// of FLOAT: that takes 0.8 of the time.
 inline bool has_squares(const ElementwiseLayout& l) {
   const int out = l.operands - 1;
   if (!has_lanes(l.dtype[0])) return false;

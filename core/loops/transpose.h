@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a block that is dense along y into rows that are dense along x, converting on the way.
+// Reading a block that is dense along y into rows that are dense along x, converted or bit by bit.
 // Squares are turned around in registers: 3 times as fast as element by element.
 #pragma once
 
@@ -99,6 +99,105 @@ void transpose_squares(const T* in, int64_t sx, int64_t nx, int64_t ny, float* o
         for (int64_t i = 0; i < kLanes; ++i)
           __builtin_prefetch(in + (x + i) * sx + y + 2 * ny, 0, 2);
       transpose_square(in + x * sx + y, sx, out + y * so + x, so);
+    }
+}
+#endif
+
+#ifdef SOFTNPU_LANES
+// Squares that are turned around without conversion have this side for every type.
+constexpr int64_t kTurned = 16;
+
+#if defined(__AVX2__)
+// A square of 16-bit elements: out[y * so + x] = element y of row x, of which load(x, half) gives
+// eight. Three rounds; each interleaves units twice as large.
+template <class T, class Load>
+SOFTNPU_INLINE void turn_words(const Load& load, T* out, int64_t so) {
+  for (int half = 0; half < 2; ++half, out += 8 * so) {
+    __m256i r[8], t[8];
+    for (int x = 0; x < 8; ++x)
+      r[x] = _mm256_inserti128_si256(_mm256_castsi128_si256(load(x, half)), load(x + 8, half), 1);
+    const auto interleave = [](const __m256i* from, __m256i* to) {
+      for (int i = 0; i < 4; ++i) {
+        to[2 * i] = _mm256_unpacklo_epi16(from[i], from[i + 4]);
+        to[2 * i + 1] = _mm256_unpackhi_epi16(from[i], from[i + 4]);
+      }
+    };
+    interleave(r, t);
+    interleave(t, r);
+    interleave(r, t);
+    for (int y = 0; y < 8; ++y) _mm256_storeu_si256((__m256i*)(out + y * so), t[y]);
+  }
+}
+
+// The first `count` of eight 16-bit elements, then zeros.
+template <class T>
+SOFTNPU_INLINE __m128i load_some_words(const T* in, int64_t count) {
+  if (count <= 0) return _mm_setzero_si128();
+  if (count >= 8) return _mm_loadu_si128((const __m128i*)in);
+#if defined(__AVX512F__)
+  return _mm_maskz_loadu_epi16(static_cast<__mmask8>((1u << count) - 1), in);
+#else
+  // From the last elements to the first: what comes later moves them up.
+  __m128i all = _mm_setzero_si128();
+  if (count & 1) all = _mm_insert_epi16(all, std::bit_cast<int16_t>(in[count - 1]), 0);
+  if (count & 2) {
+    int32_t two;
+    std::memcpy(&two, in + (count & 4), sizeof two);
+    all = _mm_insert_epi32(_mm_slli_si128(all, 4), two, 0);
+  }
+  return count & 4 ? _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i*)in), all) : all;
+#endif
+}
+#endif
+
+// out[y * so + x] = in[x * sx + y] for a whole square, or for its first `columns` and `rows`: what
+// else is written there means nothing.
+template <bool kWhole, class T>
+SOFTNPU_INLINE void turn_part(const T* in, int64_t sx, int64_t columns, int64_t rows, T* out,
+                              int64_t so) {
+  if constexpr (std::is_same_v<T, float>) {
+    for (int64_t x0 = 0; x0 < kTurned; x0 += kLanes)
+      for (int64_t y0 = 0; y0 < kTurned; y0 += kLanes) {
+        const auto load = [&](int x) {
+          const T* const at = in + (x0 + x) * sx + y0;
+          if (kWhole) return load_lanes(at);
+          if (x0 + x >= columns || y0 >= rows) return splat<Lanes>(0);
+          return rows - y0 >= kLanes ? load_lanes(at) : load_some(at, rows - y0);
+        };
+        turn_square(load, [&](int y, Lanes v) { store_lanes(v, out + (y0 + y) * so + x0); });
+      }
+  } else {
+#if defined(__AVX2__)
+    const auto load = [&](int x, int half) {
+      const T* const at = in + x * sx + half * 8;
+      if (kWhole) return _mm_loadu_si128((const __m128i*)at);
+      return x < columns ? load_some_words(at, rows - half * 8) : _mm_setzero_si128();
+    };
+    turn_words(load, out, so);
+#else
+    for (int64_t x = 0; x < columns; ++x)
+      for (int64_t y = 0; y < rows; ++y) out[y * so + x] = in[x * sx + y];
+#endif
+  }
+}
+
+// The same for nx columns and ny rows, in a place with room for whole squares. The elements that
+// lie `ahead` are asked for, if it is not 0.
+template <class T>
+void turn_block(const T* in, int64_t sx, int64_t nx, int64_t ny, int64_t ahead, T* out,
+                int64_t so) {
+  for (int64_t x = 0; x < nx; x += kTurned)
+    for (int64_t y = 0; y < ny; y += kTurned) {
+      const T* const from = in + x * sx + y;
+      T* const to = out + y * so + x;
+      const int64_t columns = nx - x < kTurned ? nx - x : kTurned;
+      const int64_t rows = ny - y < kTurned ? ny - y : kTurned;
+      if (ahead != 0)
+        for (int64_t i = 0; i < columns; ++i) __builtin_prefetch(from + i * sx + ahead, 0, 2);
+      if (columns == kTurned && rows == kTurned)
+        turn_part<true>(from, sx, columns, rows, to, so);
+      else
+        turn_part<false>(from, sx, columns, rows, to, so);
     }
 }
 #endif

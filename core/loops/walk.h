@@ -10,6 +10,7 @@
 #include "loops/squares.h"
 #include "loops/tiles.h"
 #include "loops/transpose.h"
+#include "loops/turned_rows.h"
 
 SOFTNPU_LEVEL_BEGIN
 
@@ -95,7 +96,7 @@ void walk_staged(const ElementwiseLayout& l, std::byte* const* origins, const Fo
                  int64_t begin, int64_t end) {
   constexpr int64_t kLongRow = 64;
   // Whole tiles of inputs that are turned around, rows of the others.
-  alignas(64) Stage space[loops::kLargeBlockElements + 4 * loops::kRowElements];
+  alignas(64) Stage space[loops::kMostBlockElements + 4 * loops::kRowElements];
   Stage* left = space + loops::kRowElements;
   const auto take = [&](int k) {
     Stage* const taken = left;
@@ -115,8 +116,9 @@ void walk_staged(const ElementwiseLayout& l, std::byte* const* origins, const Fo
   for (int64_t index = begin; index < end; ++index) {
     const Tile tile = locate(l, index);
     for (int k = 0; k < Inputs; ++k) in[k].enter(tile, origins[k] + tile.at[k] * in[k].item);
-    const int64_t step = tile.width >= kLongRow ? 1 : tile.height;
-    for (int64_t y = 0; y < tile.height; y += step) {
+    const int64_t most = tile.width >= kLongRow ? 1 : loops::kRowElements / tile.width;
+    for (int64_t y = 0, step; y < tile.height; y += step) {
+      step = tile.height - y < most ? tile.height - y : most;
       std::byte* const to = origins[Inputs] + (tile.at[Inputs] + y * l.sy[Inputs]) * out_item;
       const bool in_place = out_dense && step == 1 && !streams;
       Stage* const out = in_place ? reinterpret_cast<Stage*>(to) : space;
@@ -148,6 +150,7 @@ void walk(const ElementwiseLayout& l, std::byte* const* origins, const Formula& 
   if constexpr (takes_lanes<Formula, Inputs>()) {
     if (try_joined<Inputs>(l, origins, formula, begin, end)) return;
     if (try_fused<Inputs>(l, origins, formula, begin, end)) return;
+    if (try_turned<Inputs>(l, origins, formula, begin, end)) return;
     if (try_squares<Inputs>(l, origins, formula, begin, end)) return;
     if (try_mixed<Inputs>(l, origins, formula, begin, end)) return;
   }

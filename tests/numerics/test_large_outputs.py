@@ -79,3 +79,39 @@ def test_large_inputs_may_be_transposed(kinds: tuple[type, type], turned: tuple[
         softnpu.selu_backward(plain[0], plain[1], out=expected)
         softnpu.selu_backward(moved[0], moved[1], out=out)
     assert np.array_equal(out.view(np.uint8), expected.view(np.uint8))
+
+
+# Shapes whose inputs lie in the order of the axes given, and so have dense columns.
+COLUMNS = {
+    "in a cache": ((303, 1037), (1, 0)),
+    "in a cache, sharing pages": ((2, 45, 1003), (0, 2, 1)),
+    "on pages of their own": ((2411, 2393), (1, 0)),
+    "sharing pages": ((3, 45, 42_001), (0, 2, 1)),
+    "of narrow tiles": ((130_003, 43), (1, 0)),
+    "whole pages apart": ((2048, 2811), (1, 0)),
+}
+
+
+@pytest.mark.parametrize("turned", [(1,), (0, 2), (0, 1, 2)], ids=str)
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("columns", COLUMNS)
+def test_inputs_with_dense_columns(columns: str, dtype: type, turned: tuple[int, ...]) -> None:
+    """Whatever tiles they are cut into: the bits of contiguous inputs, at odd addresses, too."""
+    shape, order = COLUMNS[columns]
+    values = 3 * np.random.default_rng(11).standard_normal(100_003, dtype=np.float32)
+    values[::977] = np.nan
+    size = int(np.prod(shape))
+    plain = [np.resize(np.roll(values, i), size).astype(dtype).reshape(shape) for i in range(3)]
+    plain[2] = np.broadcast_to(plain[2][..., :1], shape) if 2 not in turned else plain[2]
+    moved = list(plain)
+    for i in turned:
+        stored = np.empty(size + 1, dtype)[1:].reshape([shape[axis] for axis in order])
+        moved[i] = stored.transpose(np.argsort(order))
+        moved[i][...] = plain[i]
+    memory = np.full(size + 14, GUARD, dtype)
+    out = memory[7:-7].reshape(shape)
+    expected = softnpu.smooth_l1_loss_backward(*plain, "none", 0.7)
+    softnpu.smooth_l1_loss_backward(*moved, "none", 0.7, out=out)
+    assert np.array_equal(bits(out), bits(expected))
+    assert (memory[:7] == GUARD).all()
+    assert (memory[-7:] == GUARD).all()
