@@ -11,16 +11,20 @@ using Task = MaxUnpool3dBackwardTask;
 // A byte that, unlike uint8_t, no compiler takes to share memory with the indices.
 enum class Bits8 : uint8_t {};
 
-// Whether one of these indices is out of range. Seen as unsigned, a negative index is a large one.
+// Whether one of these indices is out of range: it is negative, or the last place less the index
+// is.
 inline bool has_bad(const int64_t* index, int64_t stride, int64_t count, int64_t limit) {
-  int bad = 0;
+  const uint64_t last = static_cast<uint64_t>(limit) - 1;
+  uint64_t signs = 0;
+  const auto look = [&](int64_t at) {
+    const auto place = static_cast<uint64_t>(at);
+    signs |= place | (last - place);
+  };
   if (stride == 1)
-    for (int64_t i = 0; i < count; ++i)
-      bad |= static_cast<uint64_t>(index[i]) >= static_cast<uint64_t>(limit);
+    for (int64_t i = 0; i < count; ++i) look(index[i]);
   else
-    for (int64_t i = 0; i < count; ++i)
-      bad |= static_cast<uint64_t>(index[i * stride]) >= static_cast<uint64_t>(limit);
-  return bad != 0;
+    for (int64_t i = 0; i < count; ++i) look(index[i * stride]);
+  return static_cast<int64_t>(signs) < 0;
 }
 
 // Asks for an element soon to be read. Its index may be bad: nothing happens then.
@@ -59,6 +63,7 @@ SOFTNPU_INLINE int64_t gather_run(const Bits* grad, const int64_t* index, int64_
       }
       continue;
     }
+    SOFTNPU_FOUR_AT_ONCE
     for (int64_t i = 0; i < good; ++i) out[begin + i] = grad[offset_of(at[i * stride])];
     if (good < n) return begin + good;
   }
