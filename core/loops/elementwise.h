@@ -54,6 +54,14 @@ struct ElementwiseLayout {
   // Elements that follow each other along x lie on pages of their own.
   bool is_spread(int k) const { return step(k) >= kPageBytes; }
 
+  // The inputs that are turned: how many, whether one of them is spread, and whether steps along x
+  // are whole pages in all of them.
+  struct TurnedInputs {
+    int count = 0;
+    bool spread = false, aliased = true;
+  };
+  TurnedInputs turned_inputs() const;
+
   // All operands are FLOAT, and one row.
   bool is_dense_float() const {
     if (tiles != tiles_x) return false;

@@ -59,9 +59,7 @@ struct FusedRow {
   }
   // Into the second cache; a prefetch may point behind the input.
   SOFTNPU_INLINE void read_ahead(int64_t at) const {
-    constexpr int64_t kLine = 64 / sizeof(T);
-    for (int64_t i = 0; i < kBlock; i += kLine)
-      __builtin_prefetch(first + (at + kFusedAhead) * step + i, 0, 2);
+    read_row_ahead(first + (at + kFusedAhead) * step, kBlock);
   }
   SOFTNPU_INLINE Lanes some(int64_t at, int64_t count) const {
     return load_some(first + at * step, count);

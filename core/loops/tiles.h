@@ -51,6 +51,13 @@ inline Tile locate(const ElementwiseLayout& l, int64_t index) {
   return tile;
 }
 
+// Brings n elements into the second cache; they may lie behind the operand.
+template <class T>
+SOFTNPU_INLINE void read_row_ahead(const T* row, int64_t n) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  for (int64_t i = 0; i < n; i += kLine) __builtin_prefetch(row + i, 0, 2);
+}
+
 // The loops take the formula by value: behind a reference its numbers might change with every
 // store.
 template <class Formula, class Stage, class... In>

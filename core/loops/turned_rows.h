@@ -48,10 +48,7 @@ class TurnedInput {
       repeat_element(*row, kBlock, block_);
       return FusedRow<T>(block_, 0);
     }
-    constexpr int64_t kLine = 64 / sizeof(T);
-    if (next_ != nullptr)
-      for (int64_t i = 0; i < next_width_; i += kLine)
-        __builtin_prefetch(next_ + y * sy_ + i, 0, 2);
+    if (next_ != nullptr) read_row_ahead(next_ + y * sy_, next_width_);
     return FusedRow<T>(row);
   }
 
@@ -102,16 +99,13 @@ void walk_turned(const ElementwiseLayout& l, std::byte* const* origins, const Fo
 inline bool can_turn(const ElementwiseLayout& l) {
   const int out = l.operands - 1;
   if (!has_lanes(l.dtype[out]) || l.sx[out] != 1 || l.tile_x < kBlock) return false;
-  int turned = 0;
-  bool spread = false;
   for (int k = 0; k < out; ++k) {
     if (l.dtype[k] != l.dtype[out]) return false;
     if (l.sx[k] != 0 && l.sx[k] != 1 && !l.is_turned(k)) return false;
-    turned += l.is_turned(k);
-    spread |= l.is_turned(k) && l.is_spread(k);
   }
-  if (l.dtype[out] == DType::f32 && (!l.far || (turned > 1 && spread))) return false;
-  return turned > 0;
+  const auto turned = l.turned_inputs();
+  if (l.dtype[out] == DType::f32 && (!l.far || (turned.count > 1 && turned.spread))) return false;
+  return turned.count > 0;
 }
 
 // False where it does not apply.

@@ -42,8 +42,6 @@ inline Reader<float> reader(DType type, float) {
 }
 inline Reader<double> reader(DType, double) { return kReader<int32_t, double>; }
 
-constexpr int64_t kLine = 64;
-
 // One input of the current tile.
 template <class Stage>
 struct Input {
@@ -76,7 +74,7 @@ struct Input {
     if (transposed) return;
     const std::byte* const first = at + (y + 2 * tile.height) * sy * item;
     const int64_t bytes = sx == 1 ? tile.width * item : 1;
-    for (int64_t i = 0; i < bytes; i += kLine) __builtin_prefetch(first + i, 0, 2);
+    read_row_ahead(first, bytes);
   }
   // Rows [y, y + height) of the tile, one behind the other.
   const Stage* rows(const Tile& tile, int64_t y, int64_t height) const {
