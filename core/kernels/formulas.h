@@ -71,7 +71,9 @@ struct UpsampleAxis {
   // of -0.
   std::vector<int64_t> tiles;
   std::vector<int32_t> picks;
-  std::vector<loops::FourGroups> fours;  // where no range is longer than 2, and rows long enough
+  // Where no range is longer than 2, and rows are long enough. Of 16-bit elements eight at a time.
+  std::vector<loops::FourGroups> fours;
+  std::vector<loops::EightGroups> eights;
 };
 
 struct UpsampleNearest3dBackwardTask {

@@ -120,7 +120,9 @@ class RowMaker {
         return total_doubled_rows(from, h, count, out);
       if (task_.w.halved && span_ >= kQuad) return total_halved_rows(from, h, count, out);
 #ifdef SOFTNPU_PICKS_QUADS
-      if (!task_.w.fours.empty()) return total_picked_rows(from, h, count, out);
+      if constexpr (kSumsExactly<T>)
+        if (!task_.w.eights.empty()) return total_picked_rows(from, h, count, task_.w.eights, out);
+      if (!task_.w.fours.empty()) return total_picked_rows(from, h, count, task_.w.fours, out);
 #endif
     }
 #endif
@@ -136,16 +138,18 @@ class RowMaker {
   }
 
 #ifdef SOFTNPU_PICKS_QUADS
-  bool total_picked_rows(const T* from, int64_t h, int64_t count, Stage* out) {
+  template <class Groups>
+  bool total_picked_rows(const T* from, int64_t h, int64_t count, const std::vector<Groups>& groups,
+                         Stage* out) {
     const int64_t n = task_.w.in;
-    const loops::FourGroups* const groups = task_.w.fours.data();
     for (const int64_t end = h + count; h < end; ++h, out += n) {
       if (!boxes_.take_rows(h)) {
         fill_zero(n, out);
         continue;
       }
       boxes_.if_small([&]<int kY, int kZ>() {
-        total_short_groups(boxes_.template small<kY, kZ>(from), groups, n, boxes_.ahead(), out);
+        total_short_groups(boxes_.template small<kY, kZ>(from), groups.data(), n, boxes_.ahead(),
+                           out);
       });
     }
     return true;

@@ -3,31 +3,11 @@
 // too, without leaving the registers. The sums have the order of sums.h.
 #pragma once
 
+#include "loops/exact_sum.h"
 #include "loops/sums.h"
 
 #ifdef SOFTNPU_QUADS
 SOFTNPU_LEVEL_BEGIN
-
-// Sums of 16-bit elements in float32 while they are exact there, as nearly all are: then float64
-// sums, added up in the same order, have the same values. 0.7 to 0.9 of the time of those.
-struct ExactSum {
-  Lanes value;
-  decltype(differ(Lanes(), Lanes())) inexact;  // or NaN
-
-  SOFTNPU_INLINE explicit ExactSum(Lanes first) : value(first), inexact(differ(first, first)) {}
-  // No rounding error is left where neither term differs from the sum less the other.
-  SOFTNPU_INLINE void add(Lanes term) {
-    const Lanes sum = value + term;
-    inexact |= differ(sum - value, term) | differ(sum - term, value);
-    value = sum;
-  }
-  SOFTNPU_INLINE void add(const ExactSum& other) {
-    inexact |= other.inexact;
-    add(other.value);
-  }
-  SOFTNPU_INLINE void add_neighbours() { add(swap_neighbours(value)); }
-  SOFTNPU_INLINE bool exact() const { return !any(inexact); }
-};
 
 // Whether rows of type T are added up that way.
 template <class T>
@@ -44,14 +24,14 @@ struct Boxes {
   // The sums of columns x … x + 3, in the order of add_rows().
   SOFTNPU_INLINE Quad sum(int64_t x) const {
     Quad sum = load_quad(first + x);
-    after_first([&](const T* row) { sum += load_quad(row + x); });
+    after_first([&](const T* row) SOFTNPU_INLINED { sum += load_quad(row + x); });
     return sum;
   }
 #ifdef SOFTNPU_PICKS_QUADS
   // The same for columns x … x + 7.
   SOFTNPU_INLINE TwoQuads sum_two(int64_t x) const {
     TwoQuads sum = load_two_quads(first + x);
-    after_first([&](const T* row) {
+    after_first([&](const T* row) SOFTNPU_INLINED {
       const TwoQuads term = load_two_quads(row + x);
       sum.low += term.low;
       sum.high += term.high;
@@ -61,11 +41,11 @@ struct Boxes {
 #endif
   // The same for `count` columns, kLanes at most.
   SOFTNPU_INLINE ExactSum exact_sum(int64_t x, int64_t count) const {
-    const auto load = [&](const T* in) {
+    const auto load = [&](const T* in) SOFTNPU_INLINED {
       return count == kLanes ? load_lanes(in) : load_some(in, count);
     };
     ExactSum sum(load(first + x));
-    after_first([&](const T* row) { sum.add(load(row + x)); });
+    after_first([&](const T* row) SOFTNPU_INLINED { sum.add(load(row + x)); });
     return sum;
   }
   // Calls f(row) for all rows but the first, in their order.
@@ -98,11 +78,18 @@ SOFTNPU_INLINE void for_steps(int64_t begin, int64_t end, const At& at) {
   if (begin < end) at(end - kStep);
 }
 
+// Calls at(i, count) for vectors of float32 that cover [0, n): whole ones, or one of n elements.
+template <class At>
+SOFTNPU_INLINE void for_lanes(int64_t n, const At& at) {
+  if (n < kLanes) return at(int64_t{0}, n);
+  for_steps<kLanes>(0, n, [&](int64_t i) SOFTNPU_INLINED { at(i, kLanes); });
+}
+
 // add_rows() for n columns, 4 or more. Like all that works on one row, it is part of its caller: a
 // call, with the boxes on the stack, costs as much as a row of 10.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void sum_boxes(const Boxes<kY, kZ, T> boxes, int64_t n, double* sums) {
-  for_steps<kQuad>(0, n, [&](int64_t x) { store_quad(boxes.sum(x), sums + x); });
+  for_steps<kQuad>(0, n, [&](int64_t x) SOFTNPU_INLINED { store_quad(boxes.sum(x), sums + x); });
 }
 
 // The same for boxes of any size: the sums of 16 columns stay in registers from the first row to
@@ -140,7 +127,7 @@ void total_doubled(Boxes<kY, kZ, T> boxes, int64_t n, int64_t count, int64_t ahe
     };
     boxes.read_ahead(ahead);
     constexpr int64_t kHalf = kLanes / 2;
-    const auto total_exactly_at = [&](int64_t i) {
+    const auto total_exactly_at = [&](int64_t i) SOFTNPU_INLINED {
       ExactSum sum = boxes.exact_sum(2 * i, kLanes);
       sum.add_neighbours();
       if (sum.exact()) [[likely]]
@@ -169,20 +156,53 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
 }
 #endif
 
+#ifdef SOFTNPU_EXACT_PICKS
+// Eight groups of up to two, in float64.
+template <int kY, int kZ, class T>
+void total_eight_groups(const Boxes<kY, kZ, T> boxes, const loops::EightGroups& groups,
+                        float* out) {
+  double sums[loops::EightGroups::kSums];
+  sum_boxes(Boxes<kY, kZ, T>{boxes.first + groups.base, boxes.sy, boxes.sz},
+            loops::EightGroups::kSums, sums);
+  for (int i = 0; i < loops::EightGroups::kGroups; ++i) {
+    double total = groups.has_first >> i & 1 ? sums[groups.first[i]] : 0;
+    if (groups.has_second >> i & 1) total += sums[groups.second[i]];
+    out[i] = static_cast<float>(one_nan(total));
+  }
+}
+
+// total_short_groups() for 16-bit elements.
+template <int kY, int kZ, class T>
+SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
+                                       const loops::EightGroups* groups, int64_t n, int64_t ahead,
+                                       float* out) {
+  constexpr int64_t kGroups = loops::EightGroups::kGroups;
+  boxes.read_ahead(ahead);
+  for (int64_t i = 0; i < n; i += kGroups, ++groups) {
+    const int64_t at = i + kGroups <= n ? i : n - kGroups;
+    ExactSum sum = boxes.exact_sum(groups->base, kLanes);
+    sum.add_picked(*groups);
+    if (sum.exact()) [[likely]]
+      store_half(sum.value, out + at);
+    else
+      total_eight_groups(boxes, *groups, out + at);
+  }
+}
+#endif
+
 // One row where every second range is empty, of `span` sums, 4 or more, and as many zeros.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_halved(const Boxes<kY, kZ, T> boxes, int64_t span, float* out) {
-  const auto total_at = [&](int64_t x) { store_apart(one_nan(boxes.sum(x)), out + 2 * x); };
-  int64_t x = 0;
-  if constexpr (kSumsExactly<T>)
-    for (; x + kLanes <= span; x += kLanes) {
-      const ExactSum sum = boxes.exact_sum(x, kLanes);
-      if (sum.exact()) [[likely]]
-        store_apart(sum.value, out + 2 * x);
-      else
-        for_steps<kQuad>(x, x + kLanes, total_at);
-    }
-  for_steps<kQuad>(x, span, total_at);
+  const auto total_at = [&](int64_t x)
+                            SOFTNPU_INLINED { store_apart(one_nan(boxes.sum(x)), out + 2 * x); };
+  if constexpr (!kSumsExactly<T>) return for_steps<kQuad>(0, span, total_at);
+  for_lanes(span, [&](int64_t x, int64_t count) SOFTNPU_INLINED {
+    const ExactSum sum = boxes.exact_sum(x, count);
+    if (sum.exact()) [[likely]]
+      store_apart(sum.value, out + 2 * x);
+    else
+      for_steps<kQuad>(x, x + count, total_at);
+  });
 }
 
 // out[w, v] = the total of positions [start[w], start[w + 1]), two at most, for n of these and nv
@@ -195,7 +215,7 @@ SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, cons
     Boxes<kY, kZ, T> boxes = row;
     boxes.first += start[w] * sx;
     boxes.read_ahead(ahead, length * sx);
-    const auto total_at = [&](int64_t v) {
+    const auto total_at = [&](int64_t v) SOFTNPU_INLINED {
       Quad total = boxes.sum(v);
       if (length == 2) total += boxes.sum(v + sx);
       store_quad(one_nan(total), out + v);
@@ -205,8 +225,7 @@ SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, cons
     } else if constexpr (!kSumsExactly<T>) {
       for_steps<kQuad>(0, nv, total_at);
     } else {
-      for (int64_t v = 0; v < nv; v += kLanes) {
-        const int64_t count = nv - v < kLanes ? nv - v : kLanes;
+      for_lanes(nv, [&](int64_t v, int64_t count) SOFTNPU_INLINED {
         ExactSum total = boxes.exact_sum(v, count);
         if (length == 2) total.add(boxes.exact_sum(v + sx, count));
         if (!total.exact()) [[unlikely]]
@@ -214,7 +233,7 @@ SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, cons
         else
           count == kLanes ? store_lanes(total.value, out + v)
                           : store_some(total.value, out + v, count);
-      }
+      });
     }
   }
 }

@@ -23,3 +23,5 @@
 #endif
 
 #define SOFTNPU_INLINE inline __attribute__((always_inline))
+// The same behind the parameters of a lambda.
+#define SOFTNPU_INLINED __attribute__((always_inline))

@@ -119,8 +119,10 @@ void plan_row_steps(kernels::UpsampleNearest3dBackwardTask& task) {
   if (w.longest == 0 || w.longest > kLongestPicked) return;
   if (!task.channels_inner && w.factor == 0) {
     list_picks(w, 1);
-    if (w.longest == 2 && w.in >= 4 && w.start.back() >= loops::FourGroups::kSums)
-      w.fours = loops::plan_four_groups(w.start);
+    if (w.longest == 2 && item_size(task.dtype) < item_size(DType::f32))
+      w.eights = loops::plan_groups<loops::EightGroups>(w.start);
+    if (w.longest == 2 && w.eights.empty())
+      w.fours = loops::plan_groups<loops::FourGroups>(w.start);
   }
   const bool dense = task.in_channel_stride == 1 && w.in_stride == side && w.out_stride == side;
   if (task.channels_inner && dense && side <= (w.longest == 1 ? 8 : 3)) {
