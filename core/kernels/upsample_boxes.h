@@ -90,6 +90,12 @@ class UpsampleBoxes {
     return true;
   }
 
+  // Those of `count` rows of gradInput from row h.
+  BoxRows<T> box_rows(const T* from, int64_t h, int64_t count) const {
+    const int64_t sy = task_.h.out_stride, sz = task_.d.out_stride;
+    return {from + z0_ * sz, sy, sz, planes(), task_.h.start.data() + h, count};
+  }
+
   template <int kY, int kZ>
   Boxes<kY, kZ, T> small(const T* from) const {
     const int64_t sy = task_.h.out_stride, sz = task_.d.out_stride;

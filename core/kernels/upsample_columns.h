@@ -13,12 +13,6 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// The totals of n empty ranges.
-template <class Stage>
-void fill_zero(int64_t n, Stage* out) {
-  for (int64_t i = 0; i < n; ++i) out[i] = 0;
-}
-
 template <class T>
 class UpsampleColumns {
  public:

@@ -74,9 +74,10 @@ class RowMaker {
     const UpsampleAxis& w = task_.w;
     const int64_t step = span_ + columns_.constants();
     const bool picked = columns_.picked();
-    Stage* const out = output_.place_for(to, output_.rows_touch());
+    T* const place = output_.place_for(to, output_.rows_touch());
     boxes_.set_ahead(next_whole_rows(h, count));
-    if (total_in_registers(from, h, count, out)) return finish_rows(out, to, count);
+    if (total_in_registers(from, h, count, place)) return finish_rows(place, to, count);
+    Stage* const out = output_.stage_for(place);
     if (picked) fill_zero(count * w.in, out);
     for (int64_t r = 0; r < count; ++r) {
       const Sums<kCompensated> sums = scratch_.sums.from(r * step);
@@ -102,27 +103,37 @@ class RowMaker {
     return boxes_.planes() * task_.d.out_stride - y.start[h] * y.out_stride;
   }
 
-  void finish_rows(const Stage* out, T* to, int64_t count) const {
+  template <class Made>
+  void finish_rows(const Made* out, T* to, int64_t count) const {
     const int64_t n = task_.w.in;
     if (output_.rows_touch()) return output_.write_dense(out, count * n, to);
     for (int64_t r = 0; r < count; ++r)
       output_.write(out + r * n, n, 1, to + r * task_.h.in_stride);
   }
 
-  // Both steps at once, for the usual scales of w and boxes of two rows in two planes at most.
+  // All steps at once, for the usual scales of w and boxes of two rows in two planes at most.
   // False where it is something else.
   bool total_in_registers([[maybe_unused]] const T* from, [[maybe_unused]] int64_t h,
-                          [[maybe_unused]] int64_t count, [[maybe_unused]] Stage* out) {
+                          [[maybe_unused]] int64_t count, [[maybe_unused]] T* out) {
 #ifdef SOFTNPU_QUADS
     if constexpr (!kCompensated) {
       if (task_.w.out_stride != 1 || boxes_.planes() > 2 || task_.h.longest > 2) return false;
       if (task_.w.factor == 2 && task_.w.in >= kQuad && task_.h.factor > 0)
         return total_doubled_rows(from, h, count, out);
-      if (task_.w.halved && span_ >= kQuad) return total_halved_rows(from, h, count, out);
+      const BoxRows<T> rows = boxes_.box_rows(from, h, count);
+      if (task_.w.halved && span_ >= kQuad) {
+        total_halved_rows(rows, task_.w.in, span_, out);
+        return true;
+      }
 #ifdef SOFTNPU_PICKS_QUADS
+      const auto total_picked = [&](const auto& groups) {
+        if (groups.empty()) return false;
+        total_picked_rows(rows, groups.data(), task_.w.in, boxes_.ahead(), out);
+        return true;
+      };
       if constexpr (kSumsExactly<T>)
-        if (!task_.w.eights.empty()) return total_picked_rows(from, h, count, task_.w.eights, out);
-      if (!task_.w.fours.empty()) return total_picked_rows(from, h, count, task_.w.fours, out);
+        if (total_picked(task_.w.eights)) return true;
+      return total_picked(task_.w.fours);
 #endif
     }
 #endif
@@ -130,56 +141,23 @@ class RowMaker {
   }
 
 #ifdef SOFTNPU_QUADS
-  bool total_doubled_rows(const T* from, int64_t h, int64_t count, Stage* out) {
+  bool total_doubled_rows(const T* from, int64_t h, int64_t count, T* out) {
     if (!boxes_.take_rows(h)) return false;
-    return boxes_.if_small([&]<int kY, int kZ>() {
+    return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
       total_doubled(boxes_.template small<kY, kZ>(from), task_.w.in, count, boxes_.ahead(), out);
     });
   }
-
-#ifdef SOFTNPU_PICKS_QUADS
-  template <class Groups>
-  bool total_picked_rows(const T* from, int64_t h, int64_t count, const std::vector<Groups>& groups,
-                         Stage* out) {
-    const int64_t n = task_.w.in;
-    for (const int64_t end = h + count; h < end; ++h, out += n) {
-      if (!boxes_.take_rows(h)) {
-        fill_zero(n, out);
-        continue;
-      }
-      boxes_.if_small([&]<int kY, int kZ>() {
-        total_short_groups(boxes_.template small<kY, kZ>(from), groups.data(), n, boxes_.ahead(),
-                           out);
-      });
-    }
-    return true;
-  }
 #endif
 
-  bool total_halved_rows(const T* from, int64_t h, int64_t count, Stage* out) {
-    const int64_t n = task_.w.in;
-    for (const int64_t end = h + count; h < end; ++h, out += n) {
-      if (!boxes_.take_rows(h)) {
-        fill_zero(n, out);
-        continue;
-      }
-      boxes_.if_small(
-          [&]<int kY, int kZ>() { total_halved(boxes_.template small<kY, kZ>(from), span_, out); });
-      fill_zero(n - 2 * span_, out + 2 * span_);
-    }
-    return true;
-  }
-#endif
-
-  // All steps but the last at once for channels beside each other, where boxes are two rows in two
-  // planes at most and ranges of w no longer. False where they are not.
+  // The same for channels beside each other, where boxes are two rows in two planes at most and
+  // ranges of w no longer. False where they are not.
   bool total_positions_in_registers([[maybe_unused]] const T* from, [[maybe_unused]] size_t tile,
-                                    [[maybe_unused]] Stage* out) {
+                                    [[maybe_unused]] T* out) {
 #ifdef SOFTNPU_QUADS
     if constexpr (!kCompensated) {
       const UpsampleAxis& w = task_.w;
       if (!task_.channels_inner || nv_ < kQuad || w.longest > 2) return false;
-      return boxes_.if_small([&]<int kY, int kZ>() {
+      return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
         total_positions(boxes_.template small<kY, kZ>(from), w.out_stride,
                         w.start.data() + w.tiles[tile], w.tiles[tile + 1] - w.tiles[tile], nv_,
                         boxes_.ahead(), out);
@@ -211,17 +189,23 @@ class RowMaker {
     if (task_.far) boxes_.set_ahead(w1 < w.in ? nx * w.out_stride : next_rows(x0));
     const bool touch = output_.dense() && (nv_ == 1 || nv_ == w.in_stride);
     to += w0 * w.in_stride;
-    Stage* const out = output_.place_for(to, touch);
+    const auto write = [&](const auto* made) {
+      touch ? output_.write_dense(made, (w1 - w0) * nv_, to)
+            : output_.write(made, w1 - w0, nv_, to);
+    };
+    T* const place = output_.place_for(to, touch);
+    if (any && nx > 0 && total_positions_in_registers(from, tile, place)) return write(place);
+    Stage* const out = output_.stage_for(place);
     if (!any || nx == 0) {
       fill_zero((w1 - w0) * nv_, out);
     } else if (nx * nv_ > kUpsampleTile) {
       sum_long_range(from, w0, out);
-    } else if (!total_positions_in_registers(from, tile, out)) {
+    } else {
       boxes_.sum(from, x0, nx, nv_, scratch_.sums);
       if (columns_.picked() && w.longest == 1) fill_zero(w1 - w0, out);
       columns_.total(tile, nv_, scratch_.sums, out);
     }
-    touch ? output_.write_dense(out, (w1 - w0) * nv_, to) : output_.write(out, w1 - w0, nv_, to);
+    write(out);
   }
 
   // How far from column x0 of the box's rows the first column of the next box is.

@@ -33,24 +33,26 @@ class UpsampleOutput {
   bool dense() const { return dense_; }
   bool rows_touch() const { return rows_touch_; }
 
-  // Where to make results for `to`: there, if nothing has to be done to them.
-  Stage* place_for(T* to, bool dense) const {
-    if constexpr (std::is_same_v<T, Stage>)
-      if (dense && !task_.stream) return to;
+  // Where to make elements for `to`: there, if nothing has to be done to them.
+  T* place_for(T* to, bool dense) const {
+    return dense && !task_.stream ? to : reinterpret_cast<T*>(result_);
+  }
+  // Where to make totals that are to be rounded to elements, if they have to be.
+  Stage* stage_for([[maybe_unused]] T* place) const {
+    if constexpr (std::is_same_v<T, Stage>) return place;
     return result_;
   }
 
-  void write_dense(const Stage* from, int64_t n, T* to) const {
-    const auto bytes = n * static_cast<int64_t>(sizeof(T));
-    if constexpr (std::is_same_v<T, Stage>) {
-      if (from == to) return;
-      stream_out(reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(from), bytes);
+  // Totals or elements of a piece of gradInput without gaps.
+  template <class Made>
+  void write_dense(const Made* from, int64_t n, T* to) const {
+    if constexpr (std::is_same_v<Made, T>) {
+      if (from != to) stream(from, n, to);
+    } else if (task_.stream) {
+      store_dense(from, n, narrowed_);
+      stream(narrowed_, n, to);
     } else {
-      T* const narrowed = task_.stream ? narrowed_ : to;
-      store_dense(from, n, narrowed);
-      if (task_.stream)
-        stream_out(reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(narrowed),
-                   bytes);
+      store_dense(from, n, to);
     }
   }
 
@@ -61,7 +63,8 @@ class UpsampleOutput {
   }
 
   // n positions of a row, with nv channels each, to wherever they lie.
-  void write(const Stage* from, int64_t n, int64_t nv, T* to) const {
+  template <class Made>
+  void write(const Made* from, int64_t n, int64_t nv, T* to) const {
     const int64_t sw = task_.w.in_stride, sv = task_.in_channel_stride;
     if (nv == 1) return write_apart(from, n, sw, to);
     for (int64_t w = 0; w < n; ++w) write_apart(from + w * nv, nv, sv, to + w * sw);
@@ -73,9 +76,19 @@ class UpsampleOutput {
   }
 
  private:
-  static void write_apart(const Stage* in, int64_t n, int64_t stride, T* out) {
-    if (stride == 1) return store_dense(in, n, out);
-    for (int64_t i = 0; i < n; ++i) narrow(in[i], out[i * stride]);
+  static void stream(const T* from, int64_t n, T* to) {
+    stream_out(reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(from),
+               n * static_cast<int64_t>(sizeof(T)));
+  }
+
+  template <class Made>
+  static void write_apart(const Made* in, int64_t n, int64_t stride, T* out) {
+    if constexpr (std::is_same_v<Made, T>) {
+      for (int64_t i = 0; i < n; ++i) out[i * stride] = in[i];
+    } else {
+      if (stride == 1) return store_dense(in, n, out);
+      for (int64_t i = 0; i < n; ++i) narrow(in[i], out[i * stride]);
+    }
   }
 
   const UpsampleNearest3dBackwardTask& task_;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole rows of the upsample gradient for the usual scales: boxes are summed, and their columns
-// too, without leaving the registers. The sums have the order of sums.h.
+// too, and rounded to elements, without leaving the registers. The sums have the order of sums.h.
 #pragma once
 
+#include "loops/convert.h"
 #include "loops/exact_sum.h"
 #include "loops/sums.h"
 
@@ -78,6 +79,49 @@ SOFTNPU_INLINE void for_steps(int64_t begin, int64_t end, const At& at) {
   if (begin < end) at(end - kStep);
 }
 
+// fill_zero() where n is small: a call of memset() takes as long as a row of 16 totals.
+template <class T>
+SOFTNPU_INLINE void fill_short(int64_t n, T* out) {
+  constexpr int64_t kPiece = 32 / sizeof(T);
+  if (n < kPiece) return fill_zero(n, out);
+  __m256i zero = _mm256_setzero_si256();
+  asm("" : "+x"(zero));  // or gcc makes it a call of memset() again
+  for_steps<kPiece>(
+      0, n, [&](int64_t i) SOFTNPU_INLINED { _mm256_storeu_si256((__m256i*)(out + i), zero); });
+}
+
+// The boxes of rows that follow each other: of up to two planes, which begin at `first`, and of
+// their rows start[r] to start[r + 1], up to two.
+template <class T>
+struct BoxRows {
+  const T* first;
+  int64_t sy, sz, planes;
+  const int64_t* start;
+  int64_t count;
+
+  // Calls f(r, boxes) for them, or none(r) where they are empty. One loop over all rows, in a
+  // function of its own, keeps what they share in registers.
+  template <class F, class None>
+  SOFTNPU_INLINE void for_each(const F& f, const None& none) const {
+    planes == 2 ? for_planes<2>(f, none) : for_planes<1>(f, none);
+  }
+
+ private:
+  template <int kZ, class F, class None>
+  SOFTNPU_INLINE void for_planes(const F& f, const None& none) const {
+    for (int64_t r = 0; r < count; ++r) {
+      const int64_t rows = planes > 0 ? start[r + 1] - start[r] : 0;
+      const T* const row = first + start[r] * sy;
+      if (rows == 0)
+        none(r);
+      else if (rows == 1)
+        f(r, Boxes<1, kZ, T>{row, sy, sz});
+      else
+        f(r, Boxes<2, kZ, T>{row, sy, sz});
+    }
+  }
+};
+
 // Calls at(i, count) for vectors of float32 that cover [0, n): whole ones, or one of n elements.
 template <class At>
 SOFTNPU_INLINE void for_lanes(int64_t n, const At& at) {
@@ -119,7 +163,7 @@ void sum_large_boxes(const T* first, int64_t rows, int64_t sy, int64_t planes, i
 // add_rows() and total_groups<2>() at once, for `count` rows of n totals, 4 or more. Nothing leaves
 // the registers: 1.6 times as fast for rows of 60.
 template <int kY, int kZ, class T>
-void total_doubled(Boxes<kY, kZ, T> boxes, int64_t n, int64_t count, int64_t ahead, float* out) {
+void total_doubled(Boxes<kY, kZ, T> boxes, int64_t n, int64_t count, int64_t ahead, T* out) {
   for (int64_t row = 0; row < count; ++row, boxes.first += kY * boxes.sy, out += n) {
     const auto total_at = [&](int64_t i) {
       const Quad pairs = add_pairs(boxes.sum(2 * i), boxes.sum(2 * i + kQuad));
@@ -135,10 +179,12 @@ void total_doubled(Boxes<kY, kZ, T> boxes, int64_t n, int64_t count, int64_t ahe
       else
         for_steps<kQuad>(i, i + kHalf, total_at);
     };
-    if (kSumsExactly<T> && n >= kHalf)
-      for_steps<kHalf>(0, n, total_exactly_at);
-    else
-      for_steps<kQuad>(0, n, total_at);
+    if constexpr (kSumsExactly<T>)
+      if (n >= kHalf) {
+        for_steps<kHalf>(0, n, total_exactly_at);
+        continue;
+      }
+    for_steps<kQuad>(0, n, total_at);
   }
 }
 
@@ -147,27 +193,24 @@ void total_doubled(Boxes<kY, kZ, T> boxes, int64_t n, int64_t count, int64_t ahe
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
                                        const loops::FourGroups* groups, int64_t n, int64_t ahead,
-                                       float* out) {
+                                       T* out) {
   boxes.read_ahead(ahead);
   for (int64_t i = 0; i < n; i += kQuad, ++groups) {
     const int64_t x = groups->base, at = i + kQuad <= n ? i : n - kQuad;
     store_quad(one_nan(add_picked(boxes.sum_two(x), *groups)), out + at);
   }
 }
-#endif
 
-#ifdef SOFTNPU_EXACT_PICKS
 // Eight groups of up to two, in float64.
 template <int kY, int kZ, class T>
-void total_eight_groups(const Boxes<kY, kZ, T> boxes, const loops::EightGroups& groups,
-                        float* out) {
+void total_eight_groups(const Boxes<kY, kZ, T> boxes, const loops::EightGroups& groups, T* out) {
   double sums[loops::EightGroups::kSums];
   sum_boxes(Boxes<kY, kZ, T>{boxes.first + groups.base, boxes.sy, boxes.sz},
             loops::EightGroups::kSums, sums);
   for (int i = 0; i < loops::EightGroups::kGroups; ++i) {
     double total = groups.has_first >> i & 1 ? sums[groups.first[i]] : 0;
     if (groups.has_second >> i & 1) total += sums[groups.second[i]];
-    out[i] = static_cast<float>(one_nan(total));
+    narrow(static_cast<float>(one_nan(total)), out[i]);
   }
 }
 
@@ -175,7 +218,7 @@ void total_eight_groups(const Boxes<kY, kZ, T> boxes, const loops::EightGroups& 
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
                                        const loops::EightGroups* groups, int64_t n, int64_t ahead,
-                                       float* out) {
+                                       T* out) {
   constexpr int64_t kGroups = loops::EightGroups::kGroups;
   boxes.read_ahead(ahead);
   for (int64_t i = 0; i < n; i += kGroups, ++groups) {
@@ -188,28 +231,50 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
       total_eight_groups(boxes, *groups, out + at);
   }
 }
+
+// Rows of n totals each, from a plan of their groups.
+template <class T, class Groups>
+void total_picked_rows(const BoxRows<T>& rows, const Groups* groups, int64_t n, int64_t ahead,
+                       T* out) {
+  const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
+    total_short_groups(boxes, groups, n, ahead, out + r * n);
+  };
+  rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
+}
 #endif
 
 // One row where every second range is empty, of `span` sums, 4 or more, and as many zeros.
 template <int kY, int kZ, class T>
-SOFTNPU_INLINE void total_halved(const Boxes<kY, kZ, T> boxes, int64_t span, float* out) {
+SOFTNPU_INLINE void total_halved(const Boxes<kY, kZ, T> boxes, int64_t span, T* out) {
   const auto total_at = [&](int64_t x)
                             SOFTNPU_INLINED { store_apart(one_nan(boxes.sum(x)), out + 2 * x); };
-  if constexpr (!kSumsExactly<T>) return for_steps<kQuad>(0, span, total_at);
-  for_lanes(span, [&](int64_t x, int64_t count) SOFTNPU_INLINED {
-    const ExactSum sum = boxes.exact_sum(x, count);
-    if (sum.exact()) [[likely]]
-      store_apart(sum.value, out + 2 * x);
-    else
-      for_steps<kQuad>(x, x + count, total_at);
-  });
+  if constexpr (!kSumsExactly<T>)
+    for_steps<kQuad>(0, span, total_at);
+  else
+    for_lanes(span, [&](int64_t x, int64_t count) SOFTNPU_INLINED {
+      const ExactSum sum = boxes.exact_sum(x, count);
+      if (sum.exact()) [[likely]]
+        store_apart(sum.value, out + 2 * x, count);
+      else
+        for_steps<kQuad>(x, x + count, total_at);
+    });
+}
+
+// Rows of n totals each, `span` of them not of empty ranges.
+template <class T>
+void total_halved_rows(const BoxRows<T>& rows, int64_t n, int64_t span, T* out) {
+  const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
+    total_halved(boxes, span, out + r * n);
+    fill_short(n - 2 * span, out + r * n + 2 * span);
+  };
+  rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
 }
 
 // out[w, v] = the total of positions [start[w], start[w + 1]), two at most, for n of these and nv
 // channels, 4 or more. Positions are `sx` apart.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, const int64_t* start,
-                                    int64_t n, int64_t nv, int64_t ahead, float* out) {
+                                    int64_t n, int64_t nv, int64_t ahead, T* out) {
   for (int64_t w = 0; w < n; ++w, out += nv) {
     const int64_t length = start[w + 1] - start[w];
     Boxes<kY, kZ, T> boxes = row;
@@ -221,7 +286,7 @@ SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, cons
       store_quad(one_nan(total), out + v);
     };
     if (length == 0) {
-      for (int64_t v = 0; v < nv; ++v) out[v] = 0;
+      fill_short(nv, out);
     } else if constexpr (!kSumsExactly<T>) {
       for_steps<kQuad>(0, nv, total_at);
     } else {

@@ -9,6 +9,15 @@
 #ifdef SOFTNPU_QUADS
 SOFTNPU_LEVEL_BEGIN
 
+// v[1], v[0], v[3], v[2], …
+SOFTNPU_INLINE Lanes swap_neighbours(Lanes v) {
+#if defined(__AVX512F__)
+  return _mm512_maskz_permute_ps(0xFFFF, v, 0xB1);
+#else
+  return _mm256_permute_ps(v, 0xB1);
+#endif
+}
+
 #if defined(__AVX512F__)
 // Rounded up at each step, and rounded down. The two are the same if nothing was ever rounded: once
 // they differ, they only move apart. The one that was rounded up has the zeros of rounding to
@@ -23,7 +32,6 @@ struct ExactSum {
   // NaN is not.
   SOFTNPU_INLINE bool exact() const { return !any(differ(value, down)); }
 
-#define SOFTNPU_EXACT_PICKS 1
   // The sums of groups of the elements, in the lower half.
   SOFTNPU_INLINE void add_picked(const loops::EightGroups& groups) {
     const __m512i first = load_places(groups.first), second = load_places(groups.second);
@@ -47,8 +55,24 @@ struct ExactSum {
   }
 };
 
-SOFTNPU_INLINE void store_half(Lanes v, float* out) {
-  _mm256_storeu_ps(out, _mm512_castps512_ps256(v));
+// The lower half.
+template <class T>
+SOFTNPU_INLINE void store_half(Lanes v, T* out) {
+  _mm_storeu_si128((__m128i*)out, _mm256_castsi256_si128(to_words<T>(v)));
+}
+// v[0], v[2], …
+template <class T>
+SOFTNPU_INLINE void store_evens(Lanes v, T* out) {
+  _mm_storeu_si128((__m128i*)out, _mm256_maskz_cvtepi32_epi16(0xFF, to_words<T>(v)));
+}
+// v[0], 0, v[1], 0, … for the first `count` elements
+template <class T>
+SOFTNPU_INLINE void store_apart(Lanes v, T* out, int64_t count) {
+  const __m512i apart = _mm512_maskz_cvtepu16_epi32(0xFFFF, to_words<T>(v));
+  if (count == kLanes)
+    _mm512_storeu_si512(out, apart);
+  else
+    _mm512_mask_storeu_epi32(out, first_lanes(count), apart);
 }
 #else
 struct ExactSum {
@@ -69,6 +93,20 @@ struct ExactSum {
   SOFTNPU_INLINE void add_neighbours() { add(swap_neighbours(value)); }
   SOFTNPU_INLINE bool exact() const { return !any(inexact); }
 };
+
+template <class T>
+SOFTNPU_INLINE void store_evens(Lanes v, T* out) {
+  const __m128i even = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1);
+  _mm_storel_epi64((__m128i*)out, _mm_shuffle_epi8(to_words<T>(v), even));
+}
+template <class T>
+SOFTNPU_INLINE void store_apart(Lanes v, T* out, int64_t count) {
+  const __m256i apart = _mm256_cvtepu16_epi32(to_words<T>(v));
+  if (count == kLanes) return _mm256_storeu_si256((__m256i*)out, apart);
+  T all[2 * kLanes];
+  _mm256_storeu_si256((__m256i*)all, apart);
+  std::memcpy(out, all, static_cast<size_t>(2 * count) * sizeof(T));
+}
 #endif
 
 SOFTNPU_LEVEL_END

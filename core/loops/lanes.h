@@ -109,10 +109,15 @@ SOFTNPU_INLINE void copy_even(const T* in, T* out) {
   _mm256_storeu_si256((__m256i*)out, even_words(in));
 }
 SOFTNPU_INLINE void store_lanes(Lanes v, float* out) { _mm512_storeu_ps(out, v); }
-SOFTNPU_INLINE void store_lanes(Lanes v, f16* out) {
-  _mm256_storeu_si256((__m256i*)out, _mm512_maskz_cvtps_ph(0xFFFF, v, _MM_FROUND_TO_NEAREST_INT));
+// The words that elements of type T are.
+template <class T>
+SOFTNPU_INLINE __m256i to_words(Lanes v);
+template <>
+SOFTNPU_INLINE __m256i to_words<f16>(Lanes v) {
+  return _mm512_maskz_cvtps_ph(0xFFFF, v, _MM_FROUND_TO_NEAREST_INT);
 }
-SOFTNPU_INLINE void store_lanes(Lanes v, bf16* out) {
+template <>
+SOFTNPU_INLINE __m256i to_words<bf16>(Lanes v) {
   const __m512i bits = _mm512_castps_si512(v), one = _mm512_set1_epi32(1);
   const __mmask16 odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
   const __m512i half = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7FFF));
@@ -121,8 +126,11 @@ SOFTNPU_INLINE void store_lanes(Lanes v, bf16* out) {
       _mm512_set_epi32(0x001F001D, 0x001B0019, 0x00170015, 0x00130011, 0x000F000D, 0x000B0009,
                        0x00070005, 0x00030001, 0x001F001D, 0x001B0019, 0x00170015, 0x00130011,
                        0x000F000D, 0x000B0009, 0x00070005, 0x00030001);
-  _mm256_storeu_si256((__m256i*)out, _mm512_castsi512_si256(_mm512_maskz_permutexvar_epi16(
-                                         0xFFFFFFFF, high_words, sum)));
+  return _mm512_castsi512_si256(_mm512_maskz_permutexvar_epi16(0xFFFFFFFF, high_words, sum));
+}
+template <class T>
+SOFTNPU_INLINE void store_lanes(Lanes v, T* out) {
+  _mm256_storeu_si256((__m256i*)out, to_words<T>(v));
 }
 // To every second place; the places between them are not written.
 #define SOFTNPU_STORES_EVEN 1
@@ -139,9 +147,7 @@ SOFTNPU_INLINE void store_even_words(__m256i words, T* out) {
 }
 template <class T>
 SOFTNPU_INLINE void store_even_lanes(Lanes v, T* out) {
-  alignas(32) T all[kLanes];
-  store_lanes(v, all);
-  store_even_words(_mm256_load_si256((const __m256i*)all), out);
+  store_even_words(to_words<T>(v), out);
 }
 SOFTNPU_INLINE void spread_even(const float* in, float* out) {
   store_even_lanes(_mm512_loadu_ps(in), out);
@@ -168,9 +174,7 @@ SOFTNPU_INLINE void store_some(Lanes v, float* out, int64_t count) {
 }
 template <class T>
 SOFTNPU_INLINE void store_some(Lanes v, T* out, int64_t count) {
-  alignas(32) T all[kLanes];
-  store_lanes(v, all);
-  _mm256_mask_storeu_epi16(out, first_lanes(count), _mm256_load_si256((const __m256i*)all));
+  _mm256_mask_storeu_epi16(out, first_lanes(count), to_words<T>(v));
 }
 #elif defined(SOFTNPU_LANES) && defined(__AVX2__)
 constexpr int64_t kLanes = 8;
@@ -221,16 +225,24 @@ SOFTNPU_INLINE void copy_even(const T* in, T* out) {
   _mm_storeu_si128((__m128i*)out, even_words(in));
 }
 SOFTNPU_INLINE void store_lanes(Lanes v, float* out) { _mm256_storeu_ps(out, v); }
-SOFTNPU_INLINE void store_lanes(Lanes v, f16* out) {
-  _mm_storeu_si128((__m128i*)out, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+// The words that elements of type T are.
+template <class T>
+SOFTNPU_INLINE __m128i to_words(Lanes v);
+template <>
+SOFTNPU_INLINE __m128i to_words<f16>(Lanes v) {
+  return _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT);
 }
-SOFTNPU_INLINE void store_lanes(Lanes v, bf16* out) {
+template <>
+SOFTNPU_INLINE __m128i to_words<bf16>(Lanes v) {
   const __m256i bits = _mm256_castps_si256(v);
   const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
   const __m256i sum = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), odd);
   const __m256i high = _mm256_srli_epi32(sum, 16);
-  _mm_storeu_si128((__m128i*)out, _mm_packus_epi32(_mm256_castsi256_si128(high),
-                                                   _mm256_extracti128_si256(high, 1)));
+  return _mm_packus_epi32(_mm256_castsi256_si128(high), _mm256_extracti128_si256(high, 1));
+}
+template <class T>
+SOFTNPU_INLINE void store_lanes(Lanes v, T* out) {
+  _mm_storeu_si128((__m128i*)out, to_words<T>(v));
 }
 #endif
 

@@ -35,45 +35,34 @@ SOFTNPU_INLINE void store_quad(Quad v, float* out) {
   _mm_storeu_ps(out, _mm256_cvtpd_ps((__m256d)v));
 }
 
+// The words that elements of type T are, in the lower half.
+template <class T>
+SOFTNPU_INLINE __m128i to_words(Quad v);
+template <>
+SOFTNPU_INLINE __m128i to_words<f16>(Quad v) {
+  return _mm_cvtps_ph(_mm256_cvtpd_ps((__m256d)v), _MM_FROUND_TO_NEAREST_INT);
+}
+template <>
+SOFTNPU_INLINE __m128i to_words<bf16>(Quad v) {
+  const __m128i bits = _mm_castps_si128(_mm256_cvtpd_ps((__m256d)v));
+  const __m128i odd = _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(1));
+  const __m128i sum = _mm_add_epi32(_mm_add_epi32(bits, _mm_set1_epi32(0x7FFF)), odd);
+  return _mm_packus_epi32(_mm_srli_epi32(sum, 16), sum);
+}
+template <class T>
+SOFTNPU_INLINE void store_quad(Quad v, T* out) {
+  _mm_storel_epi64((__m128i*)out, to_words<T>(v));
+}
+
 // v[0], 0, v[1], 0, …
 SOFTNPU_INLINE void store_apart(Quad v, float* out) {
   const __m128 values = _mm256_cvtpd_ps((__m256d)v), zero = _mm_setzero_ps();
   _mm_storeu_ps(out, _mm_unpacklo_ps(values, zero));
   _mm_storeu_ps(out + 4, _mm_unpackhi_ps(values, zero));
 }
-
-// The same for a vector of float32.
-SOFTNPU_INLINE void store_apart(Lanes v, float* out) {
-#if defined(__AVX512F__)
-  const __m512i low = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
-  const __m512i high =
-      _mm512_setr_epi32(8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15);
-  _mm512_storeu_ps(out, _mm512_maskz_permutexvar_ps(0x5555, low, v));
-  _mm512_storeu_ps(out + 16, _mm512_maskz_permutexvar_ps(0x5555, high, v));
-#else
-  const __m256 zero = _mm256_setzero_ps();
-  const __m256 low = _mm256_unpacklo_ps(v, zero), high = _mm256_unpackhi_ps(v, zero);
-  _mm256_storeu_ps(out, _mm256_permute2f128_ps(low, high, 0x20));
-  _mm256_storeu_ps(out + 8, _mm256_permute2f128_ps(low, high, 0x31));
-#endif
-}
-
-// v[1], v[0], v[3], v[2], …
-SOFTNPU_INLINE Lanes swap_neighbours(Lanes v) {
-#if defined(__AVX512F__)
-  return _mm512_maskz_permute_ps(0xFFFF, v, 0xB1);
-#else
-  return _mm256_permute_ps(v, 0xB1);
-#endif
-}
-// v[0], v[2], …
-SOFTNPU_INLINE void store_evens(Lanes v, float* out) {
-#if defined(__AVX512F__)
-  _mm256_storeu_si256((__m256i*)out, _mm512_maskz_cvtepi64_epi32(0xFF, _mm512_castps_si512(v)));
-#else
-  const __m256i even = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
-  _mm_storeu_ps(out, _mm256_castps256_ps128(_mm256_permutevar8x32_ps(v, even)));
-#endif
+template <class T>
+SOFTNPU_INLINE void store_apart(Quad v, T* out) {
+  _mm_storeu_si128((__m128i*)out, _mm_cvtepu16_epi32(to_words<T>(v)));
 }
 
 // a[0] + a[1], a[2] + a[3], b[0] + b[1], b[2] + b[3]

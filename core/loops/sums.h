@@ -3,7 +3,9 @@
 // that row are. Each sum adds the same numbers in the same order whatever is beside it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "loops/level.h"
@@ -139,6 +141,12 @@ void add_rows(const T* const* in, int64_t n, int64_t ahead, Sums<kCompensated> s
     for (int r = 0; r < kRows; ++r) prefetch(rows[r] + first, ahead);
     for_quads<kFirst>(count, [&]<class V>(int64_t i, V v) { add_at(first + i, v); });
   }
+}
+
+// The totals of n empty groups.
+template <class T>
+void fill_zero(int64_t n, T* out) {
+  if (n > 0) std::memset(out, 0, static_cast<size_t>(n) * sizeof(T));
 }
 
 // out[i] = the total of sums [i · kLength, (i + 1) · kLength).
