@@ -46,12 +46,11 @@ class UpsampleBoxes {
   // sums[x, v] = the sum over y and z for x in [x0, x0 + nx) and nv channels.
   void sum(const T* from, int64_t x0, int64_t nx, int64_t nv, Sums<kCompensated> sums) const {
 #ifdef SOFTNPU_QUADS
-    if constexpr (!kCompensated)
-      if (nx * nv >= kQuad && is_dense(nx, nv)) {
-        const int64_t sy = task_.h.out_stride, sz = task_.d.out_stride;
-        return sum_large_boxes(from + z0_ * sz + y0_ * sy + x0 * task_.w.out_stride, rows(), sy,
-                               planes(), sz, nx * nv, ahead_, sums.value);
-      }
+    if (nx * nv >= kQuad && is_dense(nx, nv)) {
+      const int64_t sy = task_.h.out_stride, sz = task_.d.out_stride;
+      return sum_large_boxes(from + z0_ * sz + y0_ * sy + x0 * task_.w.out_stride, rows(), sy,
+                             planes(), sz, nx * nv, ahead_, sums);
+    }
 #endif
     if (kDirect && is_dense(nx, nv))
       sum_of<true>(from, x0, nx, nv, sums);
@@ -62,10 +61,8 @@ class UpsampleBoxes {
   // The same for the first n positions of one channel.
   void sum_row(const T* from, int64_t n, Sums<kCompensated> sums) const {
 #ifdef SOFTNPU_QUADS
-    if constexpr (!kCompensated)
-      if (task_.w.out_stride == 1 && n >= kQuad)
-        if (if_small([&]<int kY, int kZ>() { sum_boxes(small<kY, kZ>(from), n, sums.value); }))
-          return;
+    if (task_.w.out_stride == 1 && n >= kQuad)
+      if (if_small([&]<int kY, int kZ>() { sum_boxes(small<kY, kZ>(from), n, sums); })) return;
 #endif
     sum(from, 0, n, 1, sums);
   }

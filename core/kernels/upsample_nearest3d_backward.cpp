@@ -10,7 +10,7 @@
 #include "kernels/upsample_columns.h"
 #include "kernels/upsample_output.h"
 #include "kernels/upsample_scratch.h"
-#include "loops/boxes.h"
+#include "loops/box_totals.h"
 #include "loops/level.h"
 #include "loops/sums.h"
 
@@ -116,26 +116,25 @@ class RowMaker {
   bool total_in_registers([[maybe_unused]] const T* from, [[maybe_unused]] int64_t h,
                           [[maybe_unused]] int64_t count, [[maybe_unused]] T* out) {
 #ifdef SOFTNPU_QUADS
-    if constexpr (!kCompensated) {
-      if (task_.w.out_stride != 1 || boxes_.planes() > 2 || task_.h.longest > 2) return false;
-      if (task_.w.factor == 2 && task_.w.in >= kQuad && task_.h.factor > 0)
-        return total_doubled_rows(from, h, count, out);
-      const BoxRows<T> rows = boxes_.box_rows(from, h, count);
-      if (task_.w.halved && span_ >= kQuad) {
-        total_halved_rows(rows, task_.w.in, span_, out);
-        return true;
-      }
-#ifdef SOFTNPU_PICKS_QUADS
-      const auto total_picked = [&](const auto& groups) {
-        if (groups.empty()) return false;
-        total_picked_rows(rows, groups.data(), task_.w.in, boxes_.ahead(), out);
-        return true;
-      };
-      if constexpr (kSumsExactly<T>)
-        if (total_picked(task_.w.eights)) return true;
-      return total_picked(task_.w.fours);
-#endif
+    const UpsampleAxis& w = task_.w;
+    if (w.out_stride != 1 || boxes_.planes() > 2 || task_.h.longest > 2) return false;
+    if (w.factor == 2 && w.in >= kQuad && task_.h.factor > 0)
+      return total_doubled_rows(from, h, count, out);
+    const BoxRows<T> rows = boxes_.box_rows(from, h, count);
+    if (w.halved && span_ >= kQuad) {
+      total_halved_rows(rows, w.in, span_, out);
+      return true;
     }
+#ifdef SOFTNPU_PICKS_QUADS
+    const auto total_picked = [&](const auto& groups) {
+      if (groups.empty()) return false;
+      total_picked_rows(rows, groups.data(), w.in, boxes_.ahead(), out);
+      return true;
+    };
+    if constexpr (kSumsExactly<T>)
+      if (total_picked(w.eights)) return true;
+    if constexpr (!kCompensated) return total_picked(w.fours);
+#endif
 #endif
     return false;
   }
@@ -154,15 +153,13 @@ class RowMaker {
   bool total_positions_in_registers([[maybe_unused]] const T* from, [[maybe_unused]] size_t tile,
                                     [[maybe_unused]] T* out) {
 #ifdef SOFTNPU_QUADS
-    if constexpr (!kCompensated) {
-      const UpsampleAxis& w = task_.w;
-      if (!task_.channels_inner || nv_ < kQuad || w.longest > 2) return false;
-      return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
-        total_positions(boxes_.template small<kY, kZ>(from), w.out_stride,
-                        w.start.data() + w.tiles[tile], w.tiles[tile + 1] - w.tiles[tile], nv_,
-                        boxes_.ahead(), out);
-      });
-    }
+    const UpsampleAxis& w = task_.w;
+    if (!task_.channels_inner || nv_ < kQuad || w.longest > 2) return false;
+    return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
+      total_positions(boxes_.template small<kY, kZ>(from), w.out_stride,
+                      w.start.data() + w.tiles[tile], w.tiles[tile + 1] - w.tiles[tile], nv_,
+                      boxes_.ahead(), out);
+    });
 #endif
     return false;
   }

@@ -13,7 +13,7 @@ SOFTNPU_LEVEL_BEGIN
 
 template <class T>
 struct UpsampleScratch {
-  static constexpr bool kCompensated = sizeof(T) == sizeof(double);
+  static constexpr bool kCompensated = kIsCompensated<T>;
   // Sums of DOUBLE are written as they are, all others as float.
   using Stage = std::conditional_t<kCompensated, double, float>;
   static constexpr int kBatch = 4;

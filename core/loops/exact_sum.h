@@ -109,5 +109,9 @@ SOFTNPU_INLINE void store_apart(Lanes v, T* out, int64_t count) {
 }
 #endif
 
+// Whether rows of type T are added up that way.
+template <class T>
+constexpr bool kSumsExactly = sizeof(T) < sizeof(float);
+
 SOFTNPU_LEVEL_END
 #endif

@@ -35,6 +35,15 @@ SOFTNPU_INLINE void store_quad(Quad v, float* out) {
   _mm_storeu_ps(out, _mm256_cvtpd_ps((__m256d)v));
 }
 
+// a + b, and a - b, on the units that multiply. They are idle here, while those that add convert,
+// too.
+SOFTNPU_INLINE Quad fused_add(Quad a, Quad b) {
+  return (Quad)_mm256_fmadd_pd((__m256d)a, _mm256_set1_pd(1.0), (__m256d)b);
+}
+SOFTNPU_INLINE Quad fused_subtract(Quad a, Quad b) {
+  return (Quad)_mm256_fnmadd_pd((__m256d)b, _mm256_set1_pd(1.0), (__m256d)a);
+}
+
 // The words that elements of type T are, in the lower half.
 template <class T>
 SOFTNPU_INLINE __m128i to_words(Quad v);
@@ -55,6 +64,11 @@ SOFTNPU_INLINE void store_quad(Quad v, T* out) {
 }
 
 // v[0], 0, v[1], 0, …
+SOFTNPU_INLINE void store_apart(Quad v, double* out) {
+  const __m256d in_pairs = _mm256_permute4x64_pd((__m256d)v, 0xD8), zero = _mm256_setzero_pd();
+  _mm256_storeu_pd(out, _mm256_unpacklo_pd(in_pairs, zero));
+  _mm256_storeu_pd(out + kQuad, _mm256_unpackhi_pd(in_pairs, zero));
+}
 SOFTNPU_INLINE void store_apart(Quad v, float* out) {
   const __m128 values = _mm256_cvtpd_ps((__m256d)v), zero = _mm_setzero_ps();
   _mm_storeu_ps(out, _mm_unpacklo_ps(values, zero));
@@ -65,10 +79,16 @@ SOFTNPU_INLINE void store_apart(Quad v, T* out) {
   _mm_storeu_si128((__m128i*)out, _mm_cvtepu16_epi32(to_words<T>(v)));
 }
 
-// a[0] + a[1], a[2] + a[3], b[0] + b[1], b[2] + b[3]
-SOFTNPU_INLINE Quad add_pairs(Quad a, Quad b) {
-  return (Quad)_mm256_permute4x64_pd(_mm256_hadd_pd((__m256d)a, (__m256d)b), 0xD8);
+// a[0], b[0], a[2], b[2]
+SOFTNPU_INLINE Quad mix_evens(Quad a, Quad b) {
+  return (Quad)_mm256_unpacklo_pd((__m256d)a, (__m256d)b);
 }
+// a[1], b[1], a[3], b[3]
+SOFTNPU_INLINE Quad mix_odds(Quad a, Quad b) {
+  return (Quad)_mm256_unpackhi_pd((__m256d)a, (__m256d)b);
+}
+// v[0], v[2], v[1], v[3], which puts mixed ones in order.
+SOFTNPU_INLINE Quad unmix(Quad v) { return (Quad)_mm256_permute4x64_pd((__m256d)v, 0xD8); }
 
 #if defined(__AVX512F__)
 // Eight elements. 16-bit ones are widened together, which is one step less.

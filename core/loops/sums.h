@@ -15,6 +15,8 @@
 SOFTNPU_LEVEL_BEGIN
 
 SOFTNPU_INLINE double select(bool condition, double a, double b) { return condition ? a : b; }
+SOFTNPU_INLINE double fused_add(double a, double b) { return a + b; }
+SOFTNPU_INLINE double fused_subtract(double a, double b) { return a - b; }
 // As V, double or Quad.
 template <class V, class T>
 SOFTNPU_INLINE V load_as(const T* in) {
@@ -34,19 +36,27 @@ SOFTNPU_INLINE void store_as(Quad v, Stage* out) {
 }
 #endif
 
-// A running sum, or four. For DOUBLE the rounding errors are summed beside it (Knuth's two-sum);
-// the other types leave float64 bits enough.
+// For DOUBLE the rounding errors are summed beside a sum (Knuth's two-sum); the other types leave
+// float64 bits enough.
+template <class T>
+constexpr bool kIsCompensated = sizeof(T) == sizeof(double);
+
+// A running sum, or four.
 template <bool kCompensated, class V = double>
 struct Sum {
   V value, lost;
 
-  SOFTNPU_INLINE void add(V term, V term_lost) {
-    const V sum = value + term;
-    if constexpr (kCompensated) {
-      const V back = sum - value;
-      lost += (value - (sum - back)) + (term - back) + term_lost;
-    }
-    value = sum;
+  SOFTNPU_INLINE void add(V term) {
+    if constexpr (kCompensated)
+      lost = fused_add(add_with_error(term), lost);
+    else
+      value = fused_add(term, value);
+  }
+  SOFTNPU_INLINE void add(const Sum& other) {
+    if constexpr (kCompensated)
+      lost = fused_add(add_with_error(other.value) + other.lost, lost);
+    else
+      add(other.value);
   }
   SOFTNPU_INLINE V total() const {
     // Nothing lost: the sum as it is, which keeps -0. Infinities make the errors NaN; the plain sum
@@ -54,6 +64,14 @@ struct Sum {
     if constexpr (kCompensated)
       return one_nan(select((lost == 0) | (lost - lost != 0), value, value + lost));
     return one_nan(value);
+  }
+
+ private:
+  SOFTNPU_INLINE V add_with_error(V term) {
+    const V sum = value + term, back = sum - value;
+    const V error = (value - (sum - back)) + fused_subtract(term, back);
+    value = sum;
+    return error;
   }
 };
 
@@ -70,8 +88,7 @@ struct Sums {
   }
   template <class V>
   SOFTNPU_INLINE void add_to(Sum<kCompensated, V>& sum, int64_t i) const {
-    const Sum<kCompensated, V> term = at<V>(i);
-    sum.add(term.value, term.lost);
+    sum.add(at<V>(i));
   }
   template <class V>
   SOFTNPU_INLINE void put(int64_t i, const Sum<kCompensated, V>& sum) const {
@@ -131,7 +148,7 @@ void add_rows(const T* const* in, int64_t n, int64_t ahead, Sums<kCompensated> s
       sum = Sum<kCompensated, V>{load_as<V>(rows[0] + i), V{}};
     else
       sum = sums.template at<V>(i);
-    for (int r = kFirst ? 1 : 0; r < kRows; ++r) sum.add(load_as<V>(rows[r] + i), V{});
+    for (int r = kFirst ? 1 : 0; r < kRows; ++r) sum.add(load_as<V>(rows[r] + i));
     sums.put(i, sum);
   };
   if (ahead == 0) return for_quads<kFirst>(n, add_at);

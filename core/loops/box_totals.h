@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole rows of the upsample gradient for the usual scales: boxes are summed, their columns too,
+// and totals are rounded to elements, without leaving the registers. The sums have the order of
+// sums.h.
+#pragma once
+
+#include "loops/boxes.h"
+#include "loops/convert.h"
+
+#ifdef SOFTNPU_QUADS
+SOFTNPU_LEVEL_BEGIN
+
+// fill_zero() where n is small: a call of memset() takes as long as a row of 16 totals.
+template <class T>
+SOFTNPU_INLINE void fill_short(int64_t n, T* out) {
+  constexpr int64_t kPiece = 32 / sizeof(T);
+  if (n < kPiece) return fill_zero(n, out);
+  __m256i zero = _mm256_setzero_si256();
+  asm("" : "+x"(zero));  // or gcc makes it a call of memset() again
+  for_steps<kPiece>(
+      0, n, [&](int64_t i) SOFTNPU_INLINED { _mm256_storeu_si256((__m256i*)(out + i), zero); });
+}
+
+// Calls at(i, count) for vectors of float32 that cover [0, n): whole ones, or one of n elements.
+template <class At>
+SOFTNPU_INLINE void for_lanes(int64_t n, const At& at) {
+  if (n < kLanes) return at(int64_t{0}, n);
+  for_steps<kLanes>(0, n, [&](int64_t i) SOFTNPU_INLINED { at(i, kLanes); });
+}
+
+// add_rows() and total_groups<2>() at once, for `count` rows of n totals, 4 or more. Nothing leaves
+// the registers: 1.6 times as fast for rows of 60.
+template <int kY, int kZ, class T>
+void total_doubled(const Boxes<kY, kZ, T>& first, int64_t n, int64_t count, int64_t ahead, T* out) {
+  // Field by field: a copy as a whole waits for the stores of the caller.
+  Boxes<kY, kZ, T> boxes{first.first, first.sy, first.sz};
+  for (int64_t row = 0; row < count; ++row, boxes.first += kY * boxes.sy, out += n) {
+    const auto total_at = [&](int64_t i) SOFTNPU_INLINED {
+      const QuadSum<T> a = boxes.sum(2 * i), b = boxes.sum(2 * i + kQuad);
+      QuadSum<T> pairs{mix_evens(a.value, b.value), mix_evens(a.lost, b.lost)};
+      pairs.add({mix_odds(a.value, b.value), mix_odds(a.lost, b.lost)});
+      store_quad(unmix(pairs.total()), out + i);
+    };
+    boxes.read_ahead(ahead);
+    if constexpr (kSumsExactly<T>) {
+      constexpr int64_t kHalf = kLanes / 2;
+      const auto total_exactly_at = [&](int64_t i) SOFTNPU_INLINED {
+        ExactSum sum = boxes.exact_sum(2 * i, kLanes);
+        sum.add_neighbours();
+        if (sum.exact()) [[likely]]
+          store_evens(sum.value, out + i);
+        else
+          for_steps<kQuad>(i, i + kHalf, total_at);
+      };
+      if (n >= kHalf) {
+        for_steps<kHalf>(0, n, total_exactly_at);
+        continue;
+      }
+    }
+    for_steps<kQuad>(0, n, total_at);
+  }
+}
+
+#ifdef SOFTNPU_PICKS_QUADS
+// One row of n totals of groups of up to two: 2 times as fast for rows of 11 as through memory.
+template <int kY, int kZ, class T>
+SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
+                                       const loops::FourGroups* groups, int64_t n, int64_t ahead,
+                                       T* out) {
+  boxes.read_ahead(ahead);
+  for (int64_t i = 0; i < n; i += kQuad, ++groups) {
+    const int64_t x = groups->base, at = i + kQuad <= n ? i : n - kQuad;
+    store_quad(one_nan(add_picked(boxes.sum_two(x), *groups)), out + at);
+  }
+}
+
+// Eight groups of up to two, in float64.
+template <int kY, int kZ, class T>
+void total_eight_groups(const Boxes<kY, kZ, T> boxes, const loops::EightGroups& groups, T* out) {
+  double sums[loops::EightGroups::kSums];
+  sum_boxes(Boxes<kY, kZ, T>{boxes.first + groups.base, boxes.sy, boxes.sz},
+            loops::EightGroups::kSums, {sums, nullptr});
+  for (int i = 0; i < loops::EightGroups::kGroups; ++i) {
+    double total = groups.has_first >> i & 1 ? sums[groups.first[i]] : 0;
+    if (groups.has_second >> i & 1) total += sums[groups.second[i]];
+    narrow(static_cast<float>(one_nan(total)), out[i]);
+  }
+}
+
+// total_short_groups() for 16-bit elements.
+template <int kY, int kZ, class T>
+SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
+                                       const loops::EightGroups* groups, int64_t n, int64_t ahead,
+                                       T* out) {
+  constexpr int64_t kGroups = loops::EightGroups::kGroups;
+  boxes.read_ahead(ahead);
+  for (int64_t i = 0; i < n; i += kGroups, ++groups) {
+    const int64_t at = i + kGroups <= n ? i : n - kGroups;
+    ExactSum sum = boxes.exact_sum(groups->base, kLanes);
+    sum.add_picked(*groups);
+    if (sum.exact()) [[likely]]
+      store_half(sum.value, out + at);
+    else
+      total_eight_groups(boxes, *groups, out + at);
+  }
+}
+
+// Rows of n totals each, from a plan of their groups.
+template <class T, class Groups>
+void total_picked_rows(const BoxRows<T>& rows, const Groups* groups, int64_t n, int64_t ahead,
+                       T* out) {
+  const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
+    total_short_groups(boxes, groups, n, ahead, out + r * n);
+  };
+  rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
+}
+#endif
+
+// One row where every second range is empty, of `span` sums, 4 or more, and as many zeros.
+template <int kY, int kZ, class T>
+SOFTNPU_INLINE void total_halved(const Boxes<kY, kZ, T> boxes, int64_t span, T* out) {
+  const auto total_at = [&](int64_t x)
+                            SOFTNPU_INLINED { store_apart(boxes.sum(x).total(), out + 2 * x); };
+  if constexpr (!kSumsExactly<T>)
+    for_steps<kQuad>(0, span, total_at);
+  else
+    for_lanes(span, [&](int64_t x, int64_t count) SOFTNPU_INLINED {
+      const ExactSum sum = boxes.exact_sum(x, count);
+      if (sum.exact()) [[likely]]
+        store_apart(sum.value, out + 2 * x, count);
+      else
+        for_steps<kQuad>(x, x + count, total_at);
+    });
+}
+
+// Rows of n totals each, `span` of them not of empty ranges.
+template <class T>
+void total_halved_rows(const BoxRows<T>& rows, int64_t n, int64_t span, T* out) {
+  const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
+    total_halved(boxes, span, out + r * n);
+    fill_short(n - 2 * span, out + r * n + 2 * span);
+  };
+  rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
+}
+
+// out[w, v] = the total of positions [start[w], start[w + 1]), two at most, for n of these and nv
+// channels, 4 or more. Positions are `sx` apart.
+template <int kY, int kZ, class T>
+SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, const int64_t* start,
+                                    int64_t n, int64_t nv, int64_t ahead, T* out) {
+  for (int64_t w = 0; w < n; ++w, out += nv) {
+    const int64_t length = start[w + 1] - start[w];
+    Boxes<kY, kZ, T> boxes = row;
+    boxes.first += start[w] * sx;
+    boxes.read_ahead(ahead, length * sx);
+    const auto total_at = [&](int64_t v) SOFTNPU_INLINED {
+      QuadSum<T> total = boxes.sum(v);
+      if (length == 2) total.add(boxes.sum(v + sx));
+      store_quad(total.total(), out + v);
+    };
+    if (length == 0) {
+      fill_short(nv, out);
+    } else if constexpr (!kSumsExactly<T>) {
+      for_steps<kQuad>(0, nv, total_at);
+    } else {
+      for_lanes(nv, [&](int64_t v, int64_t count) SOFTNPU_INLINED {
+        ExactSum total = boxes.exact_sum(v, count);
+        if (length == 2) total.add(boxes.exact_sum(v + sx, count));
+        if (!total.exact()) [[unlikely]]
+          for_steps<kQuad>(v, v + count, total_at);
+        else
+          count == kLanes ? store_lanes(total.value, out + v)
+                          : store_some(total.value, out + v, count);
+      });
+    }
+  }
+}
+
+SOFTNPU_LEVEL_END
+#endif
