@@ -126,7 +126,8 @@ SOFTNPU_INLINE __m256i to_words<bf16>(Lanes v) {
       _mm512_set_epi32(0x001F001D, 0x001B0019, 0x00170015, 0x00130011, 0x000F000D, 0x000B0009,
                        0x00070005, 0x00030001, 0x001F001D, 0x001B0019, 0x00170015, 0x00130011,
                        0x000F000D, 0x000B0009, 0x00070005, 0x00030001);
-  return _mm512_castsi512_si256(_mm512_maskz_permutexvar_epi16(0xFFFFFFFF, high_words, sum));
+  return _mm512_maskz_extracti64x4_epi64(
+      0xFF, _mm512_maskz_permutexvar_epi16(0xFFFFFFFF, high_words, sum), 0);
 }
 template <class T>
 SOFTNPU_INLINE void store_lanes(Lanes v, T* out) {
