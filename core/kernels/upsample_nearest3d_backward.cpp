@@ -131,7 +131,7 @@ class RowMaker {
       total_picked_rows(rows, groups.data(), w.in, boxes_.ahead(), out);
       return true;
     };
-    if constexpr (kSumsExactly<T>)
+    if constexpr (kSumsExactly<T, 2>)
       if (total_picked(w.eights)) return true;
     if constexpr (!kCompensated) return total_picked(w.fours);
 #endif

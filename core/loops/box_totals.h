@@ -42,7 +42,7 @@ void total_doubled(const Boxes<kY, kZ, T>& first, int64_t n, int64_t count, int6
       store_quad(unmix(pairs.total()), out + i);
     };
     boxes.read_ahead(ahead);
-    if constexpr (kSumsExactly<T>) {
+    if constexpr (kSumsExactly<T, 2 * kY * kZ>) {
       constexpr int64_t kHalf = kLanes / 2;
       const auto total_exactly_at = [&](int64_t i) SOFTNPU_INLINED {
         ExactSum sum = boxes.exact_sum(2 * i, kLanes);
@@ -121,7 +121,7 @@ template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_halved(const Boxes<kY, kZ, T> boxes, int64_t span, T* out) {
   const auto total_at = [&](int64_t x)
                             SOFTNPU_INLINED { store_apart(boxes.sum(x).total(), out + 2 * x); };
-  if constexpr (!kSumsExactly<T>)
+  if constexpr (!kSumsExactly<T, 2>)
     for_steps<kQuad>(0, span, total_at);
   else
     for_lanes(span, [&](int64_t x, int64_t count) SOFTNPU_INLINED {
@@ -160,19 +160,22 @@ SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, cons
     };
     if (length == 0) {
       fill_short(nv, out);
-    } else if constexpr (!kSumsExactly<T>) {
-      for_steps<kQuad>(0, nv, total_at);
-    } else {
-      for_lanes(nv, [&](int64_t v, int64_t count) SOFTNPU_INLINED {
-        ExactSum total = boxes.exact_sum(v, count);
-        if (length == 2) total.add(boxes.exact_sum(v + sx, count));
-        if (!total.exact()) [[unlikely]]
-          for_steps<kQuad>(v, v + count, total_at);
-        else
-          count == kLanes ? store_lanes(total.value, out + v)
-                          : store_some(total.value, out + v, count);
-      });
+      continue;
     }
+    if constexpr (kSumsExactly<T, kY * kZ>)
+      if (length == 1 || kSumsExactly<T, 2 * kY * kZ>) {
+        for_lanes(nv, [&](int64_t v, int64_t count) SOFTNPU_INLINED {
+          ExactSum total = boxes.exact_sum(v, count);
+          if (length == 2) total.add(boxes.exact_sum(v + sx, count));
+          if (!total.exact()) [[unlikely]]
+            for_steps<kQuad>(v, v + count, total_at);
+          else
+            count == kLanes ? store_lanes(total.value, out + v)
+                            : store_some(total.value, out + v, count);
+        });
+        continue;
+      }
+    for_steps<kQuad>(0, nv, total_at);
   }
 }
 
