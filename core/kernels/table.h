@@ -39,9 +39,9 @@ constexpr uint64_t kUpsampleScratchBytes = 9 * kUpsampleRow * sizeof(double);
 // The best table, or the one that SOFTNPU_ISA names if this machine has it.
 SOFTNPU_EXPORT const KernelTable& active_table();
 SOFTNPU_EXPORT const char* active_level_name();
-// The table for three dense FLOAT operands in a cache and a formula of a few operations, whose time
-// goes into loads: with AVX-512 that is AVX2's. Loads of half a line make the machine fetch more of
-// the next lines: selu with 64K elements takes 5 instead of 6 us.
+// The table for dense FLOAT operands in a cache and a formula of a few operations, whose time goes
+// into loads: with AVX-512 that is AVX2's. Loads of half a line make the machine fetch more of the
+// next lines: smooth_l1 with 1M elements takes 99 instead of 113 us.
 SOFTNPU_EXPORT const KernelTable& dense_float_table();
 // All that this machine can run, best first.
 SOFTNPU_EXPORT std::span<const KernelTable* const> available_tables();
