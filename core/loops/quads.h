@@ -44,39 +44,20 @@ SOFTNPU_INLINE Quad fused_subtract(Quad a, Quad b) {
   return (Quad)_mm256_fnmadd_pd((__m256d)b, _mm256_set1_pd(1.0), (__m256d)a);
 }
 
-// The words that elements of type T are, in the lower half.
+// The words that elements of type T are, in the lower half. As those of a whole vector are made:
+// four alone are rare.
 template <class T>
-SOFTNPU_INLINE __m128i to_words(Quad v);
-template <>
-SOFTNPU_INLINE __m128i to_words<f16>(Quad v) {
-  return _mm_cvtps_ph(_mm256_cvtpd_ps((__m256d)v), _MM_FROUND_TO_NEAREST_INT);
-}
-template <>
-SOFTNPU_INLINE __m128i to_words<bf16>(Quad v) {
-  const __m128i bits = _mm_castps_si128(_mm256_cvtpd_ps((__m256d)v));
-  const __m128i odd = _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(1));
-  const __m128i sum = _mm_add_epi32(_mm_add_epi32(bits, _mm_set1_epi32(0x7FFF)), odd);
-  return _mm_packus_epi32(_mm_srli_epi32(sum, 16), sum);
+SOFTNPU_INLINE __m128i to_words(Quad v) {
+  const __m128 values = _mm256_cvtpd_ps((__m256d)v);
+#if defined(__AVX512F__)
+  return _mm256_castsi256_si128(to_words<T>(_mm512_zextps128_ps512(values)));
+#else
+  return to_words<T>(_mm256_zextps128_ps256(values));
+#endif
 }
 template <class T>
 SOFTNPU_INLINE void store_quad(Quad v, T* out) {
   _mm_storel_epi64((__m128i*)out, to_words<T>(v));
-}
-
-// v[0], 0, v[1], 0, …
-SOFTNPU_INLINE void store_apart(Quad v, double* out) {
-  const __m256d in_pairs = _mm256_permute4x64_pd((__m256d)v, 0xD8), zero = _mm256_setzero_pd();
-  _mm256_storeu_pd(out, _mm256_unpacklo_pd(in_pairs, zero));
-  _mm256_storeu_pd(out + kQuad, _mm256_unpackhi_pd(in_pairs, zero));
-}
-SOFTNPU_INLINE void store_apart(Quad v, float* out) {
-  const __m128 values = _mm256_cvtpd_ps((__m256d)v), zero = _mm_setzero_ps();
-  _mm_storeu_ps(out, _mm_unpacklo_ps(values, zero));
-  _mm_storeu_ps(out + 4, _mm_unpackhi_ps(values, zero));
-}
-template <class T>
-SOFTNPU_INLINE void store_apart(Quad v, T* out) {
-  _mm_storeu_si128((__m128i*)out, _mm_cvtepu16_epi32(to_words<T>(v)));
 }
 
 // a[0], b[0], a[2], b[2]
@@ -89,6 +70,22 @@ SOFTNPU_INLINE Quad mix_odds(Quad a, Quad b) {
 }
 // v[0], v[2], v[1], v[3], which puts mixed ones in order.
 SOFTNPU_INLINE Quad unmix(Quad v) { return (Quad)_mm256_permute4x64_pd((__m256d)v, 0xD8); }
+
+// v[0], 0, v[1], 0, …
+SOFTNPU_INLINE void store_apart(Quad v, double* out) {
+  const Quad apart = unmix(v), zero = {};
+  store_quad(mix_evens(apart, zero), out);
+  store_quad(mix_odds(apart, zero), out + kQuad);
+}
+SOFTNPU_INLINE void store_apart(Quad v, float* out) {
+  const __m128 values = _mm256_cvtpd_ps((__m256d)v), zero = _mm_setzero_ps();
+  _mm_storeu_ps(out, _mm_unpacklo_ps(values, zero));
+  _mm_storeu_ps(out + 4, _mm_unpackhi_ps(values, zero));
+}
+template <class T>
+SOFTNPU_INLINE void store_apart(Quad v, T* out) {
+  _mm_storeu_si128((__m128i*)out, _mm_cvtepu16_epi32(to_words<T>(v)));
+}
 
 #if defined(__AVX512F__)
 // Eight elements. 16-bit ones are widened together, which is one step less.
