@@ -4,6 +4,7 @@
 
 #include "c_function.h"
 #include "callbacks.h"
+#include "gil.h"
 #include "sections.h"
 
 namespace softnpu::python {
@@ -31,11 +32,12 @@ Registry& registry() {
 // What the device calls. An exception cannot reach whoever launched it: sys.unraisablehook gets it.
 void run(void* ticket) {
   if (!Py_IsInitialized()) return;
-  const nb::gil_scoped_acquire gil;
+  const GilAcquire gil;
   auto node = registry().waiting.extract(reinterpret_cast<uintptr_t>(ticket));
   if (node.empty()) return;
   const Waiting& waiting = node.mapped();
-  PyObject* result = PyObject_CallOneArg(waiting.function.ptr(), waiting.argument.ptr());
+  PyObject* result = call_or_stay(
+      [&] { return PyObject_CallOneArg(waiting.function.ptr(), waiting.argument.ptr()); });
   if (result == nullptr) PyErr_WriteUnraisable(waiting.function.ptr());
   Py_XDECREF(result);
 }
@@ -46,7 +48,7 @@ int enlist(nb::callable function, nb::object argument, uintptr_t stream, Launch&
   const uintptr_t ticket = registry().next++;
   registry().waiting.emplace(ticket, Waiting{std::move(function), std::move(argument), stream});
   const int status = [&] {
-    const nb::gil_scoped_release others_may_run;
+    const GilRelease others_may_run;
     return launch(reinterpret_cast<void*>(ticket));
   }();
   if (status != ACL_SUCCESS) registry().waiting.erase(ticket);

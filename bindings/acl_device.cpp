@@ -4,19 +4,20 @@
 
 #include "c_function.h"
 #include "callbacks.h"
+#include "gil.h"
 #include "sections.h"
 
 namespace softnpu::python {
 namespace {
 
 int init(const std::optional<std::string>& config) {
-  const nb::gil_scoped_release others_may_run;
+  const GilRelease others_may_run;
   return aclInit(config ? config->c_str() : nullptr);
 }
 
 int finalize() {
   const int status = [] {
-    const nb::gil_scoped_release others_may_run;
+    const GilRelease others_may_run;
     return aclFinalize();
   }();
   if (status == ACL_SUCCESS) forget_all_callbacks();

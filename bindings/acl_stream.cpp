@@ -2,6 +2,7 @@
 // Streams and events.
 #include "c_function.h"
 #include "callbacks.h"
+#include "gil.h"
 #include "sections.h"
 
 namespace softnpu::python {
@@ -10,7 +11,7 @@ namespace {
 template <aclError (*kDestroy)(aclrtStream)>
 int destroy_stream(Handle stream) {
   const int status = [&] {
-    const nb::gil_scoped_release others_may_run;
+    const GilRelease others_may_run;
     return kDestroy(pointer(stream));
   }();
   if (status == ACL_SUCCESS) forget_callbacks(stream.value_or(0));

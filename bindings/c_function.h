@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "acl/acl.h"
+#include "gil.h"
 #include "raise.h"
 
 namespace softnpu::python {
@@ -129,7 +130,7 @@ struct Caller<kRaises, std::tuple<A...>, int (*)(P...)> {
     std::tuple<Slot<P>...> slots;
     fill(slots, std::tuple<A...>(arguments...));
     const int status = [&] {
-      const nb::gil_scoped_release others_may_run;
+      const GilRelease others_may_run;
       return std::apply([](auto&... slot) { return kFunction(slot.get()...); }, slots);
     }();
     auto results = std::apply([](auto&... s) { return std::tuple_cat(result_of<P>(s)...); }, slots);

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "arguments.h"
+#include "gil.h"
 #include "raise.h"
 
 namespace softnpu::python {
@@ -42,7 +43,7 @@ nb::object call(Arguments& arguments, const typename Op::Args& args, Describe&& 
   std::byte* const scratch = workspace(plan.workspace_size());
   const Status ran = [&] {
     if (arguments.most_elements() < kReleaseGilFrom) return plan.run(origins, scratch);
-    const nb::gil_scoped_release others_may_run;
+    const GilRelease others_may_run;
     return plan.run(origins, scratch);
   }();
   if (!ran.ok()) [[unlikely]]

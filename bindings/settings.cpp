@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "gil.h"
 #include "kernels/table.h"
 #include "loops/threads.h"
 #include "memory/buffer_pool.h"
@@ -48,10 +49,9 @@ void bind_settings(nb::module_& m) {
   m.def("get_threads", &loops::thread_count, "How many threads a kernel uses.");
   m.def("set_threads", &set_threads, nb::arg("count"),
         "Use this many threads (1 to 1024) from the next kernel on.");
-  m.def("release_memory", &memory::release_idle_buffers, nb::call_guard<nb::gil_scoped_release>(),
+  m.def("release_memory", &memory::release_idle_buffers, nb::call_guard<GilRelease>(),
         "Return the pool's idle buffers to the system; says how many bytes.");
-  m.def("set_pool_limit", &memory::set_pool_limit, nb::arg("limit"),
-        nb::call_guard<nb::gil_scoped_release>(),
+  m.def("set_pool_limit", &memory::set_pool_limit, nb::arg("limit"), nb::call_guard<GilRelease>(),
         "Keep at most this many bytes in idle buffers from now on; 0 turns the pool off.");
   m.def(
       "status_name",

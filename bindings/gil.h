@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The GIL in threads that may outlive the interpreter.
+//
+// Before Python 3.14 a thread that takes the GIL of an interpreter that ends is ended by unwinding
+// its stack, which aborts the process at the first function that must not throw; nanobind's are
+// such functions. Here such threads stay where they are until the process is gone, as they do from
+// Python 3.14 on.
+#pragma once
+
+#include <unistd.h>
+
+#include <nanobind/nanobind.h>
+
+namespace softnpu::python {
+
+// Calls f, which takes the GIL or runs Python code that may, and throws nothing.
+template <class F>
+auto call_or_stay(F&& f) noexcept {
+  try {
+    return f();
+  } catch (...) {  // the unwinding, which would go on from the end of this block
+    for (;;) pause();
+  }
+}
+
+class GilRelease {
+ public:
+  GilRelease() : state_(PyEval_SaveThread()) {}
+  GilRelease(const GilRelease&) = delete;
+  ~GilRelease() {
+    call_or_stay([this] { PyEval_RestoreThread(state_); });
+  }
+
+ private:
+  PyThreadState* const state_;
+};
+
+class GilAcquire {
+ public:
+  GilAcquire() : state_(call_or_stay([] { return PyGILState_Ensure(); })) {}
+  GilAcquire(const GilAcquire&) = delete;
+  ~GilAcquire() { PyGILState_Release(state_); }
+
+ private:
+  const PyGILState_STATE state_;
+};
+
+}  // namespace softnpu::python
