@@ -118,6 +118,14 @@ SOFTNPU_INLINE void for_quads(int64_t n, const At& at) {
   for (int64_t j = i; j < n; ++j) at(j, double{});
 }
 
+// Calls f<n>(), for n from 1 to kMost.
+template <int kMost, class F>
+SOFTNPU_INLINE void with_count(int64_t n, const F& f) {
+  if constexpr (kMost > 1)
+    if (n < kMost) return with_count<kMost - 1>(n, f);
+  f.template operator()<kMost>();
+}
+
 // A pointer read by itself. Compilers like to read four at once, which has to wait until the stores
 // that wrote them one by one have left the core: 40 ns for each row.
 template <class T>
