@@ -141,7 +141,7 @@ class UpsampleBoxes {
   // they come from memory: sum_of(), which takes fewer at a time, is faster there.
   bool sum_in_registers(const T* from, int64_t n, Sums<kCompensated> sums) const {
     constexpr int64_t kShort = 16, kLong = 64;
-    if (ahead_ != 0 && n >= kShort) return false;
+    if (ahead_ != 0 && n >= kShort && (n < kLong || task_.far)) return false;
     // In long rows, choosing the function no longer counts.
     const auto sum_long = [&]<int kY, int kZ>() { sum_long_boxes(small<kY, kZ>(from), n, sums); };
     if (n >= kLong && if_small<4>(sum_long)) return true;

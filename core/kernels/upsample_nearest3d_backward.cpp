@@ -97,7 +97,7 @@ class RowMaker {
   // How far from the boxes of these rows those of the next rows are.
   int64_t next_whole_rows(int64_t h, int64_t count) const {
     // One plane alone is read from end to end, which the machine foresees.
-    if (!task_.far || boxes_.planes() <= 1) return 0;
+    if (!task_.ask_ahead || boxes_.planes() <= 1) return 0;
     const UpsampleAxis& y = task_.h;
     if (h + count < y.in) return (y.start[h + count] - y.start[h]) * y.out_stride;
     return boxes_.planes() * task_.d.out_stride - y.start[h] * y.out_stride;
@@ -143,7 +143,9 @@ class RowMaker {
   bool total_doubled_rows(const T* from, int64_t h, int64_t count, T* out) {
     if (!boxes_.take_rows(h)) return false;
     return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
-      total_doubled(boxes_.template small<kY, kZ>(from), task_.w.in, count, boxes_.ahead(), out);
+      const Boxes<kY, kZ, T> boxes = boxes_.template small<kY, kZ>(from);
+      boxes_.ahead() == 0 ? total_doubled<false>(boxes, task_.w.in, count, 0, out)
+                          : total_doubled<true>(boxes, task_.w.in, count, boxes_.ahead(), out);
     });
   }
 #endif
@@ -183,7 +185,7 @@ class RowMaker {
     const UpsampleAxis& w = task_.w;
     const int64_t w0 = w.tiles[tile], w1 = w.tiles[tile + 1];
     const int64_t x0 = w.start[w0], nx = w.start[w1] - x0;
-    if (task_.far) boxes_.set_ahead(w1 < w.in ? nx * w.out_stride : next_rows(x0));
+    if (task_.ask_ahead) boxes_.set_ahead(w1 < w.in ? nx * w.out_stride : next_rows(x0));
     const bool touch = output_.dense() && (nv_ == 1 || nv_ == w.in_stride);
     to += w0 * w.in_stride;
     const auto write = [&](const auto* made) {

@@ -76,6 +76,14 @@ Status check_limits(const Dims& out, const Dims& in, RuleId /*rule*/) {
 
 bool scales_given(const Args& a) { return a.scales_d > 0 && a.scales_h > 0 && a.scales_w > 0; }
 
+// From how many bytes of operands on it pays to ask for elements ahead: before memory has to be
+// read, because a cache that is shared with others has less room than its size says.
+int64_t bytes_to_ask_ahead(const kernels::UpsampleNearest3dBackwardTask& task) {
+  constexpr int64_t kMiB = int64_t{1} << 20;
+  if (task.channels_inner && task.dtype != DType::f64) return 12 * kMiB;
+  return (!task.channels_inner && task.w.factor == 2 ? 4 : 6) * kMiB;
+}
+
 }  // namespace
 
 Status UpsampleNearest3dBackward::check_pointers(const Args& a) {
@@ -152,7 +160,9 @@ UpsampleNearest3dBackward::Plan UpsampleNearest3dBackward::plan(const Args& a) {
       .w = axis(at.w, a.scales_w),
   };
   task.channels_inner = task.channels > 1 && task.out_channel_stride == 1 && task.w.out_stride != 1;
-  task.far = (out.numel() + in.numel()) * item_size(out.dtype) >= loops::kFarBytes;
+  const int64_t bytes = (out.numel() + in.numel()) * item_size(out.dtype);
+  task.far = bytes >= loops::kFarBytes;
+  task.ask_ahead = bytes >= bytes_to_ask_ahead(task);
   // With channels outside, small results lose a tenth by it.
   task.stream = task.far && (task.channels_inner || in.numel() > out.numel());
   plan_row_steps(task);
