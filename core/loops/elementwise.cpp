@@ -103,6 +103,18 @@ bool should_swap(const ElementwiseLayout& l) {
   return more > 0 && !l.far;
 }
 
+// How much the operands have in memory: what is repeated is there once.
+int64_t bytes_of(const Dimensions& dims, const ElementwiseLayout& l) {
+  int64_t bytes = 0;
+  for (int k = 0; k < l.operands; ++k) {
+    int64_t own = item_size(l.dtype[k]);
+    for (size_t i = 0; i < dims.size(); ++i)
+      if (dims[i].stride[k] != 0) own *= dims[i].size;
+    bytes += own;
+  }
+  return bytes;
+}
+
 // How inputs that are dense along y are cut: rows of a tile, and elements that it takes of each.
 struct TurnedTiles {
   int64_t rows, elements;
@@ -176,16 +188,18 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
   for (int k = 0; k < l.operands; ++k) l.dtype[k] = operands[k]->dtype;
   const int64_t elements = operands.back()->numel();
   if (elements == 0) return l;  // no tiles
-  const int64_t bytes = elements * item_size(operands.back()->dtype) * l.operands;
-  l.far = bytes >= kFarBytes;
-  l.huge = bytes >= kHugeBytes;
   if (is_plain(operands)) {
     l.nx = elements;
     l.sx.fill(1);
+    int64_t bytes = 0;
+    for (int k = 0; k < l.operands; ++k) bytes += elements * item_size(l.dtype[k]);
+    l.far = bytes >= kFarBytes;
+    l.huge = bytes >= kHugeBytes;
     choose_tiles(l, false);
     return l;
   }
   Dimensions dims = collapse(operands);
+  const int64_t bytes = bytes_of(dims, l);
   bool transposed = false;
   if (!dims.empty()) {
     const size_t y = pick_y(dims, l.operands, transposed);
@@ -197,6 +211,8 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
       l.sy = dims[y].stride;
       dims.erase(y);
     }
+    l.far = bytes >= (l.has_dense_rows() ? kFarBytes : kFarStridedBytes);
+    l.huge = bytes >= kHugeBytes;
     if (transposed && should_swap(l)) {
       std::swap(l.nx, l.ny);
       std::swap(l.sx, l.sy);

@@ -117,20 +117,12 @@ inline int64_t join_tiles(const ElementwiseLayout& l, int64_t index, int64_t end
   return joined;
 }
 
-// Whether all rows are dense, or repeat one element.
-inline bool has_dense_rows(const ElementwiseLayout& l) {
-  const int out = l.operands - 1;
-  bool dense = l.sx[out] == 1;
-  for (int k = 0; k < out; ++k) dense &= l.sx[k] == 0 || l.sx[k] == 1;
-  return dense;
-}
-
 template <int Inputs, class T, bool kStreams, class Formula>
 void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
                 int64_t begin, int64_t end) {
   FusedInput<T> in[3];
   alignas(64) T held[kPiece];
-  const bool whole = has_dense_rows(l), ahead = asks_ahead(l, formula) || !whole;
+  const bool whole = l.has_dense_rows(), ahead = asks_ahead(l, formula) || !whole;
   const int64_t out_sx = l.sx[Inputs];
   for (int64_t index = begin; index < end;) {
     Tile tile = locate(l, index);

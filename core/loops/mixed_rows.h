@@ -142,7 +142,7 @@ void walk_mixed(const ElementwiseLayout& l, std::byte* const* origins, const For
 // Whether walk_mixed() applies.
 inline bool can_mix(const ElementwiseLayout& l) {
   const int out = l.operands - 1;
-  bool takes = l.tile_x >= kLanes && has_dense_rows(l);
+  bool takes = l.tile_x >= kLanes && l.has_dense_rows();
   for (int k = 0; k < out; ++k) takes &= has_lanes(l.dtype[k]);
   return takes && (has_lanes(l.dtype[out]) || l.dtype[out] == DType::f64);
 }

@@ -163,8 +163,10 @@ UpsampleNearest3dBackward::Plan UpsampleNearest3dBackward::plan(const Args& a) {
   const int64_t bytes = (out.numel() + in.numel()) * item_size(out.dtype);
   task.far = bytes >= loops::kFarBytes;
   task.ask_ahead = bytes >= bytes_to_ask_ahead(task);
-  // With channels outside, small results lose a tenth by it.
-  task.stream = task.far && (task.channels_inner || in.numel() > out.numel());
+  // A result that is smaller than what it comes from gains later, and with channels outside never.
+  constexpr int64_t kSmallResultBytes = 2 * loops::kFarBytes;
+  task.stream =
+      in.numel() > out.numel() ? task.far : task.channels_inner && bytes >= kSmallResultBytes;
   plan_row_steps(task);
   return Plan(std::move(task));
 }
