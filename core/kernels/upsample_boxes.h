@@ -115,6 +115,12 @@ class UpsampleBoxes {
     const int64_t n = nx * nv;
     int waiting = 0;
     bool first = true;
+    const auto add_waiting = [&]<int kRows>() {
+      first ? add_rows<kRows, true>(rows, n, ahead_, sums)
+            : add_rows<kRows, false>(rows, n, ahead_, sums);
+      first = false;
+      waiting = 0;
+    };
     for (int64_t y = y0_; y < y1_; ++y)
       for (int64_t z = z0_; z < z1_; ++z) {
         const T* in =
@@ -123,22 +129,15 @@ class UpsampleBoxes {
           rows[waiting] = in;
         else
           rows[waiting] = staged_row(in, nx, nv, staged_[waiting]);
-        if (++waiting < kBatch) continue;
-        first ? add_rows<kBatch, true>(rows, n, ahead_, sums)
-              : add_rows<kBatch, false>(rows, n, ahead_, sums);
-        first = false;
-        waiting = 0;
+        if (++waiting == kBatch) add_waiting.template operator()<kBatch>();
       }
-    if (waiting == 0) return;
-    with_count<kBatch - 1>(waiting, [&]<int kRows>() {
-      first ? add_rows<kRows, true>(rows, n, ahead_, sums)
-            : add_rows<kRows, false>(rows, n, ahead_, sums);
-    });
+    if (waiting > 0) with_count<kBatch - 1>(waiting, add_waiting);
   }
 
 #ifdef SOFTNPU_QUADS
   // The same for n elements of each row behind each other, 4 or more, all rows at once. False where
-  // they come from memory: sum_of(), which takes fewer at a time, is faster there.
+  // sum_of(), which takes fewer at a time, is faster: from memory, but for short rows, and for rows
+  // of middle length wherever it pays to ask ahead.
   bool sum_in_registers(const T* from, int64_t n, Sums<kCompensated> sums) const {
     constexpr int64_t kShort = 16, kLong = 64;
     if (ahead_ != 0 && n >= kShort && (n < kLong || task_.far)) return false;

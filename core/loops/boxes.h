@@ -124,31 +124,33 @@ void sum_long_boxes(const Boxes<kY, kZ, T>& boxes, int64_t n, Sums<kIsCompensate
   sum_boxes(Boxes<kY, kZ, T>{boxes.first, boxes.sy, boxes.sz}, n, sums);  // as in total_doubled()
 }
 
-// The same for boxes of any size: the sums of 16 columns stay in registers from the first row to
-// the last. 1.5 times as fast as add_rows() for boxes of 11 rows of 16.
+// The sums of kCount · 4 columns of a box of any size, in registers from the first row to the last.
+template <int kCount, class T>
+SOFTNPU_INLINE void sum_columns(const T* first, int64_t rows, int64_t sy, int64_t planes,
+                                int64_t sz, int64_t ahead, Sums<kIsCompensated<T>> sums) {
+  QuadSum<T> sum[kCount] = {};
+  const auto add = [&](const T* row) SOFTNPU_INLINED {
+    for (int q = 0; q < kCount; ++q) sum[q].add(load_quad(row + q * kQuad));
+    if (ahead != 0) prefetch(row, ahead);
+  };
+  for (int q = 0; q < kCount; ++q) sum[q].value = load_quad(first + q * kQuad);
+  for (int64_t z = 1; z < planes; ++z) add(first + z * sz);
+  for (int64_t y = 1; y < rows; ++y)
+    for (int64_t z = 0; z < planes; ++z) add(first + y * sy + z * sz);
+  for (int q = 0; q < kCount; ++q) sums.put(q * kQuad, sum[q]);
+}
+
+// sum_boxes() for boxes of any size, 16 columns at a time. 1.5 times as fast as add_rows() for
+// boxes of 11 rows of 16.
 template <class T>
 void sum_large_boxes(const T* first, int64_t rows, int64_t sy, int64_t planes, int64_t sz,
                      int64_t n, int64_t ahead, Sums<kIsCompensated<T>> sums) {
-  const auto sum_at = [&]<int kCount>(std::integral_constant<int, kCount>, int64_t x)
-                          SOFTNPU_INLINED {
-                            QuadSum<T> sum[kCount] = {};
-                            const auto add = [&](const T* row) SOFTNPU_INLINED {
-                              for (int q = 0; q < kCount; ++q)
-                                sum[q].add(load_quad(row + q * kQuad));
-                              if (ahead != 0) prefetch(row, ahead);
-                            };
-                            for (int q = 0; q < kCount; ++q)
-                              sum[q].value = load_quad(first + x + q * kQuad);
-                            for (int64_t z = 1; z < planes; ++z) add(first + x + z * sz);
-                            for (int64_t y = 1; y < rows; ++y)
-                              for (int64_t z = 0; z < planes; ++z) add(first + x + y * sy + z * sz);
-                            for (int q = 0; q < kCount; ++q) sums.put(x + q * kQuad, sum[q]);
-                          };
-  constexpr std::integral_constant<int, 4> kFour;
-  constexpr std::integral_constant<int, 1> kOne;
   int64_t x = 0;
-  for (; x + 4 * kQuad <= n; x += 4 * kQuad) sum_at(kFour, x);
-  for_steps<kQuad>(x, n, [&](int64_t at) SOFTNPU_INLINED { sum_at(kOne, at); });
+  for (; x + 4 * kQuad <= n; x += 4 * kQuad)
+    sum_columns<4>(first + x, rows, sy, planes, sz, ahead, sums.from(x));
+  for_steps<kQuad>(x, n, [&](int64_t at) SOFTNPU_INLINED {
+    sum_columns<1>(first + at, rows, sy, planes, sz, ahead, sums.from(at));
+  });
 }
 
 SOFTNPU_LEVEL_END
