@@ -115,6 +115,12 @@ int64_t bytes_of(const Dimensions& dims, const ElementwiseLayout& l) {
   return bytes;
 }
 
+// Where so many bytes of operands are taken to lie.
+void place(ElementwiseLayout& l, int64_t bytes) {
+  l.far = bytes >= (l.has_dense_rows() ? kFarBytes : kFarStridedBytes);
+  l.huge = bytes >= kHugeBytes;
+}
+
 // How inputs that are dense along y are cut: rows of a tile, and elements that it takes of each.
 struct TurnedTiles {
   int64_t rows, elements;
@@ -193,8 +199,7 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
     l.sx.fill(1);
     int64_t bytes = 0;
     for (int k = 0; k < l.operands; ++k) bytes += elements * item_size(l.dtype[k]);
-    l.far = bytes >= kFarBytes;
-    l.huge = bytes >= kHugeBytes;
+    place(l, bytes);
     choose_tiles(l, false);
     return l;
   }
@@ -211,8 +216,7 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
       l.sy = dims[y].stride;
       dims.erase(y);
     }
-    l.far = bytes >= (l.has_dense_rows() ? kFarBytes : kFarStridedBytes);
-    l.huge = bytes >= kHugeBytes;
+    place(l, bytes);
     if (transposed && should_swap(l)) {
       std::swap(l.nx, l.ny);
       std::swap(l.sx, l.sy);
