@@ -169,8 +169,8 @@ for _ in range(1 if sys.argv[1] == "reports" else 3):
     threading.Thread(target=globals()[sys.argv[1]], daemon=True).start()
     started.acquire()
 if sys.argv[1] == "reports":
-    for _ in range(1000):
+    for _ in range(1000):  # each lets the GIL go inside a callback: its thread is caught there
         rt.launch_callback(lambda _: time.sleep(1e-4), None, acl.ACL_CALLBACK_NO_BLOCK, stream)
-time.sleep(0.05)
+time.sleep(0.05)  # until every thread is inside a call
 print("done")
 """
