@@ -43,6 +43,15 @@ Status check_on_device(const Operand& operand) {
   return {};
 }
 
+Status check_aligned(const Operand& operand) {
+  const Tensor& t = *operand.arg;
+  const auto bytes = static_cast<uintptr_t>(item_size(t.dtype));
+  REQUIRE(reinterpret_cast<uintptr_t>(t.data) % bytes == 0, kParamInvalid, "data-misaligned"_rule,
+          operand.name, " has its data at an address that is not a multiple of ", bytes,
+          ", the bytes of an element of its data type ", t.dtype);
+  return {};
+}
+
 Status check_allocation(const Operand& operand) {
   const Tensor& t = *operand.arg;
   const auto block = runtime::find_block(t.data);
@@ -81,6 +90,7 @@ Status check_addresses(const OperatorTraits& traits, std::span<const Operand> op
   RETURN_IF_FAILED(every(check_present));
   if (memory == Memory::device) {
     RETURN_IF_FAILED(every(check_on_device));
+    RETURN_IF_FAILED(every(check_aligned));
     RETURN_IF_FAILED(every(check_allocation));
   }
   return check_overlap(traits, operands);

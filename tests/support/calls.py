@@ -85,11 +85,9 @@ def _handle(session: Session, kind: str, how: str, live: int | None) -> int | No
 
 def _tensor(session: Session, place: Place, addresses: list[int], arena: Arena) -> int | None:
     t: Described = place.tensor
-    address: int | None = addresses[place.buffer] + place.start
-    if t.data == "null":
-        address = None
-    elif t.data == "host":
-        address = arena.buffers[place.buffer].ctypes.data
+    at = addresses[place.buffer] + place.start
+    host = arena.buffers[place.buffer].ctypes.data
+    address = {"device": at, "null": None, "host": host, "misaligned": at + 1}[t.data]
     live = session.tensor(
         t.dtype,
         t.shape,

@@ -38,7 +38,7 @@ class Described:
     storage: list[int]
     format: str
     values: Any
-    data: str = "device"  # or "null", or "host"
+    data: str = "device"  # or "null", "host", "misaligned"
     handle: str = "live"  # or "dead", "foreign", "wrong-kind"
 
     @property
