@@ -16,10 +16,10 @@
 // element that was loaded (in-place operators).
 #if defined(__clang__)
 #define SOFTNPU_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#define SOFTNPU_FOUR_AT_ONCE _Pragma("clang loop unroll_count(4)")
+#define SOFTNPU_UNROLLED _Pragma("clang loop unroll(full)")
 #else
 #define SOFTNPU_INDEPENDENT _Pragma("GCC ivdep")
-#define SOFTNPU_FOUR_AT_ONCE _Pragma("GCC unroll 4")
+#define SOFTNPU_UNROLLED _Pragma("GCC unroll 16")
 #endif
 
 #define SOFTNPU_INLINE inline __attribute__((always_inline))

@@ -12,6 +12,7 @@ class MaxUnpool3dBackwardPlan {
  public:
   MaxUnpool3dBackwardPlan(const kernels::MaxUnpool3dBackwardTask& task, Dims shape)
       : task_(task), shape_(std::move(shape)) {}
+  void expect_fresh_output() { task_.stream = false; }
   uint64_t workspace_size() const { return 0; }
   SOFTNPU_EXPORT Status run(std::byte* const* origins, std::byte* workspace) const;
 

@@ -18,6 +18,24 @@ from tests.support.cases import MOVED
 from tests.support.ulp import same_bits
 
 ONES, ZEROS = [1, 1, 1], [0, 0, 0]
+# Bytes of operands: elements are asked for ahead; results are written past the caches, too.
+LARGE = {"asked for ahead": 8 << 20, "past the caches": 18 << 20}
+GUARD = 7  # elements before and after a result; odd, so that it begins off a line
+
+
+def large(
+    inner: tuple[int, int, int], dtype: np.dtype[Any], size: int, *, ascending: bool
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], list[int]]:
+    """Make gradOutput, indices and outputSize of so many bytes together."""
+    rng = np.random.default_rng(61)
+    outer = [2 * n for n in inner]
+    count = int(np.prod(inner))
+    channels = -(-size // (count * (8 + 9 * dtype.itemsize)))
+    grad = any_bits(rng, (1, channels, *outer), dtype)
+    indices = rng.integers(0, 8 * count, (1, channels, count))
+    if ascending:
+        indices.sort(axis=-1)
+    return grad, indices.reshape(1, channels, *inner), outer
 
 
 def any_bits(
@@ -38,6 +56,27 @@ def test_every_bit_is_kept(name: str, lead: tuple[int, ...]) -> None:
     got = softnpu.max_unpool3d_backward(grad, pooled, indices, [9, 10, 11], ONES, ZEROS)
     expected = reference.max_unpool3d_backward(grad, pooled, indices, [9, 10, 11], ONES, ZEROS)
     assert same_bits(got, expected)
+
+
+@pytest.mark.parametrize("ascending", [False, True], ids=["random", "sorted"])
+@pytest.mark.parametrize("inner", [(3, 5, 7), (11, 13, 17)], ids=str)
+@pytest.mark.parametrize("dtype", [np.int8, np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("size", LARGE)
+def test_large_gathers(
+    size: str, dtype: type, inner: tuple[int, int, int], ascending: bool
+) -> None:
+    """Law: the same from memory, in short rows and long ones, and nothing beside the result."""
+    grad, indices, outer = large(inner, np.dtype(dtype), LARGE[size], ascending=ascending)
+    flat = (*indices.shape[:2], -1)
+    expected = np.take_along_axis(grad.reshape(flat), indices.reshape(flat), -1)
+    memory = np.full(indices.size + 2 * GUARD, 1, dtype)
+    out = memory[GUARD:-GUARD].reshape(indices.shape)
+    softnpu.max_unpool3d_backward(grad, out.copy(), indices, outer, ONES, ZEROS, out=out)
+    assert same_bits(out, expected.reshape(out.shape))
+    assert (memory[:GUARD] == 1).all()
+    assert (memory[-GUARD:] == 1).all()
+    made = softnpu.max_unpool3d_backward(grad, out, indices, outer, ONES, ZEROS)
+    assert same_bits(made, out)
 
 
 @settings(max_examples=60, deadline=None)
@@ -85,3 +124,21 @@ def test_an_index_out_of_range_is_an_index_error(value: int, position: int) -> N
         reference.max_unpool3d_backward(grad, grad, bad, [3, 4, 5], ONES, ZEROS)
     again = softnpu.max_unpool3d_backward(grad, grad, indices, [3, 4, 5], ONES, ZEROS)
     assert same_bits(again, grad)
+
+
+@pytest.mark.parametrize("position", [0, 5, 77, 1200, 2239, 2240, 2430])
+@pytest.mark.parametrize("size", LARGE)
+def test_the_first_of_many_bad_indices_is_named(size: str, position: int) -> None:
+    """Law: so it is in large calls, wherever in a row it lies, and whichever thread finds it."""
+    inner = (11, 13, 17)
+    grad, indices, outer = large(inner, np.dtype(np.float32), LARGE[size], ascending=False)
+    channel = indices.shape[1] // 3
+    rows = indices.reshape(indices.shape[1], -1)
+    rows[channel, position] = -(position + 2)
+    rows[channel + 1 :, ::7] = indices.size * 8
+    rows[channel, position + 1 :] = -1
+    pooled = np.zeros(indices.shape, np.float32)
+    out = np.zeros(indices.size + GUARD, np.float32)[GUARD:].reshape(indices.shape)
+    where = ", ".join(map(str, np.unravel_index(channel * 2431 + position, indices.shape)))
+    with pytest.raises(IndexError, match=rf"\[{where}\] is {-(position + 2)};"):
+        softnpu.max_unpool3d_backward(grad, pooled, indices, outer, ONES, ZEROS, out=out)
