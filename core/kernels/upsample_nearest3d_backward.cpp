@@ -35,6 +35,7 @@ class RowMaker {
     const int64_t longer = task.w.in > span_ ? task.w.in : span_;
     if (!task.channels_inner && short_ranges && task.w.tiles.size() == 2)
       at_once_ = kUpsampleTile / (longer + columns_.constants());
+    if (task.ask_ahead) plan_ahead();
   }
 
   void make(int64_t row, int64_t end) {
@@ -75,7 +76,8 @@ class RowMaker {
     const int64_t step = span_ + columns_.constants();
     const bool picked = columns_.picked();
     T* const place = output_.place_for(to, output_.rows_touch());
-    boxes_.set_ahead(next_whole_rows(h, count));
+    // One plane alone is read from end to end, which the machine foresees.
+    boxes_.set_ahead(task_.ask_ahead && boxes_.planes() > 1 ? distance_of_rows(h, count) : 0);
     if (total_in_registers(from, h, count, place)) return finish_rows(place, to, count);
     Stage* const out = output_.stage_for(place);
     if (picked) fill_zero(count * w.in, out);
@@ -94,13 +96,27 @@ class RowMaker {
     finish_rows(out, to, count);
   }
 
-  // How far from the boxes of these rows those of the next rows are.
-  int64_t next_whole_rows(int64_t h, int64_t count) const {
-    // One plane alone is read from end to end, which the machine foresees.
-    if (!task_.ask_ahead || boxes_.planes() <= 1) return 0;
+  // Rows that are made together become as many each time as can be, so that what is asked for ahead
+  // of some is all that the next ones need. Of others, with boxes small enough, elements are asked
+  // for some rows ahead: 6 KB more made ×3.3 of rows of 59 from memory 1.5 times as fast.
+  void plan_ahead() {
+    constexpr int64_t kAheadBytes = 8192;
+    const UpsampleAxis &d = task_.d, &h = task_.h;
+    const auto divided = [](int64_t n, int64_t by) { return (n + by - 1) / by; };
+    if (at_once_ > 1 && d.longest > 1) at_once_ = divided(h.in, divided(h.in, at_once_));
+    const int64_t box = d.longest * h.longest * span_ * channels_inside() * int64_t{sizeof(T)};
+    if (box > 0) rows_ahead_ = divided(kAheadBytes, box);
+  }
+
+  int64_t channels_inside() const { return task_.channels_inner ? task_.channels : 1; }
+
+  // How far from the box of row h that of the row `count` later is.
+  int64_t distance_of_rows(int64_t h, int64_t count) const {
     const UpsampleAxis& y = task_.h;
-    if (h + count < y.in) return (y.start[h + count] - y.start[h]) * y.out_stride;
-    return boxes_.planes() * task_.d.out_stride - y.start[h] * y.out_stride;
+    const int64_t next = h + count;
+    if (next < y.in) return (y.start[next] - y.start[h]) * y.out_stride;
+    const int64_t wrapped = next - y.in < y.in ? next - y.in : 0;
+    return boxes_.planes() * task_.d.out_stride + (y.start[wrapped] - y.start[h]) * y.out_stride;
   }
 
   template <class Made>
@@ -122,7 +138,8 @@ class RowMaker {
       return total_doubled_rows(from, h, count, out);
     const BoxRows<T> rows = boxes_.box_rows(from, h, count);
     if (w.halved && span_ >= kQuad) {
-      total_halved_rows(rows, w.in, span_, out);
+      boxes_.ahead() == 0 ? total_halved_rows<false>(rows, w.in, span_, 0, out)
+                          : total_halved_rows<true>(rows, w.in, span_, boxes_.ahead(), out);
       return true;
     }
 #ifdef SOFTNPU_PICKS_QUADS
@@ -168,7 +185,7 @@ class RowMaker {
 
   void make_row(const T* from, T* to, int64_t h) {
     const bool any = boxes_.take_rows(h);
-    const int64_t all = task_.channels_inner ? task_.channels : 1;
+    const int64_t all = channels_inside();
     if (!any && output_.dense()) {
       output_.write_zero(to, task_.w.in * all);
       return;
@@ -176,16 +193,20 @@ class RowMaker {
     for (int64_t v = 0; v < all; v += kUpsampleTile) {
       nv_ = all - v < kUpsampleTile ? all - v : kUpsampleTile;
       for (size_t tile = 0; tile + 1 < task_.w.tiles.size(); ++tile)
-        make_tile(from + v * task_.out_channel_stride, to + v * task_.in_channel_stride, tile, any);
+        make_tile(from + v * task_.out_channel_stride, to + v * task_.in_channel_stride, h, tile,
+                  any);
     }
   }
 
   // Elements [w0, w1) of a row; one whose range is longer than a tile has a tile of its own.
-  void make_tile(const T* from, T* to, size_t tile, bool any) {
+  void make_tile(const T* from, T* to, int64_t h, size_t tile, bool any) {
     const UpsampleAxis& w = task_.w;
     const int64_t w0 = w.tiles[tile], w1 = w.tiles[tile + 1];
     const int64_t x0 = w.start[w0], nx = w.start[w1] - x0;
-    if (task_.ask_ahead) boxes_.set_ahead(w1 < w.in ? nx * w.out_stride : next_rows(x0));
+    if (task_.ask_ahead)
+      boxes_.set_ahead(w1 < w.in
+                           ? nx * w.out_stride
+                           : distance_of_rows(h, w0 == 0 ? rows_ahead_ : 1) - x0 * w.out_stride);
     const bool touch = output_.dense() && (nv_ == 1 || nv_ == w.in_stride);
     to += w0 * w.in_stride;
     const auto write = [&](const auto* made) {
@@ -205,11 +226,6 @@ class RowMaker {
       columns_.total(tile, nv_, scratch_.sums, out);
     }
     write(out);
-  }
-
-  // How far from column x0 of the box's rows the first column of the next box is.
-  int64_t next_rows(int64_t x0) const {
-    return boxes_.rows() * task_.h.out_stride - x0 * task_.w.out_stride;
   }
 
   // One element of gradInput (for each channel) whose range does not fit a tile. Its sums stay open
@@ -237,9 +253,10 @@ class RowMaker {
   UpsampleBoxes<T> boxes_;
   UpsampleColumns<T> columns_;
   UpsampleOutput<T> output_;
-  int64_t span_;         // how much of a row of gradOut has a part in gradInput
-  int64_t at_once_ = 0;  // rows that are made together; one by one if it is no more than 1
-  int64_t nv_ = 1;       // channels side by side
+  int64_t span_;            // how much of a row of gradOut has a part in gradInput
+  int64_t at_once_ = 0;     // rows that are made together; one by one if it is no more than 1
+  int64_t rows_ahead_ = 1;  // for which of the next rows, else, elements are asked for
+  int64_t nv_ = 1;          // channels side by side
 };
 
 }  // namespace

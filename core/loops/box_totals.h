@@ -138,9 +138,10 @@ SOFTNPU_INLINE void total_halved(const Boxes<kY, kZ, T> boxes, int64_t span, T* 
 }
 
 // Rows of n totals each, `span` of them not of empty ranges.
-template <class T>
-void total_halved_rows(const BoxRows<T>& rows, int64_t n, int64_t span, T* out) {
+template <bool kAsks, class T>
+void total_halved_rows(const BoxRows<T>& rows, int64_t n, int64_t span, int64_t ahead, T* out) {
   const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
+    if constexpr (kAsks) boxes.read_ahead(ahead);
     total_halved(boxes, span, out + r * n);
     fill_short(n - 2 * span, out + r * n + 2 * span);
   };

@@ -135,12 +135,13 @@ SOFTNPU_INLINE const T* read_alone(const T* const& pointer) {
   return value;
 }
 
-// Brings the line `ahead` elements behind `at` into the second cache; there may be none.
+// Brings the line `ahead` elements behind `at` into the cache; there may be none. Into the second
+// cache only, ×2 from memory took up to 1.3 times as long.
 template <class T>
 SOFTNPU_INLINE void prefetch(const T* at, int64_t ahead) {
   const uintptr_t address =
       reinterpret_cast<uintptr_t>(at) + static_cast<uint64_t>(ahead) * sizeof(T);
-  __builtin_prefetch(reinterpret_cast<const void*>(address), 0, 2);
+  __builtin_prefetch(reinterpret_cast<const void*>(address));
 }
 
 // sums[i] = (nothing or sums[i]) + in[0][i] + in[1][i] + …, in this order. Several rows at a time
