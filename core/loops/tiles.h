@@ -51,11 +51,12 @@ inline Tile locate(const ElementwiseLayout& l, int64_t index) {
   return tile;
 }
 
-// Brings n elements into the second cache; they may lie behind the operand.
-template <class T>
+// Brings n elements into the second cache, or the first (kLocality 3); they may lie behind the
+// operand.
+template <int kLocality = 2, class T>
 SOFTNPU_INLINE void read_row_ahead(const T* row, int64_t n) {
   constexpr int64_t kLine = 64 / sizeof(T);
-  for (int64_t i = 0; i < n; i += kLine) __builtin_prefetch(row + i, 0, 2);
+  for (int64_t i = 0; i < n; i += kLine) __builtin_prefetch(row + i, 0, kLocality);
 }
 
 // The loops take the formula by value: behind a reference its numbers might change with every

@@ -192,8 +192,12 @@ void turn_block(const T* in, int64_t sx, int64_t nx, int64_t ny, int64_t ahead, 
       T* const to = out + y * so + x;
       const int64_t columns = nx - x < kTurned ? nx - x : kTurned;
       const int64_t rows = ny - y < kTurned ? ny - y : kTurned;
+      // Columns of 4-byte elements that lie a power of two apart would push each other out of the
+      // first cache; those of 2-byte ones gain 5 % by being there.
+      constexpr int kLocality = sizeof(T) == 2 ? 3 : 2;
       if (ahead != 0)
-        for (int64_t i = 0; i < columns; ++i) __builtin_prefetch(from + i * sx + ahead, 0, 2);
+        for (int64_t i = 0; i < columns; ++i)
+          __builtin_prefetch(from + i * sx + ahead, 0, kLocality);
       if (columns == kTurned && rows == kTurned)
         turn_part<true>(from, sx, columns, rows, to, so);
       else
