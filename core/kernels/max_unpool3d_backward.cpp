@@ -50,7 +50,7 @@ SOFTNPU_INLINE void prefetch(const T* first, int64_t index) {
 // ms random, with one thread 46 -> 25 and 56 -> 32. A row's first elements are asked for together.
 template <bool kStreams, class Bits>
 int64_t gather_far(const Bits* grad, const int64_t* index, int64_t count, int64_t last, Bits* out) {
-  constexpr int64_t kBlock = 64, kAhead = 192, kIndicesAhead = 512;
+  constexpr int64_t kBlock = 64, kAhead = 192, kIndicesAhead = 512, kNear = 8192;
   const auto run = [&](int64_t begin, int64_t end) {
     return begin + gather_run(grad, index + begin, 1, end - begin, last, same, out + begin);
   };
@@ -68,10 +68,18 @@ int64_t gather_far(const Bits* grad, const int64_t* index, int64_t count, int64_
     alignas(64) Bits lines[kBlock];
     Bits* const to = kStreams ? lines : out + begin;
     for (int64_t i = 0; i < kBlock; i += 8) prefetch(at, kAhead + kIndicesAhead + i);
-    for (int64_t i = 0; i < kBlock; ++i) {
-      prefetch(grad, at[i + kAhead]);
-      to[i] = grad[at[i]];
-    }
+    const auto gather_block = [&]<int kEach>() SOFTNPU_INLINED {
+      for (int64_t i = 0; i < kBlock; i += kEach) {
+        prefetch(grad, at[i + kAhead]);
+        SOFTNPU_UNROLLED
+        for (int64_t k = i; k < i + kEach; ++k) to[k] = grad[at[k]];
+      }
+    };
+    // Bytes near each other share lines: asking for every fourth takes 0.8 to 0.95 of the time.
+    if (sizeof(Bits) == 1 && static_cast<uint64_t>(at[kBlock - 1] - at[0]) < uint64_t{kNear})
+      gather_block.template operator()<4>();
+    else
+      gather_block.template operator()<1>();
     if constexpr (kStreams) stream_lines(out + begin, lines);
   }
   return run(begin, count);
