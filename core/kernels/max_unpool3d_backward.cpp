@@ -3,6 +3,7 @@
 #include "kernels/kernels.h"
 #include "loops/indices.h"
 #include "loops/level.h"
+#include "loops/prefetch.h"
 #include "loops/stream_out.h"
 
 SOFTNPU_LEVEL_BEGIN
@@ -37,19 +38,13 @@ SOFTNPU_INLINE int64_t gather_run(const Bits* grad, const int64_t* index, int64_
   return count;
 }
 
-// Asks for an element soon to be read. Its index may be bad: nothing happens then.
-template <class T>
-SOFTNPU_INLINE void prefetch(const T* first, int64_t index) {
-  const uintptr_t address =
-      reinterpret_cast<uintptr_t>(first) + static_cast<uint64_t>(index) * sizeof(T);
-  __builtin_prefetch(reinterpret_cast<const void*>(address));
-}
-
-// The same for dense operands in memory. Every element is asked for this far ahead, also where
+// The same for dense operands from memory. Every element is asked for this far ahead, also where
 // indices ascend, and so are the indices: 16M float32 with two threads 25 -> 20 ms pooled, 29 -> 20
 // ms random, with one thread 46 -> 25 and 56 -> 32. A row's first elements are asked for together.
+// Indices ahead are not looked over yet: to ask for what is nowhere does nothing.
 template <bool kStreams, class Bits>
-int64_t gather_far(const Bits* grad, const int64_t* index, int64_t count, int64_t last, Bits* out) {
+int64_t gather_ahead(const Bits* grad, const int64_t* index, int64_t count, int64_t last,
+                     Bits* out) {
   constexpr int64_t kBlock = 64, kAhead = 192, kIndicesAhead = 512, kNear = 8192;
   const auto run = [&](int64_t begin, int64_t end) {
     return begin + gather_run(grad, index + begin, 1, end - begin, last, same, out + begin);
@@ -100,9 +95,9 @@ int64_t gather_row(const Task& task, const Bits* grad, const int64_t* index, int
       return rest / task.grad_h * gs[2] + rest % task.grad_h * gs[3] + at % task.grad_w * gs[4];
     });
   if (gs[4] != 1 || stride != 1) return run([step = gs[4]](int64_t at) { return at * step; });
-  if (!task.far) return gather_run(grad, index, 1, count, last, same, out);
-  return task.stream ? gather_far<true>(grad, index, count, last, out)
-                     : gather_far<false>(grad, index, count, last, out);
+  if (!task.ask_ahead) return gather_run(grad, index, 1, count, last, same, out);
+  return task.stream ? gather_ahead<true>(grad, index, count, last, out)
+                     : gather_ahead<false>(grad, index, count, last, out);
 }
 
 template <class Bits>

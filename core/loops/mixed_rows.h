@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loops/fused.h"
+#include "loops/prefetch.h"
 
 #ifdef SOFTNPU_LANES
 SOFTNPU_LEVEL_BEGIN
@@ -29,7 +30,7 @@ class MixedRow {
   SOFTNPU_INLINE void read_ahead(int64_t at) const {
     const int64_t item = item_size(type_);
     for (int64_t i = 0; i < item; ++i)
-      __builtin_prefetch(first_ + (at + kFusedAhead) * step_ * item + i * kBlock, 0, 2);
+      prefetch<2>(first_, (at + kFusedAhead) * step_ * item + i * kBlock);
   }
 
  private:

@@ -6,6 +6,7 @@
 
 #include "loops/lanes.h"
 #include "loops/level.h"
+#include "loops/prefetch.h"
 
 #ifdef SOFTNPU_LANES
 SOFTNPU_LEVEL_BEGIN
@@ -20,8 +21,7 @@ void gather_row(const T* in, int64_t stride, int64_t n, bool far, T* out) {
   if (stride == 2)
     for (; i + kLanes < n; i += kLanes) {
       if (far)
-        for (int64_t at = 0; at < 2 * kLanes; at += kLine)
-          __builtin_prefetch(in + (i + kAhead) * 2 + at);
+        for (int64_t at = 0; at < 2 * kLanes; at += kLine) prefetch(in, (i + kAhead) * 2 + at);
       copy_even(in + i * 2, out + i);
     }
   for (; i < n; ++i) out[i] = in[i * stride];

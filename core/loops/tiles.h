@@ -5,6 +5,7 @@
 #include "loops/convert.h"
 #include "loops/elementwise.h"
 #include "loops/level.h"
+#include "loops/prefetch.h"
 
 SOFTNPU_LEVEL_BEGIN
 
@@ -56,7 +57,7 @@ inline Tile locate(const ElementwiseLayout& l, int64_t index) {
 template <int kLocality = 2, class T>
 SOFTNPU_INLINE void read_row_ahead(const T* row, int64_t n) {
   constexpr int64_t kLine = 64 / sizeof(T);
-  for (int64_t i = 0; i < n; i += kLine) __builtin_prefetch(row + i, 0, kLocality);
+  for (int64_t i = 0; i < n; i += kLine) prefetch<kLocality>(row, i);
 }
 
 // The loops take the formula by value: behind a reference its numbers might change with every

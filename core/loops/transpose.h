@@ -5,6 +5,7 @@
 
 #include "loops/convert.h"
 #include "loops/level.h"
+#include "loops/prefetch.h"
 
 SOFTNPU_LEVEL_BEGIN
 
@@ -96,8 +97,7 @@ void transpose_squares(const T* in, int64_t sx, int64_t nx, int64_t ny, float* o
   for (int64_t x = 0; x < nx; x += kLanes)
     for (int64_t y = 0; y < ny; y += kLanes) {
       if constexpr (kAhead)
-        for (int64_t i = 0; i < kLanes; ++i)
-          __builtin_prefetch(in + (x + i) * sx + y + 2 * ny, 0, 2);
+        for (int64_t i = 0; i < kLanes; ++i) prefetch<2>(in, (x + i) * sx + y + 2 * ny);
       transpose_square(in + x * sx + y, sx, out + y * so + x, so);
     }
 }
@@ -196,8 +196,7 @@ void turn_block(const T* in, int64_t sx, int64_t nx, int64_t ny, int64_t ahead, 
       // first cache; those of 2-byte ones gain 5 % by being there.
       constexpr int kLocality = sizeof(T) == 2 ? 3 : 2;
       if (ahead != 0)
-        for (int64_t i = 0; i < columns; ++i)
-          __builtin_prefetch(from + i * sx + ahead, 0, kLocality);
+        for (int64_t i = 0; i < columns; ++i) prefetch<kLocality>(from, i * sx + ahead);
       if (columns == kTurned && rows == kTurned)
         turn_part<true>(from, sx, columns, rows, to, so);
       else
