@@ -80,9 +80,9 @@ bool scales_given(const Args& a) { return a.scales_d > 0 && a.scales_h > 0 && a.
 // read, because a cache that is shared with others has less room than its size says.
 int64_t bytes_to_ask_ahead(const kernels::UpsampleNearest3dBackwardTask& task) {
   constexpr int64_t kMiB = int64_t{1} << 20;
-  if (task.channels_inner && task.dtype != DType::f64) return 12 * kMiB;
-  if (!task.channels_inner && task.w.halved) return (item_size(task.dtype) == 2 ? 16 : 8) * kMiB;
-  return (!task.channels_inner && task.w.factor == 2 ? 4 : 6) * kMiB;
+  if (task.channels_inner) return (task.dtype == DType::f64 ? 6 : 12) * kMiB;
+  if (task.w.halved) return (item_size(task.dtype) == 2 ? 16 : 8) * kMiB;
+  return (task.w.factor == 2 ? 4 : 6) * kMiB;
 }
 
 }  // namespace
