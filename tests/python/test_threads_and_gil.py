@@ -144,10 +144,16 @@ rt.set_device(0)
 context, _ = rt.get_context()
 stream, _ = rt.create_stream()
 started = threading.Semaphore(0)
+in_callback = threading.Event()
+
+def callback(_):  # lets the GIL go in a callback: its thread is caught there
+    in_callback.set()
+    time.sleep(1e-4)
 
 def kernels():
     x = np.ones(100_000, np.float32)
     out = np.empty_like(x)
+    softnpu.selu_backward(x, x, out=out)
     started.release()
     while True:
         softnpu.selu_backward(x, x, out=out)
@@ -161,6 +167,7 @@ def reports():
 
 def waits():
     rt.set_context(context)
+    rt.synchronize_device()
     started.release()
     while True:
         rt.synchronize_device()
@@ -169,8 +176,8 @@ for _ in range(1 if sys.argv[1] == "reports" else 3):
     threading.Thread(target=globals()[sys.argv[1]], daemon=True).start()
     started.acquire()
 if sys.argv[1] == "reports":
-    for _ in range(1000):  # each lets the GIL go inside a callback: its thread is caught there
-        rt.launch_callback(lambda _: time.sleep(1e-4), None, acl.ACL_CALLBACK_NO_BLOCK, stream)
-time.sleep(0.05)  # until every thread is inside a call
+    for _ in range(1000):
+        rt.launch_callback(callback, None, acl.ACL_CALLBACK_NO_BLOCK, stream)
+    in_callback.wait()
 print("done")
 """
