@@ -11,8 +11,8 @@ from typing import Any
 from softnpu.bench import native
 from softnpu.bench.runner import Side
 
-# The number says how many arrays are in use.
-KINDS = {"copy": 2, "triad": 3}
+# The numbers are those of the native loops.
+KINDS = {"read": 1, "copy": 2, "triad": 3}
 MIB = 1 << 20
 SIZES = (MIB // 4, MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB, 1024 * MIB)
 QUICK_SIZES = (MIB // 4, MIB, 4 * MIB, 16 * MIB)
@@ -71,15 +71,24 @@ class Ceilings:
 def measure(
     threads: int, sizes: tuple[int, ...], huge_pages: bool, step: Callable[[], None]
 ) -> Ceilings:
-    """Measure copy and triad, with both kinds of stores, on the pages that the cases use."""
+    """Measure all loops, with both kinds of stores, on the pages that the cases use."""
     rows = []
     for size in sizes:
-        for kind in KINDS:
-            for streaming in (False, True) if native.has_streaming() else (False,):
-                speed = _bandwidth(kind, size, streaming, huge_pages, threads)
-                rows.append(Ceiling(kind, size, streaming, huge_pages, threads, speed))
-                step()
+        for kind, streaming in loops():
+            speed = _bandwidth(kind, size, streaming, huge_pages, threads)
+            rows.append(Ceiling(kind, size, streaming, huge_pages, threads, speed))
+            step()
     return Ceilings(tuple(rows), threads, huge_pages)
+
+
+def loops() -> list[tuple[str, bool]]:
+    """Name the loops that are measured at each size, and whether their stores are streaming."""
+    both = [(kind, streaming) for kind in KINDS for streaming in (False, True)]
+    return [
+        (kind, streaming)
+        for kind, streaming in both
+        if not streaming or (kind != "read" and native.has_streaming())
+    ]
 
 
 def _bandwidth(kind: str, size: int, streaming: bool, huge: bool, threads: int) -> float:

@@ -143,10 +143,10 @@ def _run(chosen: list[Case], torch: Any, against: str, threads: int | None, quic
 
 
 def _ceilings(threads: int, quick: bool, huge_pages: bool, progress: Any) -> Ceilings:
-    from softnpu.bench import ceilings, native
+    from softnpu.bench import ceilings
 
     sizes = ceilings.QUICK_SIZES if quick else ceilings.SIZES
-    steps = len(sizes) * len(ceilings.KINDS) * (2 if native.has_streaming() else 1)
+    steps = len(sizes) * len(ceilings.loops())
     task = progress.add_task("ceilings", total=steps)
     return ceilings.measure(
         threads, sizes, huge_pages, lambda: progress.update(task, advance=1, refresh=True)

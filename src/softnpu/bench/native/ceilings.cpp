@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the memory of this machine gives: copy (b = a) and triad (c = a + s * b) with several
-// threads, with regular stores and with stores that pass the caches by. Compiled when the benchmark
-// starts, for the machine that it runs on, and called in the benchmark's own process.
+// What the memory of this machine gives to several threads: reading three arrays, copy (b = a) and
+// triad (c = a + s * b), these two with regular stores and with stores that pass the caches by.
+// Compiled when the benchmark starts, for the machine that it runs on, and called in the
+// benchmark's own process.
 #include <sys/mman.h>
 
 #include <atomic>
@@ -77,6 +78,21 @@ __attribute__((noinline)) void copy(float* b, const float* a, size_t n) {
   for (size_t i = 0; i < n / 16; i++) to[i] = from[i];
 }
 
+// The sum goes to memory, or there would be nothing to read for.
+__attribute__((noinline)) void read(const float* a, const float* b, const float* c, size_t n) {
+  const Line* first = reinterpret_cast<const Line*>(a);
+  const Line* second = reinterpret_cast<const Line*>(b);
+  const Line* third = reinterpret_cast<const Line*>(c);
+  Line sums[3] = {};
+  for (size_t i = 0; i < n / 16; i++) {
+    sums[0] += first[i];
+    sums[1] += second[i];
+    sums[2] += third[i];
+  }
+  const Line sum = sums[0] + sums[1] + sums[2];
+  asm volatile("" : : "m"(sum) : "memory");
+}
+
 // Lets threads go on when all of them have arrived.
 class Barrier {
  public:
@@ -132,10 +148,12 @@ int bench_reserve(int64_t bytes, int huge) {
   return 1;
 }
 
-// Seconds for `repeats` passes that move `bytes` each. `kind`: 2 copy, 3 triad (arrays in use).
+enum Kind : int { kRead = 1, kCopy = 2, kTriad = 3 };
+
+// Seconds for `repeats` passes that move `bytes` each.
 double bench_pass(int kind, int streaming, int huge, int64_t bytes, int threads, int64_t repeats) {
-  if (!bench_reserve(kind == 2 ? bytes / 2 * 3 : bytes, huge)) return -1;
-  const size_t lines = static_cast<size_t>(bytes) / kind / 64;
+  if (!bench_reserve(kind == kCopy ? bytes / 2 * 3 : bytes, huge)) return -1;
+  const size_t lines = static_cast<size_t>(bytes) / (kind == kCopy ? 2 : 3) / 64;
   Barrier barrier(threads);
   Clock::time_point start;
   Clock::time_point end;
@@ -148,8 +166,9 @@ double bench_pass(int kind, int streaming, int huge, int64_t bytes, int threads,
     barrier.wait();
     if (index == 0) start = Clock::now();
     for (int64_t pass = 0; pass < repeats; pass++) {
-      if (kind == 3) streaming ? stream_triad(c, a, b, n) : triad(c, a, b, n);
-      if (kind == 2) streaming ? stream_copy(c, a, n) : copy(c, a, n);
+      if (kind == kRead) read(a, b, c, n);
+      if (kind == kTriad) streaming ? stream_triad(c, a, b, n) : triad(c, a, b, n);
+      if (kind == kCopy) streaming ? stream_copy(c, a, n) : copy(c, a, n);
     }
     barrier.wait();
     if (index == 0) end = Clock::now();
