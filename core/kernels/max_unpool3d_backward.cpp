@@ -53,7 +53,7 @@ int64_t gather_ahead(const Bits* grad, const int64_t* index, int64_t count, int6
   int64_t begin = 0;
   if constexpr (kStreams) {
     const int64_t head = elements_before_line(out);
-    begin = run(0, head < count ? head : count);
+    begin = run(0, least(head, count));
     if (begin < head) return begin;
   }
   for (; begin + kBlock + kAhead <= count; begin += kBlock) {
@@ -111,7 +111,7 @@ BadIndex gather(const Task& task, const std::byte* grad, const int64_t* indices,
     const int64_t slice = row / (task.h * task.d);
     const int64_t c = slice % task.channels, n = slice / task.channels;
     const int64_t left = end - position, in_row = task.w - x;
-    const int64_t count = left < in_row ? left : in_row;
+    const int64_t count = least(left, in_row);
     const int64_t* index = indices + n * is[0] + c * is[1] + d * is[2] + h * is[3] + x * is[4];
     const int64_t good =
         gather_row(task, reinterpret_cast<const Bits*>(grad) + n * gs[0] + c * gs[1], index, count,

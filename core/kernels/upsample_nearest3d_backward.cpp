@@ -49,12 +49,12 @@ class RowMaker {
       T* to = grad_input_ + n * t.in_batch_stride + c * t.in_channel_stride + d * t.d.in_stride +
               h * t.h.in_stride;
       int64_t count = 1;
-      const int64_t left = end - row < t.h.in - h ? end - row : t.h.in - h;
+      const int64_t left = least(end - row, t.h.in - h);
       if (!boxes_.take_planes(d) && output_.rows_touch()) {
         count = left;
         output_.write_zero(to, count * t.h.in_stride);
       } else if (at_once_ > 1) {
-        count = left < at_once_ ? left : at_once_;
+        count = least(left, at_once_);
         make_whole_rows(from, to, h, count);
       } else {
         make_row(from, to, h);
@@ -191,7 +191,7 @@ class RowMaker {
       return;
     }
     for (int64_t v = 0; v < all; v += kUpsampleTile) {
-      nv_ = all - v < kUpsampleTile ? all - v : kUpsampleTile;
+      nv_ = least(all - v, kUpsampleTile);
       for (size_t tile = 0; tile + 1 < task_.w.tiles.size(); ++tile)
         make_tile(from + v * task_.out_channel_stride, to + v * task_.in_channel_stride, h, tile,
                   any);
@@ -235,7 +235,7 @@ class RowMaker {
     const int64_t piece = kUpsampleTile / nv_;
     const Sums<kCompensated> sums = scratch_.sums, open = scratch_.open;
     for (int64_t x0 = begin; x0 < end; x0 += piece) {
-      const int64_t nx = end - x0 < piece ? end - x0 : piece;
+      const int64_t nx = least(end - x0, piece);
       boxes_.sum(from, x0, nx, nv_, sums);
       for (int64_t v = 0; v < nv_; ++v) {
         Sum<kCompensated> sum = x0 == begin ? sums.at(v) : open.at(v);

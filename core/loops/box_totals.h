@@ -161,7 +161,7 @@ SOFTNPU_INLINE void total_each_position(const Boxes<kY, kZ, T> row, int64_t sx,
     const auto read_piece = [&](int64_t v) SOFTNPU_INLINED {
       constexpr int64_t kPiece = Boxes<kY, kZ, T>::kLine * 8 / (kY * kZ);
       if (!kPieces || v % kPiece != 0) return;
-      const int64_t count = nv - v < kPiece ? nv - v : kPiece;
+      const int64_t count = least(nv - v, kPiece);
       for (int64_t x = 0; x < length; ++x) boxes.read_ahead(ahead + v + x * sx, count);
     };
     const auto total_at = [&](int64_t v) SOFTNPU_INLINED {

@@ -85,7 +85,7 @@ SOFTNPU_INLINE void fused_row(const Formula formula, int64_t n, bool ahead, T* o
   int64_t at = 0;
   if (kStreams || n >= kLongRow) {
     const int64_t head = elements_before_line(out);
-    at = head < n ? head : n;
+    at = least(head, n);
     fused_part(formula, 0, at, out, in...);
   }
   for (; at + kBlock <= n; at += kBlock) {
@@ -103,8 +103,7 @@ SOFTNPU_INLINE void fused_row(const Formula formula, int64_t n, bool ahead, T* o
 template <class T>
 int64_t piece_of_row(const T* out, bool whole, int64_t left) {
   if (whole) return left;
-  const int64_t n = kPiece - kBlock + elements_before_line(out);
-  return left < n ? left : n;
+  return least(left, kPiece - kBlock + elements_before_line(out));
 }
 
 // Makes one of the tiles that follow each other in a row, up to `end`: what a row costs at its ends
@@ -112,16 +111,15 @@ int64_t piece_of_row(const T* out, bool whole, int64_t left) {
 inline int64_t join_tiles(const ElementwiseLayout& l, int64_t index, int64_t end, Tile& tile) {
   if (l.y_first || l.tile_y > 1) return 1;
   const int64_t x = l.tiles_x == l.tiles ? index : index % l.tiles_x;
-  const int64_t joined = end - index < l.tiles_x - x ? end - index : l.tiles_x - x;
-  const int64_t left = l.nx - x * l.tile_x, wanted = joined * l.tile_x;
-  tile.width = left < wanted ? left : wanted;
+  const int64_t joined = least(end - index, l.tiles_x - x);
+  tile.width = least(l.nx - x * l.tile_x, joined * l.tile_x);
   return joined;
 }
 
 template <int Inputs, class T, bool kStreams, class Formula>
 void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
                 int64_t begin, int64_t end) {
-  FusedInput<T> in[3];
+  FusedInput<T> in[Inputs];
   alignas(64) T held[kPiece];
   const bool whole = l.has_dense_rows(), ahead = asks_ahead(l, formula) || !whole;
   const int64_t out_sx = l.sx[Inputs];
@@ -138,11 +136,9 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
               reinterpret_cast<const T*>(origins[k]) + tile.at[k] + y * l.sy[k] + x * l.sx[k],
               l.sx[k], n, l.far);
         T* const out = out_sx == 1 ? to : held;
-        if constexpr (Inputs == 2)
-          fused_row<kStreams>(formula, n, ahead, out, FusedRow(in[0]), FusedRow(in[1]));
-        else
-          fused_row<kStreams>(formula, n, ahead, out, FusedRow(in[0]), FusedRow(in[1]),
-                              FusedRow(in[2]));
+        with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
+          fused_row<kStreams>(formula, n, ahead, out, FusedRow(in[k])...);
+        });
         if (out_sx != 1) scatter_row(held, n, to, out_sx);
       }
     }

@@ -17,7 +17,7 @@ template <class T>
 void repeat_row(const T* row, int64_t n, int64_t count, T* out) {
   __builtin_memcpy(out, row, static_cast<size_t>(n) * sizeof(T));
   for (int64_t done = 1; done < count;) {
-    const int64_t more = count - done < done ? count - done : done;
+    const int64_t more = least(count - done, done);
     __builtin_memcpy(out + done * n, out, static_cast<size_t>(more * n) * sizeof(T));
     done += more;
   }
@@ -54,27 +54,26 @@ struct JoinedInput {
 template <int Inputs, class T, bool kStreams, class Formula>
 void walk_joined(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
                  int64_t begin, int64_t end) {
+  // The third one is there for formulas of three inputs only.
   JoinedInput<T> in[3] = {{l, 0}, {l, 1}, {l, Inputs - 1}};
   const int64_t most = kJoined / l.nx;
   const bool ahead = asks_ahead(l, formula);
   for (int64_t index = begin; index < end;) {
     const Tile tile = locate(l, index);
     const int64_t y = l.tiles == l.tiles_y ? index : index % l.tiles_y;
-    const int64_t tiles = end - index < l.tiles_y - y ? end - index : l.tiles_y - y;
-    const int64_t left = l.ny - y * l.tile_y, wanted = tiles * l.tile_y;
+    const int64_t tiles = least(end - index, l.tiles_y - y);
+    const int64_t rows = least(l.ny - y * l.tile_y, tiles * l.tile_y);
     index += tiles;
-    int64_t rows = left < wanted ? left : wanted;
     for (int64_t at = 0, some; at < rows; at += some) {
-      some = rows - at < most ? rows - at : most;
+      some = least(rows - at, most);
       const auto row = [&](int k) {
         const T* const from = reinterpret_cast<const T*>(origins[k]) + tile.at[k] + at * l.sy[k];
         return FusedRow<T>(in[k].enter(from, some));
       };
       T* const out = reinterpret_cast<T*>(origins[Inputs]) + tile.at[Inputs] + at * l.sy[Inputs];
-      if constexpr (Inputs == 2)
-        fused_row<kStreams>(formula, some * l.nx, ahead, out, row(0), row(1));
-      else
-        fused_row<kStreams>(formula, some * l.nx, ahead, out, row(0), row(1), row(2));
+      with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
+        fused_row<kStreams>(formula, some * l.nx, ahead, out, row(k)...);
+      });
     }
   }
   if constexpr (kStreams) finish_streaming();

@@ -5,6 +5,8 @@
 // one level compiles with its instructions could be linked into another.
 #pragma once
 
+#include <cstdint>
+
 #ifndef SOFTNPU_LEVEL
 #error "SOFTNPU_LEVEL must name the instruction set that this source is compiled for"
 #endif
@@ -25,3 +27,10 @@
 #define SOFTNPU_INLINE inline __attribute__((always_inline))
 // The same behind the parameters of a lambda.
 #define SOFTNPU_INLINED __attribute__((always_inline))
+
+SOFTNPU_LEVEL_BEGIN
+
+// std::min() would be shared between levels.
+SOFTNPU_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+SOFTNPU_LEVEL_END

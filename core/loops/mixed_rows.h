@@ -77,7 +77,7 @@ template <class Formula, class... In>
 void mixed_part(const Formula& formula, int64_t at, int64_t end, const MixedOutput out,
                 const In... in) {
   for (int64_t n; at < end; at += n) {
-    n = end - at < kLanes ? end - at : kLanes;
+    n = least(end - at, kLanes);
     alignas(64) float results[kLanes];
     store_lanes(apply_lanes(formula, in.some(at, n)...), results);
     out.put(results, at, n);
@@ -87,8 +87,7 @@ void mixed_part(const Formula& formula, int64_t at, int64_t end, const MixedOutp
 template <class Formula, class... In>
 SOFTNPU_INLINE void mixed_row(const Formula formula, int64_t n, bool streams, bool ahead,
                               const MixedOutput out, const In... in) {
-  const int64_t before = streams ? out.elements_before_line() : 0;
-  int64_t at = before < n ? before : n;
+  int64_t at = streams ? least(out.elements_before_line(), n) : 0;
   mixed_part(formula, 0, at, out, in...);
   for (; at + kBlock <= n; at += kBlock) {
     alignas(64) float results[kBlock];
@@ -121,6 +120,7 @@ struct MixedInput {
 template <int Inputs, class Formula>
 void walk_mixed(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
                 int64_t begin, int64_t end) {
+  // The third one is there for formulas of three inputs only.
   MixedInput in[3] = {{l, 0}, {l, 1}, {l, Inputs - 1}};
   const int64_t out_item = item_size(l.dtype[Inputs]);
   const bool ahead = l.stream && asks_ahead(l, formula);
@@ -131,10 +131,9 @@ void walk_mixed(const ElementwiseLayout& l, std::byte* const* origins, const For
       const auto row = [&](int k) { return in[k].enter(origins[k] + tile.at[k] * in[k].item, y); };
       const MixedOutput out(origins[Inputs] + (tile.at[Inputs] + y * l.sy[Inputs]) * out_item,
                             l.dtype[Inputs]);
-      if constexpr (Inputs == 2)
-        mixed_row(formula, tile.width, l.stream, ahead, out, row(0), row(1));
-      else
-        mixed_row(formula, tile.width, l.stream, ahead, out, row(0), row(1), row(2));
+      with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
+        mixed_row(formula, tile.width, l.stream, ahead, out, row(k)...);
+      });
     }
   }
   if (l.stream) finish_streaming();

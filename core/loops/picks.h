@@ -25,7 +25,7 @@ inline void total_picked_pairs(const double* sums, int64_t nx, const int32_t* pi
                                float* out) {
   const __m512i limit = _mm512_set1_epi64(nx), room = _mm512_set1_epi64(16);
   for (int64_t i = 0; i < n; i += 8) {
-    const int64_t count = n - i < 8 ? n - i : 8;
+    const int64_t count = least(n - i, 8);
     const auto lanes = static_cast<__mmask8>((1u << count) - 1);
     const __m512i base = _mm512_set1_epi64(picks[i]);
     const __m512d low = _mm512_loadu_pd(sums + picks[i]);

@@ -110,6 +110,7 @@ SOFTNPU_INLINE void one_square(const Formula& formula, const SquarePart& part, T
 template <int Inputs, class T, class Formula>
 void walk_squares(const ElementwiseLayout& l, std::byte* const* origins, const Formula formula,
                   int64_t begin, int64_t end) {
+  // The third one is there for formulas of three inputs only.
   SquareInput<T> in[3] = {{l, 0}, {l, 1}, {l, Inputs - 1}};
   const int64_t sx = l.sx[Inputs], sy = l.sy[Inputs];
   for (int64_t index = begin; index < end; ++index) {
@@ -119,15 +120,13 @@ void walk_squares(const ElementwiseLayout& l, std::byte* const* origins, const F
     T* const out = reinterpret_cast<T*>(origins[Inputs]) + tile.at[Inputs];
     SquarePart part;
     for (part.y = 0; part.y < tile.height; part.y += kLanes) {
-      part.rows = tile.height - part.y < kLanes ? tile.height - part.y : kLanes;
+      part.rows = least(tile.height - part.y, kLanes);
       for (part.x = 0; part.x < tile.width; part.x += kLanes) {
-        part.columns = tile.width - part.x < kLanes ? tile.width - part.x : kLanes;
+        part.columns = least(tile.width - part.x, kLanes);
         T* const to = out + part.x * sx + part.y * sy;
-        if constexpr (Inputs == 2)
-          one_square(formula, part, to, sx, sy, in[0].enter(part), in[1].enter(part));
-        else
-          one_square(formula, part, to, sx, sy, in[0].enter(part), in[1].enter(part),
-                     in[2].enter(part));
+        with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
+          one_square(formula, part, to, sx, sy, in[k].enter(part)...);
+        });
       }
     }
   }

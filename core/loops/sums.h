@@ -156,7 +156,7 @@ void add_rows(const T* const* in, int64_t n, int64_t ahead, Sums<kCompensated> s
   if (ahead == 0) return for_quads<kFirst>(n, add_at);
   constexpr int64_t kLine = 64 / sizeof(T);
   for (int64_t first = 0; first < n; first += kLine) {
-    const int64_t count = n - first < kLine ? n - first : kLine;
+    const int64_t count = least(n - first, kLine);
     for (int r = 0; r < kRows; ++r) prefetch(rows[r] + first, ahead);
     for_quads<kFirst>(count, [&]<class V>(int64_t i, V v) { add_at(first + i, v); });
   }

@@ -2,6 +2,8 @@
 // Where the tiles of an elementwise operator lie, and the plain loop over a formula.
 #pragma once
 
+#include <utility>
+
 #include "loops/convert.h"
 #include "loops/elementwise.h"
 #include "loops/level.h"
@@ -41,8 +43,8 @@ inline Tile locate(const ElementwiseLayout& l, int64_t index) {
   }
   x *= l.tile_x;
   Tile tile;
-  tile.width = l.nx - x < l.tile_x ? l.nx - x : l.tile_x;
-  tile.height = l.ny - y < l.tile_y ? l.ny - y : l.tile_y;
+  tile.width = least(l.nx - x, l.tile_x);
+  tile.height = least(l.ny - y, l.tile_y);
   for (int k = 0; k < l.operands; ++k) tile.at[k] = x * l.sx[k] + y * l.sy[k];
   for (size_t d = flat ? 0 : l.outer.size(); d-- > 0;) {
     const int64_t i = index % l.outer[d];
@@ -50,6 +52,14 @@ inline Tile locate(const ElementwiseLayout& l, int64_t index) {
     for (int k = 0; k < l.operands; ++k) tile.at[k] += i * l.outer_strides[k][d];
   }
   return tile;
+}
+
+// f(0, 1, ...) with the numbers of the inputs, as constants.
+template <int kInputs, class F>
+SOFTNPU_INLINE auto with_inputs(const F& f) {
+  return [&]<int... k>(std::integer_sequence<int, k...>) SOFTNPU_INLINED {
+    return f(std::integral_constant<int, k>{}...);
+  }(std::make_integer_sequence<int, kInputs>{});
 }
 
 // Brings n elements into the second cache, or the first (kLocality 3); they may lie behind the

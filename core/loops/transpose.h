@@ -79,8 +79,8 @@ void transpose_part(const From* in, int64_t sx, int64_t nx, int64_t ny, To* out,
     for (int64_t y0 = 0; y0 < ny; y0 += kLanes) {
       const From* const from = in + x0 * sx + y0;
       To* const to = out + y0 * so + x0;
-      const int64_t columns = nx - x0 < kLanes ? nx - x0 : kLanes;
-      const int64_t rows = ny - y0 < kLanes ? ny - y0 : kLanes;
+      const int64_t columns = least(nx - x0, kLanes);
+      const int64_t rows = least(ny - y0, kLanes);
       turn_square(
           [&](int x) { return x < columns ? load_some(from + x * sx, rows) : splat<Lanes>(0); },
           [&](int y, Lanes v) {
@@ -190,8 +190,8 @@ void turn_block(const T* in, int64_t sx, int64_t nx, int64_t ny, int64_t ahead, 
     for (int64_t y = 0; y < ny; y += kTurned) {
       const T* const from = in + x * sx + y;
       T* const to = out + y * so + x;
-      const int64_t columns = nx - x < kTurned ? nx - x : kTurned;
-      const int64_t rows = ny - y < kTurned ? ny - y : kTurned;
+      const int64_t columns = least(nx - x, kTurned);
+      const int64_t rows = least(ny - y, kTurned);
       // Columns of 4-byte elements that lie a power of two apart would push each other out of the
       // first cache; those of 2-byte ones gain 5 % by being there.
       constexpr int kLocality = sizeof(T) == 2 ? 3 : 2;
@@ -223,7 +223,7 @@ void load_transposed(const std::byte* from, int64_t sx, int64_t nx, int64_t ny,
 #endif
   constexpr int64_t kBlock = 16;
   for (int64_t x = 0; x < nx; x += kBlock)
-    transpose_elements(in + x * sx, sx, nx - x < kBlock ? nx - x : kBlock, ny, out + x, nx);
+    transpose_elements(in + x * sx, sx, least(nx - x, kBlock), ny, out + x, nx);
 }
 
 SOFTNPU_LEVEL_END

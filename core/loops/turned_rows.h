@@ -66,7 +66,7 @@ void walk_turned(const ElementwiseLayout& l, std::byte* const* origins, const Fo
                  int64_t begin, int64_t end) {
   alignas(64) T space[kMostBlockElements + 4 * loops::kRowElements];
   T* left = space;
-  TurnedInput<T> in[3];
+  TurnedInput<T> in[Inputs];
   for (int k = 0; k < Inputs; ++k) in[k] = TurnedInput<T>(l, k, left);
   const auto first = [&](const Tile& tile, int k) {
     return reinterpret_cast<T*>(origins[k]) + tile.at[k];
@@ -83,11 +83,9 @@ void walk_turned(const ElementwiseLayout& l, std::byte* const* origins, const Fo
     for (int k = 0; k < Inputs; ++k) in[k].enter(tile, first(tile, k));
     for (int64_t y = 0; y < tile.height; ++y) {
       T* const out = first(tile, Inputs) + y * l.sy[Inputs];
-      if constexpr (Inputs == 2)
-        fused_row<kStreams>(formula, tile.width, false, out, in[0].row(y), in[1].row(y));
-      else
-        fused_row<kStreams>(formula, tile.width, false, out, in[0].row(y), in[1].row(y),
-                            in[2].row(y));
+      with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
+        fused_row<kStreams>(formula, tile.width, false, out, in[k].row(y)...);
+      });
     }
   }
   if constexpr (kStreams) finish_streaming();

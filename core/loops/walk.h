@@ -101,6 +101,7 @@ void walk_staged(const ElementwiseLayout& l, std::byte* const* origins, const Fo
     left += l.is_turned(k) ? (l.tile_x * l.tile_y + 15) / 16 * 16 : loops::kRowElements;
     return taken;
   };
+  // The third one is there for formulas of three inputs only.
   Input<Stage> in[3] = {{l, 0, take(0)}, {l, 1, take(1)}, {l, Inputs - 1, left}};
   const Writer<Stage> write = writer(l.dtype[Inputs], Stage{});
   const int64_t out_item = item_size(l.dtype[Inputs]);
@@ -116,18 +117,15 @@ void walk_staged(const ElementwiseLayout& l, std::byte* const* origins, const Fo
     for (int k = 0; k < Inputs; ++k) in[k].enter(tile, origins[k] + tile.at[k] * in[k].item);
     const int64_t most = tile.width >= kLongRow ? 1 : loops::kRowElements / tile.width;
     for (int64_t y = 0, step; y < tile.height; y += step) {
-      step = tile.height - y < most ? tile.height - y : most;
+      step = least(tile.height - y, most);
       std::byte* const to = origins[Inputs] + (tile.at[Inputs] + y * l.sy[Inputs]) * out_item;
       const bool in_place = out_dense && step == 1 && !streams;
       Stage* const out = in_place ? reinterpret_cast<Stage*>(to) : space;
       const int64_t n = tile.width * step;
       if (l.far && turns)
         for (int k = 0; k < Inputs; ++k) in[k].read_ahead(tile, y);
-      if constexpr (Inputs == 2)
-        apply(formula, n, out, in[0].rows(tile, y, step), in[1].rows(tile, y, step));
-      else
-        apply(formula, n, out, in[0].rows(tile, y, step), in[1].rows(tile, y, step),
-              in[2].rows(tile, y, step));
+      with_inputs<Inputs>(
+          [&](auto... k) SOFTNPU_INLINED { apply(formula, n, out, in[k].rows(tile, y, step)...); });
       if (in_place) continue;
       if (streams && step == 1) {
         if (!out_dense) write(out, 1, n, narrowed);
