@@ -39,3 +39,12 @@ def script() -> Callable[[str], str]:
         return done.stdout.strip()
 
     return run
+
+
+@pytest.fixture
+def no_forced_switches() -> Iterator[None]:
+    """A thread that does not release the GIL keeps it."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    yield
+    sys.setswitchinterval(before)

@@ -222,21 +222,28 @@ def test_numbers() -> None:
     assert acl.float_to_float16(float("inf")) == 0x7BFF
 
 
+@pytest.mark.usefixtures("no_forced_switches")
 def test_other_threads_run_while_one_waits(stream: int) -> None:
     """Waiting releases the GIL: the thread that ends the wait can be a Python thread."""
-    tick = threading.Event()
-    event, ret = rt.create_event()
+    context, ret = rt.get_context()
     assert ret == 0
     assert rt.subscribe_report(threading.get_ident(), stream) == 0
-    waited: list[int] = []
-    tick.set()
-    started = time.perf_counter()
-    waiter = threading.Thread(target=lambda: (rt.set_device(0), waited.append(tick.wait(5))))
-    waiter.start()
-    # Nobody launches a callback, so this waits for its whole time.
-    assert rt.process_report(100) != 0
-    assert time.perf_counter() - started >= 0.1
-    waiter.join()
-    assert waited == [True]
+    about_to_wait = threading.Event()
+    launched: list[int] = []
+    ran: list[str] = []
+
+    def launch() -> None:
+        about_to_wait.wait()
+        rt.set_context(context)
+        kind = acl.ACL_CALLBACK_NO_BLOCK
+        launched.append(rt.launch_callback(ran.append, "callback", kind, stream))
+
+    other = threading.Thread(target=launch)
+    other.start()
+    about_to_wait.set()  # keeps the GIL, so that nothing is launched before the wait
+    before = launched.copy()
+    status = rt.process_report(5000)
+    other.join()
+    assert (before, launched) == ([], [0])
+    assert (status, ran) == (0, ["callback"])
     assert rt.unsubscribe_report(threading.get_ident(), stream) == 0
-    assert rt.destroy_event(event) == 0

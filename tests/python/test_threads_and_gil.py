@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -17,15 +16,6 @@ import pytest
 import softnpu
 from softnpu import _core
 from tests.python.operators import OPERATORS, Operator
-
-
-@pytest.fixture
-def no_forced_switches() -> Iterator[None]:
-    """A thread that does not release the GIL keeps it."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1000)
-    yield
-    sys.setswitchinterval(before)
 
 
 @pytest.mark.usefixtures("no_forced_switches")
