@@ -44,12 +44,19 @@ def test_reading_gives_what_was_written(tmp_path: Path, make_results: Any, make_
     assert Results.read(tmp_path / "results.json") == written
 
 
-@pytest.mark.parametrize("text", ["[]", "{}", '{"schema": 0}', "no JSON"])
+@pytest.mark.parametrize("text", ["[]", "{}", '{"schema": 0}'])
 def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
-    """Also a result of another schema."""
+    """Also a result of another schema; the message names the file."""
     (tmp_path / "other.json").write_text(text)
-    with pytest.raises(ValueError, match=r"."):
+    with pytest.raises(ValueError, match=r"/other\.json is no result of this benchmark"):
         Results.read(tmp_path / "other.json")
+
+
+def test_files_that_are_no_json_are_refused(tmp_path: Path) -> None:
+    """By the parser, which says where it stopped."""
+    (tmp_path / "other.txt").write_text("no JSON")
+    with pytest.raises(json.JSONDecodeError, match="line 1 column 1"):
+        Results.read(tmp_path / "other.txt")
 
 
 def test_a_planted_regression_is_found(make_results: Any, make_row: Any) -> None:

@@ -251,7 +251,11 @@ def test_scalars_that_cannot_be() -> None:
 def test_complex_and_bfloat16_scalars_exist() -> None:
     """They are descriptors like any other, whatever takes them."""
     for value, dtype in ((1 + 2j, aclnn.ACL_COMPLEX64), (ml_dtypes.bfloat16(2), aclnn.ACL_BF16)):
-        aclnn.aclDestroyScalar(aclnn.aclCreateScalar(value, dtype))
+        scalar = aclnn.aclCreateScalar(value, dtype)
+        assert scalar > 0
+        aclnn.aclDestroyScalar(scalar)
+        with pytest.raises(softnpu.ParamInvalidError):
+            aclnn.aclDestroyScalar(scalar)
 
 
 def test_arrays_and_lists() -> None:
@@ -280,10 +284,16 @@ def test_arrays_and_lists() -> None:
 
 
 def test_init_and_finalize() -> None:
-    """Optional, and harmless."""
+    """Optional, and harmless: what was made before lives on, and more can be made."""
+    before = aclnn.aclCreateIntArray([1, 2])
     aclnn.aclnnInit()
     aclnn.aclnnInit(None)
     aclnn.aclnnFinalize()
+    after = aclnn.aclCreateIntArray([3])
+    assert aclnn.aclGetIntArraySize(before) == 2
+    assert aclnn.aclGetIntArraySize(after) == 1
+    aclnn.aclDestroyIntArray(before)
+    aclnn.aclDestroyIntArray(after)
 
 
 def test_arguments_of_the_wrong_kind_are_type_errors() -> None:
