@@ -1,18 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests share: the repository's root on the path, and an empty pool."""
+"""What tests share: an empty pool."""
 
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-ROOT = str(Path(__file__).resolve().parent.parent)
-if ROOT not in sys.path:
-    sys.path.insert(0, ROOT)
 
 
 @pytest.fixture

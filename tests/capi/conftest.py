@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of the C API share: the tree, the compilers, the installed SDK."""
+"""What tests of the C API share: the compilers, the installed SDK."""
 
 import shutil
 import subprocess
@@ -7,14 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(scope="session")
-def root() -> Path:
-    """The top of the source tree."""
-    return ROOT
 
 
 @pytest.fixture(scope="session")

@@ -129,7 +129,6 @@ BY_NAME = {operator.name: operator for operator in OPERATORS}
 ELU, SELU, SMOOTH_L1, UPSAMPLE, UNPOOL = OPERATORS[:5]
 # Each operator with each of its tensor arguments.
 TENSORS = [(o, name) for o in OPERATORS for name in o.arrays]
-IDS = [f"{o.name}-{name}" for o, name in TENSORS]
 
 
 def refused(operator: Operator, name: str, value: Any, *parts: str, **more: Any) -> None:

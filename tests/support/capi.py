@@ -29,7 +29,7 @@ from tests.support.capi_symbols import (
 )
 from tests.support.dtypes import NUMPY
 
-NULLPTR, INVALID, RUNTIME, NO_KERNEL, INNER_NULLPTR = 161001, 161002, 361001, 561003, 561103
+NULLPTR, INVALID, RUNTIME, INNER_NULLPTR = 161001, 161002, 361001, 561103
 REPEAT_INITIALIZE = 100002
 # What workspaceSize and executor hold before phase one: a failure must leave them.
 SIZE_BEFORE, EXECUTOR_BEFORE = 0x5AFE_C0DE_5AFE_C0DE, 0x0BAD_CAFE

@@ -52,7 +52,7 @@ PRIVATE_FORMATS = {
 }
 FORMATS = PUBLIC_FORMATS | PRIVATE_FORMATS
 
-HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE = 1, 2, 3
+HOST_TO_DEVICE, DEVICE_TO_HOST = 1, 2
 
 # One letter for each type of a prototype; results that come back through pointers are pointers.
 LETTERS: dict[str, Any] = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from tests.support.capi_symbols import DTYPES, FORMATS
-from tests.support.contract import Break, Call, Case, Contract, Rule, contract, together
+from tests.support.contract import OPERATORS, Break, Call, Case, Contract, Rule, contract, together
 
 VIAS = ("c", "python")
 PRODUCTS = ("Ascend950", "Ascend910_93", "Ascend910B", "Ascend310B", "Ascend310P", "Ascend910")
@@ -91,8 +91,6 @@ def product_calls(spec: Contract, via: str) -> dict[str, Call]:
 @cache
 def everything() -> tuple[Call, ...]:
     """All of these calls, of all operators."""
-    from tests.support.contract import OPERATORS
-
     calls: list[Call] = []
     for op in OPERATORS:
         spec = contract(op)
