@@ -129,7 +129,7 @@ def test_the_script_is_the_module(softnpu: Any) -> None:
         [script, "--help"], capture_output=True, text=True, check=True, env=softnpu.environment
     )
     assert done.stdout == softnpu("--help").stdout
-    for command in ("run", "build", "sdk", "env", "info", "ops"):
+    for command in ("run", "build", "sdk", "env", "info", "ops", "bench"):
         assert f" {command} " in done.stdout
 
 

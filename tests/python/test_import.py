@@ -12,7 +12,7 @@ def test_import_loads_nothing_heavy(script: Callable[[str], str]) -> None:
     """PyTorch, the command line's libraries and ml_dtypes wait until they are needed."""
     heavy = script(
         "import sys, softnpu\n"
-        "print([m for m in ('torch', 'typer', 'rich', 'ml_dtypes', 'triton', 'ctypes')"
+        "print([m for m in ('torch', 'typer', 'rich', 'ml_dtypes', 'ctypes')"
         " if m in sys.modules])"
     )
     assert heavy == "[]"

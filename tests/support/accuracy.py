@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of accuracies: its rows become tests, whose measurements are kept for the docs."""
+"""The table of accuracies: its rows become tests, whose measurements are kept."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def summary() -> list[str]:
 
 
 def write(path: Path) -> None:
-    """Write what was measured as JSON, for the docs."""
+    """Write what was measured as JSON."""
     entries = [
         {
             "operator": row.operator,
