@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 from tests.support.emulated import Machine
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "arm"
 COMPILER, EMULATOR = "aarch64-linux-gnu-g++", "qemu-aarch64"
 

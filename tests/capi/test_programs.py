@@ -13,8 +13,8 @@ from typing import NamedTuple
 import pytest
 
 from tests.capi.capi_names import OPERATORS
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "c"
 
 # Variadic macros with nothing to vary are the sample programs' own; nothing else is excused.

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 import softnpu as package
+from tests.support.paths import ROOT
 
 TOML: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
 CONTRACTS = sorted(
-    file
-    for file in (Path(__file__).resolve().parents[1] / "contract").glob("*.toml")
-    if file.name != "common.toml"
+    file for file in (ROOT / "tests" / "contract").glob("*.toml") if file.name != "common.toml"
 )
 
 

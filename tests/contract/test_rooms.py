@@ -16,9 +16,9 @@ from softnpu import aclnn, functional, reference
 from softnpu.bench import cases as timed
 from tests.capi import capi_names
 from tests.python import operators
-from tests.support.batch import ROOT
 from tests.support.cases import cases
 from tests.support.contract import OPERATORS, Contract, contract
+from tests.support.paths import ROOT
 
 
 @pytest.fixture(params=OPERATORS)

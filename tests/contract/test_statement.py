@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.batch import ROOT
 from tests.support.capi_symbols import FORMATS, prototypes
 from tests.support.capi_symbols import OPERATORS as SYMBOLS
 from tests.support.contract import FOLDER, OPERATORS, Contract, contract, load
 from tests.support.dtypes import NUMPY
+from tests.support.paths import ROOT
 from tests.support.plan import PRODUCTS, rule_pairs
 
 LETTER = {"tensor": "p", "scalar": "p", "int_array": "p", "int": "l", "bool": "b"}

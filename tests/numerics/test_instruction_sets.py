@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +14,9 @@ import pytest
 
 from softnpu import _core
 from tests.support.cases import Case, cases
+from tests.support.paths import ROOT
 from tests.support.ulp import distance, same_bits
 
-ROOT = Path(__file__).parents[2]
 AVAILABLE: list[str] = list(_core.info()["isa_available"])
 SIZES = ("small", "large")
 CASES = [(size, case) for size in SIZES for case in cases(size)]

@@ -6,11 +6,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "python"
+from tests.support.paths import ROOT
+
+EXAMPLES = ROOT / "examples" / "python"
 ELU_RESULT = [
     "result[0] is: 2.000000",
     "result[1] is: -0.000000",

@@ -14,9 +14,10 @@ import pytest
 import softnpu
 from softnpu import _core, acl, aclnn, functional
 from tests.python.operators import OPERATORS, Operator
+from tests.support.paths import ROOT
 
 PACKAGE = Path(softnpu.__file__).parent
-INCLUDE = Path(__file__).resolve().parents[2] / "include"
+INCLUDE = ROOT / "include"
 
 SIGNATURES = {
     "elu_backward": "(grad_output, alpha, scale, input_scale, is_result, self_or_result, *, "

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.acl_runtime import ROOT
 from tests.support.capi_symbols import library_folder
+from tests.support.paths import ROOT
 
 SOURCES = Path(__file__).parent
 

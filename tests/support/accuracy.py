@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pytest
 
 from tests.support import ulp
+from tests.support.paths import ROOT
 from tests.support.specials import BY_NAME
 
 if sys.version_info >= (3, 11):
@@ -21,7 +22,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-TABLE = Path(__file__).parents[1] / "numerics" / "accuracy.toml"
+TABLE = ROOT / "tests" / "numerics" / "accuracy.toml"
 
 
 @dataclass(frozen=True)

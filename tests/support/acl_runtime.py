@@ -20,8 +20,8 @@ from typing import Any, TypeVar
 
 from tests.support.capi import Session
 from tests.support.capi_symbols import Functions
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 Result = TypeVar("Result")
 
 INVALID_PARAM, REPEAT_INITIALIZE, REPEAT_FINALIZE = 100000, 100002, 100037

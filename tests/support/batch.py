@@ -11,13 +11,12 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 from tests.support.calls import Outcome, make
 from tests.support.contract import DEFAULT_SOC, Call
+from tests.support.paths import ROOT
 from tests.support.plan import everything
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 _known: dict[str, Outcome] = {}
 
 

@@ -12,12 +12,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.support.paths import ROOT
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-FOLDER = Path(__file__).resolve().parent.parent / "contract"
+FOLDER = ROOT / "tests" / "contract"
 OPERATORS = tuple(sorted(p.stem for p in FOLDER.glob("*.toml") if p.stem != "common"))
 DEFAULT_SOC = "Ascend910B"
 Table = dict[str, Any]
