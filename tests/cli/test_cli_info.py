@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`softnpu info`, `softnpu ops`, `softnpu --version`: what is there, and why."""
 
-import importlib
 import platform
 import subprocess
 import sys
@@ -11,9 +10,9 @@ from typing import Any
 import pytest
 
 import softnpu as package
+from tests.support import toml
 from tests.support.paths import ROOT
 
-TOML: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
 CONTRACTS = sorted(
     file for file in (ROOT / "tests" / "contract").glob("*.toml") if file.name != "common.toml"
 )
@@ -83,7 +82,7 @@ def test_ops_lists_every_operator(softnpu: Any) -> None:
     rows = [line.split() for line in softnpu("ops").stdout.splitlines() if "aclnn" in line]
     assert len(rows) == len(CONTRACTS) >= 5
     for row, file in zip(rows, CONTRACTS, strict=True):
-        table = TOML.loads(file.read_text(encoding="utf-8"))
+        table = toml.read(file)
         products = [name for name, supported in table["products"].items() if supported]
         assert row == [
             table["operator"],
@@ -96,7 +95,7 @@ def test_ops_lists_every_operator(softnpu: Any) -> None:
 @pytest.mark.parametrize("file", CONTRACTS, ids=[file.stem for file in CONTRACTS])
 def test_ops_shows_a_contract(softnpu: Any, file: Path) -> None:
     """`ops NAME` shows formula, arguments and every rule in order, under any spelling of NAME."""
-    table = TOML.loads(file.read_text(encoding="utf-8"))
+    table = toml.read(file)
     text = softnpu("ops", table["operator"]).stdout
     assert table["formula"].strip() in text
     assert all(f" {argument['name']} " in text for argument in table["argument"])

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,14 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tests.support import ulp
+from tests.support import toml, ulp
 from tests.support.paths import ROOT
 from tests.support.specials import BY_NAME
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 TABLE = ROOT / "tests" / "numerics" / "accuracy.toml"
 
@@ -57,7 +51,7 @@ def every_row() -> list[Row]:
     """Return the whole table."""
     return [
         Row(operator, row["dtype"], row["range"], row["max_ulp"], row.get("correctly_rounded", 0))
-        for operator, table in tomllib.loads(TABLE.read_text()).items()
+        for operator, table in toml.read(TABLE).items()
         for row in table["rows"]
     ]
 

@@ -5,19 +5,14 @@ from __future__ import annotations
 
 import copy
 import itertools
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.support import toml
 from tests.support.paths import ROOT
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 FOLDER = ROOT / "tests" / "contract"
 OPERATORS = tuple(sorted(p.stem for p in FOLDER.glob("*.toml") if p.stem != "common"))
@@ -112,7 +107,7 @@ class Contract:
 
 def load(path: Path) -> Table:
     """A TOML file of this folder."""
-    table: Table = tomllib.loads(path.read_text(encoding="utf-8"))
+    table: Table = toml.read(path)
     return table
 
 
