@@ -6,9 +6,7 @@ from __future__ import annotations
 import ctypes as ct
 import itertools
 import os
-import resource
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +17,7 @@ from tests.support.capi_symbols import PRIVATE_FORMATS, PUBLIC_FORMATS
 from tests.support.contract import OPERATORS, Contract, contract
 from tests.support.dtypes import COMPLEX, FLOATING, NUMPY
 from tests.support.prepared import prepare
+from tests.support.process import resident_bytes
 
 
 @pytest.fixture(params=OPERATORS)
@@ -170,11 +169,6 @@ def test_messages_belong_to_their_thread(session: Session) -> None:
     assert session.message() == mine
 
 
-def resident_bytes() -> int:
-    """The memory that this process holds."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
-
-
 @pytest.mark.skipif(
     "san" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer keeps freed memory back"
 )
@@ -190,9 +184,8 @@ def test_a_failed_phase_one_leaves_nothing_allocated(session: Session) -> None:
     for _ in range(10000):
         call.try_plan(**late)
         call.try_plan(**early)
-    assert (
-        resident_bytes() - before < 1 << 20
-    )  # 100 bytes for each of the calls with a late failure
+    # 100 bytes for each of the calls with a late failure
+    assert resident_bytes() - before < 1 << 20
 
 
 @pytest.mark.parametrize("deterministic", [0, 1])

@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 import tracemalloc
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -18,6 +16,7 @@ import pytest
 import softnpu
 from tests.python.foreign import Foreign
 from tests.python.operators import ELU, OPERATORS, SELU, UNPOOL, UPSAMPLE, Operator
+from tests.support.process import resident_bytes
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 
@@ -108,15 +107,11 @@ def test_native_memory_does_not_grow() -> None:
     x = np.zeros((100_000,), [("pad", "u1"), ("value", "f4")])["value"]
     y = np.zeros(100_000, np.float32)
 
-    def resident() -> int:
-        pages = Path("/proc/self/statm").read_text().split()[1]
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
-
     def work(count: int) -> None:
         for _ in range(count):
             softnpu.selu_backward(Foreign(y), x)
 
     work(50)
-    before = resident()
+    before = resident_bytes()
     work(500)  # 400 MB of results and copies
-    assert resident() - before < 40_000_000
+    assert resident_bytes() - before < 40_000_000

@@ -14,6 +14,7 @@ import pytest
 import softnpu
 from softnpu import _core
 from tests.python.pooled import MB, ROWS, SMALLEST, address, idle, live, result
+from tests.support.process import resident_bytes
 
 pytestmark = pytest.mark.usefixtures("empty_pool")
 
@@ -81,21 +82,15 @@ def test_the_variable(script: Callable[[str], str], monkeypatch: pytest.MonkeyPa
         assert int(script(ask)) == default
 
 
-def resident() -> int:
-    """Bytes of memory that the process has."""
-    pages = Path("/proc/self/statm").read_text().split()[1]
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")
-
-
 def test_release_memory_gives_all_that_is_idle_back() -> None:
     """It says how much; live results stay."""
     kept = result(8)
     results = [result(i, 4 * ROWS) for i in range(8)]
     results.clear()
     assert idle() == 32 * SMALLEST
-    before = resident()
+    before = resident_bytes()
     assert softnpu.release_memory() == 32 * SMALLEST
-    assert before - resident() > 24 * SMALLEST
+    assert before - resident_bytes() > 24 * SMALLEST
     assert (idle(), live()) == (0, SMALLEST)
     assert softnpu.release_memory() == 0
     assert (kept == 8).all()
