@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import softnpu
 from tests.python.foreign import Foreign
-from tests.python.pooled import ROWS, SMALLEST, Array, address, idle, live, result
+from tests.support.pooled import ROWS, SMALLEST, Array, address, idle, live, result, usage
 
 pytestmark = pytest.mark.usefixtures("empty_pool")
 
@@ -33,7 +33,7 @@ def test_the_memory_of_a_result_that_is_gone_is_used_again() -> None:
     second = result(2)
     assert address(second) == at
     assert (second == 2).all()
-    assert (idle(), live()) == (0, SMALLEST)
+    assert usage() == (0, SMALLEST)
 
 
 def test_results_below_4_mb_have_nothing_to_do_with_it() -> None:
@@ -63,7 +63,7 @@ def test_a_slightly_smaller_result_fits_a_much_smaller_one_does_not() -> None:
     del second
     third = result(rows=3 * ROWS)
     assert address(third) != at
-    assert (idle(), live()) == (4 * SMALLEST, 3 * SMALLEST)
+    assert usage() == (4 * SMALLEST, 3 * SMALLEST)
 
 
 def test_a_large_result_is_an_ordinary_array() -> None:
@@ -169,7 +169,7 @@ def test_results_of_other_libraries_come_from_the_pool() -> None:
     del got
     assert live() == SMALLEST
     del view
-    assert (idle(), live()) == (SMALLEST, 0)
+    assert usage() == (SMALLEST, 0)
     assert address(result(3)) == at
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import softnpu
 from softnpu import _core
-from tests.python.pooled import MB, ROWS, SMALLEST, address, idle, live, result
+from tests.support.pooled import MB, ROWS, SMALLEST, address, idle, live, result, usage
 from tests.support.process import resident_bytes
 
 pytestmark = pytest.mark.usefixtures("empty_pool")
@@ -57,7 +57,7 @@ def test_0_turns_the_pool_off() -> None:
     assert (after == 7).all()
     before.resize((1, 1024), refcheck=False)
     del before, after
-    assert (idle(), live()) == (0, 0)
+    assert usage() == (0, 0)
 
 
 @pytest.mark.parametrize("wrong", [-1, 2**70, 1.5, "1", None])
@@ -91,7 +91,7 @@ def test_release_memory_gives_all_that_is_idle_back() -> None:
     before = resident_bytes()
     assert softnpu.release_memory() == 32 * SMALLEST
     assert before - resident_bytes() > 24 * SMALLEST
-    assert (idle(), live()) == (0, SMALLEST)
+    assert usage() == (0, SMALLEST)
     assert softnpu.release_memory() == 0
     assert (kept == 8).all()
 
@@ -154,12 +154,12 @@ def test_fork() -> None:
     if child == 0:
         code = 1
         try:
-            fine = (idle(), live()) == (0, SMALLEST)
+            fine = usage() == (0, SMALLEST)
             more = [result(3) for _ in range(3)]
             fine = fine and all((r == 3).all() for r in more) and bool((kept == 1).all())
             kept[...] = 9
             del more, kept
-            fine = fine and (idle(), live()) == (4 * SMALLEST, 0)
+            fine = fine and usage() == (4 * SMALLEST, 0)
             code = 0 if fine else 2
         finally:
             os._exit(code)

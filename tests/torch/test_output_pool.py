@@ -13,19 +13,12 @@ from typing import Any
 import pytest
 
 import softnpu
-from softnpu import _core
+from tests.support.pooled import SMALLEST, usage
 
 torch = pytest.importorskip("torch")
 pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("empty_pool")]
 
-SMALLEST = 4 << 20
 COUNT = SMALLEST // 4
-
-
-def usage() -> tuple[int, int]:
-    """Bytes in idle and in live buffers."""
-    info = _core.info()
-    return info["pool_idle"], info["pool_live"]
 
 
 def result(value: float = 1.0, count: int = COUNT) -> Any:

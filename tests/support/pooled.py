@@ -19,14 +19,20 @@ SMALLEST = 4 * MB  # of what the pool takes
 ROWS = SMALLEST // 4096
 
 
+def usage() -> tuple[int, int]:
+    """Bytes in idle buffers, and in buffers of results that are alive."""
+    info = _core.info()
+    return info["pool_idle"], info["pool_live"]
+
+
 def idle() -> int:
     """Bytes in idle buffers."""
-    return int(_core.info()["pool_idle"])
+    return usage()[0]
 
 
 def live() -> int:
     """Bytes in buffers of results that are alive."""
-    return int(_core.info()["pool_live"])
+    return usage()[1]
 
 
 def result(
