@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documented names of the C API, with values and types: what the headers are held against."""
 
+from tests.support.capi_symbols import OPERATORS as PROTOTYPES
+from tests.support.capi_symbols import prototypes
+
 
 def _enum(prefix: str, members: str, **others: int) -> dict[str, int]:
     """Reads "NAME value, NAME value"; `others` are the members without the common prefix."""
@@ -72,13 +75,7 @@ CODES = {
     ),
 }
 
-OPERATORS = (
-    "aclnnEluBackward",
-    "aclnnSeluBackward",
-    "aclnnSmoothL1LossBackward",
-    "aclnnUpsampleNearest3dBackward",
-    "aclnnMaxUnpool3dBackward",
-)
+OPERATORS = tuple(prototypes(PROTOTYPES))
 
 _NAMES = """
 aclInit aclFinalize aclGetRecentErrMsg aclDataTypeSize aclFloatToFloat16 aclFloat16ToFloat

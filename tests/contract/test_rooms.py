@@ -56,7 +56,7 @@ def test_names(spec: Contract) -> None:
     for phase in ("GetWorkspaceSize", ""):
         assert spec.operator + phase in aclnn.__all__
         assert spec.operator + phase in capi_names.SIGNATURES, "tests/capi/capi_names.py"
-    assert spec.operator in capi_names.OPERATORS, "tests/capi/capi_names.py"
+    assert spec.operator in capi_names.OPERATORS, "tests/support/capi_symbols.py"
 
 
 def test_lists_of_tests(spec: Contract) -> None:
