@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import softnpu
 from softnpu import reference
-from tests.support import specials as sp
 from tests.support.cases import MOVED
+from tests.support.specials import random_bits
 from tests.support.ulp import same_bits
 
 ONES, ZEROS = [1, 1, 1], [0, 0, 0]
@@ -31,18 +31,11 @@ def large(
     outer = [2 * n for n in inner]
     count = int(np.prod(inner))
     channels = -(-size // (count * (8 + 9 * dtype.itemsize)))
-    grad = any_bits(rng, (1, channels, *outer), dtype)
+    grad = random_bits(rng, (1, channels, *outer), dtype)
     indices = rng.integers(0, 8 * count, (1, channels, count))
     if ascending:
         indices.sort(axis=-1)
     return grad, indices.reshape(1, channels, *inner), outer
-
-
-def any_bits(
-    rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]
-) -> npt.NDArray[Any]:
-    """Draw values of any type from all bit patterns: signalling NaN, subnormals, large integers."""
-    return sp.random_bits(rng, shape, dtype)
 
 
 @pytest.mark.parametrize("lead", [(2, 3), (4,)], ids=["rank 5", "rank 4"])
@@ -50,8 +43,8 @@ def any_bits(
 def test_every_bit_is_kept(name: str, lead: tuple[int, ...]) -> None:
     """Law: values are moved bit for bit, NaN payloads and 64-bit integers included."""
     rng = np.random.default_rng(60)
-    grad = any_bits(rng, (*lead, 9, 10, 11), np.dtype(name))
-    pooled = any_bits(rng, (*lead, 4, 5, 6), np.dtype(name))
+    grad = random_bits(rng, (*lead, 9, 10, 11), np.dtype(name))
+    pooled = random_bits(rng, (*lead, 4, 5, 6), np.dtype(name))
     indices = rng.integers(0, 990, pooled.shape)
     got = softnpu.max_unpool3d_backward(grad, pooled, indices, [9, 10, 11], ONES, ZEROS)
     expected = reference.max_unpool3d_backward(grad, pooled, indices, [9, 10, 11], ONES, ZEROS)
