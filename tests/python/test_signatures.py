@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
 import re
 from pathlib import Path
@@ -12,10 +13,13 @@ from typing import Any
 import pytest
 
 import softnpu
-from softnpu import _core, acl, aclnn, functional
+from softnpu import _core, acl, aclnn, functional, reference
 from tests.python.operators import OPERATORS, Operator
 from tests.support.paths import ROOT
 
+# The modules whose functions are documented in sections.
+MODULES = (functional, reference)
+SECTIONS = ("Parameters", "Returns", "Raises", "Notes")
 PACKAGE = Path(softnpu.__file__).parent
 INCLUDE = ROOT / "include"
 
@@ -53,19 +57,72 @@ def test_all_public_names_exist_and_no_others() -> None:
     assert set(SIGNATURES) <= set(softnpu.__all__)
 
 
+def is_written_in_python(function: Any) -> bool:
+    """Whether it is no class, no module and nothing of the extension's."""
+    return inspect.isfunction(inspect.unwrap(function))
+
+
+FUNCTIONS = [
+    pytest.param(getattr(module, name), id=f"{module.__name__}.{name}")
+    for module in MODULES
+    for name in sorted(module.__all__)
+    if is_written_in_python(getattr(module, name))
+]
+
+
+def sections(function: Any) -> dict[str, str]:
+    """The sections of a function's documentation by their titles."""
+    parts = re.split(r"\n(\w+)\n-+\n", inspect.getdoc(function) or "")
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def entries(section: str) -> list[str]:
+    """The lines that name something; what is said about it is indented."""
+    return re.findall(r"^\S.*", section, re.M)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_functions_document_their_arguments_and_results(function: Any) -> None:
+    """All sections in order; every argument with its type, every error a class that there is."""
+    signature, body = inspect.signature(function), sections(function)
+    assert list(body) == [title for title in SECTIONS if title in body]
+    parameters = [entry.partition(" : ") for entry in entries(body.get("Parameters", ""))]
+    assert [name for names, *_ in parameters for name in names.split(", ")] == list(
+        signature.parameters
+    )
+    assert all(kind for *_, kind in parameters)
+    assert ("Returns" in body) == (signature.return_annotation != "None")
+    for name in entries(body.get("Raises", "")):
+        error = getattr(softnpu, name, None) or getattr(builtins, name)
+        assert issubclass(error, Exception), name
+
+
+@pytest.mark.parametrize("documented", [*MODULES, *FUNCTIONS])
+def test_no_quoted_code_is_broken_into_two_lines(documented: Any) -> None:
+    """What stands between backticks, double or single, is on one line."""
+    for line in (inspect.getdoc(documented) or "").splitlines():
+        assert line.count("``") % 2 == line.replace("``", "").count("`") % 2 == 0, line
+
+
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda o: o.name)
 def test_the_documentation_says_what_a_user_needs(operator: Operator) -> None:
-    """Every argument, the result, the errors with their numbers, types and the source."""
-    text = inspect.getdoc(operator.function) or ""
-    sections = re.split(r"\n(\w+)\n-+\n", text)
-    body = dict(zip(sections[1::2], sections[2::2], strict=True))
-    assert list(body) == ["Parameters", "Returns", "Raises", "Notes"]
-    entries = re.findall(r"^([\w, ]+) : ", body["Parameters"], re.M)
-    named = [name for entry in entries for name in entry.split(", ")]
-    assert named == list(inspect.signature(operator.function).parameters)
+    """Types, the errors with their numbers, and the source."""
+    body = sections(operator.function)
+    assert list(body) == list(SECTIONS)
     assert "float32" in body["Parameters"]
     for part in ("ParamNullptrError", "161001", "ParamInvalidError", "161002", "561003"):
         assert part in body["Raises"], part
+    assert operator.aclnn in body["Notes"]
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=lambda o: o.name)
+def test_the_references_say_what_they_define(operator: Operator) -> None:
+    """Types and shapes, the errors, and the document."""
+    body = sections(getattr(reference, operator.name))
+    assert list(body) == list(SECTIONS)
+    assert "float32" in body["Parameters"]
+    assert "shape" in body["Returns"]
+    assert "ValueError" in entries(body["Raises"])
     assert operator.aclnn in body["Notes"]
 
 

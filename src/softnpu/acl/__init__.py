@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The runtime of the device under pyACL's names and with its conventions.
 
-What C returns through pointers comes before the status (``ptr, ret = acl.rt.malloc(size,
-policy)``); functions that return nothing else return the status alone. Nothing raises for a status:
-`get_recent_err_msg` says what was wrong. Handles and addresses are ints, and None is null. Every
-call releases the GIL while it waits or runs work.
+What C returns through pointers comes before the status, as in
+``ptr, ret = acl.rt.malloc(size, policy)``; functions that return nothing else return the status
+alone. Nothing raises for a status: `get_recent_err_msg` says what was wrong. Handles and addresses
+are ints, and None is null. Every call releases the GIL while it waits or runs work.
 
 ``softnpu run script.py`` makes this module importable as ``acl``.
 """

@@ -21,12 +21,13 @@ def elu_backward(
 
     For each element x of ``self_or_result``::
 
-        is_result:  grad_output * (scale if x > 0 else input_scale * (x + alpha * scale)) otherwise:
-        grad_output * (scale if x > 0 else input_scale * alpha * scale * exp(x * input_scale))
+        grad_output * scale                                              for x > 0
+        grad_output * input_scale * (x + alpha * scale)                  else, if is_result
+        grad_output * input_scale * alpha * scale * exp(x * input_scale) else, if not
 
     The scalars are rounded to float32 first. Products of two float32 numbers are exact in float64,
     so ``alpha * scale`` loses nothing before x cancels against it, and neither does the exponent.
-    NaN is not above 0 and takes the second branch.
+    NaN is not above 0 and takes the branches below the first.
 
     Parameters
     ----------

@@ -20,9 +20,12 @@ def max_unpool3d_backward(
 ) -> npt.NDArray[Any]:
     """Gradient of max unpooling, bit for bit.
 
-    With the last three axes flattened into one, ``out[..., i] = grad_output[..., indices[...,
-    i]]``. ``self`` gives the shape only; ``stride`` and ``padding`` take no part. Values are moved,
-    not computed, so the result keeps the data type of ``grad_output`` instead of becoming float64.
+    With the last three axes flattened into one::
+
+        out[..., i] = grad_output[..., indices[..., i]]
+
+    ``self`` gives the shape only; ``stride`` and ``padding`` take no part. Values are moved, not
+    computed, so the result keeps the data type of ``grad_output`` instead of becoming float64.
 
     Parameters
     ----------

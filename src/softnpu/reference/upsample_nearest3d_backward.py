@@ -35,8 +35,9 @@ def upsample_nearest3d_backward(
 
     Parameters
     ----------
-    grad_out : array of float32, float16, bfloat16 or float64, shape (N, C, D, H, W), or (N, D, H,
-    W, C) for NDHWC output_size : 3 integers
+    grad_out : array of float32, float16, bfloat16 or float64
+        Shape (N, C, D, H, W), or (N, D, H, W, C) for NDHWC.
+    output_size : 3 integers
         D, H, W of ``grad_out``.
     input_size : 5 integers
         The shape of the gradient: N, C, D, H, W. For NDHWC, N, D, H, W, C is tried first.
