@@ -34,7 +34,10 @@ def library(name: str) -> ctypes.CDLL:
 
 
 def bandwidth_pass() -> Callable[[int, int, int, int, int, int], float]:
-    """Give (arrays in use, streaming, huge, bytes, threads, repeats) -> seconds."""
+    """Give (kind, streaming, huge pages, bytes, threads, repeats) -> seconds.
+
+    The kind is a number of ``ceilings.KINDS``. The seconds are below 0 where there is no memory.
+    """
     function = library("ceilings").bench_pass
     function.restype = ctypes.c_double
     integers = [ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int64]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators' contracts: the same tables that the tests run and the docs are made from."""
+"""The operators' contracts: the tables that the tests run and ``softnpu ops`` prints."""
 
 import importlib
 import sys

@@ -2,8 +2,8 @@
 """float64 definitions of the operators, one file each.
 
 They are what the documents' formulas say, evaluated in float64 with NumPy: slow, short, and meant
-to be read. The device's results, the tests and ``softnpu verify`` are compared with them after one
-rounding, which :func:`round_to` does.
+to be read. The tests compare the device's results with them after one rounding, which `round_to`
+does.
 """
 
 from .elu_backward import elu_backward

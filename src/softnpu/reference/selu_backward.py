@@ -58,6 +58,6 @@ def selu_backward(
         )
     with np.errstate(all="ignore"):
         slope = np.where(y < 0, (y + LAMBDA_ALPHA) + LAMBDA_ALPHA_LOW, LAMBDA)
-        # NaN is not below 0; adding y brings it back without touching any other value.
+        # NaN is not below 0, so the slope above lost it.
         slope = np.where(np.isnan(y), y, slope)
         return np.asarray(grad * slope)
