@@ -24,7 +24,7 @@ class Row(NamedTuple):
 
 
 # Installed or not is worth knowing; importing them to ask would take seconds.
-PACKAGES = ("numpy", "ml_dtypes", "torch", "triton")
+PACKAGES = ("numpy", "ml_dtypes", "torch")
 
 
 def command() -> None:
