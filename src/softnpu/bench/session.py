@@ -103,7 +103,7 @@ def agree(case: Case, prepared: Prepared) -> None:
 
 
 def _types(case: Case) -> list[str]:
-    return [name for name in case.dtype.replace("-to-", "-").split("-") if name] or [case.dtype]
+    return case.dtype.replace("-to-", "-").split("-")
 
 
 def _sample(result: NumpyArray) -> NumpyArray:

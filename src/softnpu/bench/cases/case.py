@@ -97,8 +97,3 @@ class Case:
     def memory(self) -> int:
         """Bytes of memory that the case needs."""
         return max(self.footprint, 2 * self.bytes if self.layout == "sliced" else self.bytes)
-
-
-def nearest_size(elements: int) -> str:
-    """Name the size that a number of elements is nearest to, by their quotient."""
-    return min(SIZES, key=lambda name: max(elements / SIZES[name], SIZES[name] / elements))
