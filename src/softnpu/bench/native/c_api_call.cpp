@@ -29,8 +29,8 @@ aclrtStream stream() {
   static aclrtStream the_stream = [] {
     aclrtStream made = nullptr;
     aclInit(nullptr);  // a second initialisation is refused, and harmless
-    if (aclrtSetDevice(0) != ACL_SUCCESS || aclrtCreateStream(&made) != ACL_SUCCESS) return made;
-    return made;
+    const bool have = aclrtSetDevice(0) == ACL_SUCCESS && aclrtCreateStream(&made) == ACL_SUCCESS;
+    return have ? made : nullptr;
   }();
   return the_stream;
 }
