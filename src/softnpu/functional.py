@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators as functions on arrays, with the documented arguments in snake_case.
 
-Arrays are NumPy arrays (bfloat16 is ``ml_dtypes.bfloat16``; scalars count as arrays of rank 0;
-masked arrays are read without their mask), PyTorch tensors on the CPU, or any object on the CPU
-that speaks DLPack; kinds may be mixed. They are read in place whatever their strides; only an input
-that is not aligned to its data type is copied first. A new result is contiguous, in row-major
+Arrays are NumPy arrays, PyTorch tensors on the CPU, or any object on the CPU that speaks DLPack;
+kinds may be mixed, and `Array` says how they are read. A new result is contiguous, in row-major
 order, and of the kind of the first array. ``out`` is written in place and returned; it may be
 strided too, must be aligned and writeable, and must not overlap an input, except that elementwise
 operators take exactly the same view as an input.
@@ -13,9 +11,7 @@ Nothing here takes part in automatic differentiation: a PyTorch tensor that requ
 like any other, and is refused as ``out``. Writing to ``out`` is as invisible to PyTorch as writing
 through ``tensor.numpy()``.
 
-New results of 4 MB and more get their memory from a pool, which takes it back when the result and
-all views of it are gone. ``softnpu.release_memory()`` empties it, ``SOFTNPU_POOL_MB`` and
-``softnpu.set_pool_limit()`` set how much it may keep; `softnpu.pool` says more.
+New results of 4 MB and more get their memory from a pool; `softnpu.pool` says how to limit it.
 
 All failures are subclasses of `softnpu.AclnnError`, with the documented status and message. The
 GIL is released while a kernel runs on arrays of 2048 elements or more.
@@ -23,11 +19,11 @@ GIL is released while a kernel runs on arrays of 2048 elements or more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, Literal, Protocol, SupportsFloat, SupportsIndex, TypeVar
+from collections.abc import Sequence
+from typing import Literal, SupportsIndex
 
 from softnpu import _core
+from softnpu.arguments import Array, ArrayT, Number, short_cut
 
 __all__ = [
     "Array",
@@ -39,27 +35,7 @@ __all__ = [
 ]
 
 
-class Array(Protocol):
-    """What all arrays have in common."""
-
-    def __dlpack__(self, *args: Any, **kwargs: Any) -> Any:
-        """Export the array."""
-
-
-ArrayT = TypeVar("ArrayT", bound=Array)
-Number = SupportsFloat | SupportsIndex
-FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
-
-
-def _short_cut(native: Callable[..., Any]) -> Callable[[FunctionT], FunctionT]:
-    """Let calls of a function go straight to the native one that it passes its parameters on to.
-
-    Running the function itself takes up to a sixth of a small call.
-    """
-    return partial(_core.keyword_function, native)
-
-
-@_short_cut(_core.elu_backward)
+@short_cut(_core.elu_backward)
 def elu_backward(
     grad_output: ArrayT,
     alpha: Number,
@@ -72,9 +48,9 @@ def elu_backward(
 ) -> ArrayT:
     """Gradient of the exponential linear unit, from the forward's input or from its output.
 
-    For each x of self_or_result the result is grad_output times scale where x > 0, else times
-    input_scale * (x + alpha * scale) if is_result, or input_scale * alpha * scale *
-    exp(x * input_scale) if not.
+    For each x of self_or_result the result is grad_output times scale where x > 0. Elsewhere it is
+    grad_output times input_scale * (x + alpha * scale) if is_result, and times
+    input_scale * alpha * scale * exp(x * input_scale) if not.
 
     Parameters
     ----------
@@ -107,14 +83,13 @@ def elu_backward(
     Notes
     -----
     Source: aclnnEluBackward. PyTorch's counterpart is ``aten::elu_backward``.
-
     """
     return _core.elu_backward(
         grad_output, alpha, scale, input_scale, is_result, self_or_result, out
     )
 
 
-@_short_cut(_core.selu_backward)
+@short_cut(_core.selu_backward)
 def selu_backward(grad_output: ArrayT, result: Array, *, out: ArrayT | None = None) -> ArrayT:
     """Gradient of the scaled exponential linear unit, from the forward's output.
 
@@ -147,12 +122,11 @@ def selu_backward(grad_output: ArrayT, result: Array, *, out: ArrayT | None = No
     Notes
     -----
     Source: aclnnSeluBackward.
-
     """
     return _core.selu_backward(grad_output, result, out)
 
 
-@_short_cut(_core.smooth_l1_loss_backward)
+@short_cut(_core.smooth_l1_loss_backward)
 def smooth_l1_loss_backward(
     grad_out: ArrayT,
     self: Array,
@@ -196,12 +170,11 @@ def smooth_l1_loss_backward(
     Notes
     -----
     Source: aclnnSmoothL1LossBackward. PyTorch's counterpart is ``aten::smooth_l1_loss_backward``.
-
     """
     return _core.smooth_l1_loss_backward(grad_out, self, target, reduction, beta, out)
 
 
-@_short_cut(_core.upsample_nearest3d_backward)
+@short_cut(_core.upsample_nearest3d_backward)
 def upsample_nearest3d_backward(
     grad_out: ArrayT,
     output_size: Sequence[SupportsIndex],
@@ -254,14 +227,13 @@ def upsample_nearest3d_backward(
     -----
     Source: aclnnUpsampleNearest3dBackward. PyTorch's counterpart is
     ``aten::upsample_nearest3d_backward``.
-
     """
     return _core.upsample_nearest3d_backward(
         grad_out, output_size, input_size, scales_d, scales_h, scales_w, format, out
     )
 
 
-@_short_cut(_core.max_unpool3d_backward)
+@short_cut(_core.max_unpool3d_backward)
 def max_unpool3d_backward(
     grad_output: ArrayT,
     self: Array,
@@ -309,7 +281,6 @@ def max_unpool3d_backward(
     Notes
     -----
     Source: aclnnMaxUnpool3dBackward.
-
     """
     return _core.max_unpool3d_backward(
         grad_output, self, indices, output_size, stride, padding, out

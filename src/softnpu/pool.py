@@ -6,8 +6,9 @@ compute what goes there. So a result of 4 MB or more gets a buffer from a pool; 
 all views of it are gone, the buffer waits there for the next result of about its size.
 
 Idle buffers have a limit: ``SOFTNPU_POOL_MB`` (in units of 2**20 bytes; 0 turns the pool off), by
-default the smaller of 1024 and an eighth of the memory that the process may use. They still count
-as the process's memory, but the system takes their pages when it is short of it.
+default the smaller of 1024 and an eighth of the memory that the process may use;
+``set_pool_limit()`` sets another, and ``release_memory()`` empties the pool. Idle buffers still
+count as the process's memory, but the system takes their pages when it is short of it.
 """
 
 from __future__ import annotations
