@@ -13,8 +13,10 @@ through ``tensor.numpy()``.
 
 New results of 4 MB and more get their memory from a pool; `softnpu.pool` says how to limit it.
 
-All failures are subclasses of `softnpu.AclnnError`, with the documented status and message. The
-GIL is released while a kernel runs on arrays of 2048 elements or more.
+What breaks the contract raises a subclass of `softnpu.AclnnError`, with the documented status and
+message. TypeError and MemoryError are Python's own: a call does not fit the signature, or memory
+runs out. What an array's library raises when it takes a new result over comes through. The GIL is
+released while a kernel runs on arrays of 2048 elements or more.
 """
 
 from __future__ import annotations
@@ -78,7 +80,9 @@ def elu_backward(
     ParamInvalidError
         Data types, shapes, rank or numbers break the rules above (161002).
     AclnnError
-        The selected product does not have the operator (561003).
+        SOFTNPU_SOC names no product (100000), or one that does not have the operator (561003).
+    MemoryError
+        There is not enough memory.
 
     Notes
     -----
@@ -117,7 +121,9 @@ def selu_backward(grad_output: ArrayT, result: Array, *, out: ArrayT | None = No
     ParamInvalidError
         Data types or shapes differ or are not supported (161002).
     AclnnError
-        The selected product does not have the operator (561003).
+        SOFTNPU_SOC names no product (100000), or one that does not have the operator (561003).
+    MemoryError
+        There is not enough memory.
 
     Notes
     -----
@@ -165,7 +171,9 @@ def smooth_l1_loss_backward(
     ParamInvalidError
         Data types, shapes, rank, reduction or beta break the rules above (161002).
     AclnnError
-        The selected product does not have the operator (561003).
+        SOFTNPU_SOC names no product (100000), or one that does not have the operator (561003).
+    MemoryError
+        There is not enough memory.
 
     Notes
     -----
@@ -221,7 +229,9 @@ def upsample_nearest3d_backward(
     ParamInvalidError
         Data type, format, rank, sizes or scales break the rules above (161002).
     AclnnError
-        The selected product does not have the operator (561003).
+        SOFTNPU_SOC names no product (100000), or one that does not have the operator (561003).
+    MemoryError
+        There is not enough memory.
 
     Notes
     -----
@@ -276,7 +286,9 @@ def max_unpool3d_backward(
         An index is negative, or not below the product of output_size (361001); out is unspecified
         then.
     AclnnError
-        The selected product does not have the operator (561003).
+        SOFTNPU_SOC names no product (100000), or one that does not have the operator (561003).
+    MemoryError
+        There is not enough memory.
 
     Notes
     -----
