@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from softnpu import _core
+from softnpu.acl import constants
 from softnpu.acl.constants import *  # noqa: F403  the names are documented, and many
-from softnpu.acl.constants import ACL_BF16
 
 aclCreateBoolArray = _core.aclCreateBoolArray
 aclCreateFloatArray = _core.aclCreateFloatArray
@@ -75,25 +75,25 @@ AclSetOutputTensorAddr = aclSetOutputTensorAddr
 AclSetTensorAddr = aclSetTensorAddr
 
 _NUMPY: dict[int, npt.DTypeLike] = {
-    0: np.float32,
-    1: np.float16,
-    2: np.int8,
-    3: np.int32,
-    4: np.uint8,
-    6: np.int16,
-    7: np.uint16,
-    8: np.uint32,
-    9: np.int64,
-    10: np.uint64,
-    11: np.float64,
-    12: np.bool_,
-    16: np.complex64,
-    17: np.complex128,
+    constants.ACL_FLOAT: np.float32,
+    constants.ACL_FLOAT16: np.float16,
+    constants.ACL_INT8: np.int8,
+    constants.ACL_INT32: np.int32,
+    constants.ACL_UINT8: np.uint8,
+    constants.ACL_INT16: np.int16,
+    constants.ACL_UINT16: np.uint16,
+    constants.ACL_UINT32: np.uint32,
+    constants.ACL_INT64: np.int64,
+    constants.ACL_UINT64: np.uint64,
+    constants.ACL_DOUBLE: np.float64,
+    constants.ACL_BOOL: np.bool_,
+    constants.ACL_COMPLEX64: np.complex64,
+    constants.ACL_COMPLEX128: np.complex128,
 }
 
 
 def _numpy_type(dataType: int) -> np.dtype[Any]:
-    if dataType == ACL_BF16:
+    if dataType == constants.ACL_BF16:
         import ml_dtypes  # costs as much to import as the rest of the package
 
         bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
@@ -112,7 +112,7 @@ def aclCreateScalar(value: complex | None, dataType: int) -> int:
         One of ``ACL_FLOAT``, ``ACL_INT64``, ...
 
     """
-    if value is None or (dataType not in _NUMPY and dataType != ACL_BF16):
+    if value is None or (dataType not in _NUMPY and dataType != constants.ACL_BF16):
         return _core.aclCreateScalar(None if value is None else bytes(16), dataType)
     dtype = _numpy_type(dataType)
     if dtype.kind in "iu":

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from softnpu import _core
+from softnpu.acl.constants import ACL_ERROR_INVALID_PARAM, ACL_SUCCESS
 
 __all__ = [
     "bytes_to_ptr",
@@ -88,13 +89,13 @@ def start_thread(func: Callable[[Any], object], args: Any) -> tuple[int, int]:
     thread.start()
     assert thread.ident is not None, "a started thread has an id"
     _threads[thread.ident] = thread
-    return thread.ident, 0
+    return thread.ident, ACL_SUCCESS
 
 
 def stop_thread(thread_id: int) -> int:
     """Wait for the end of a thread that start_thread began; it must come to its end by itself."""
     thread = _threads.pop(thread_id, None)
     if thread is None:
-        return 100000  # ACL_ERROR_INVALID_PARAM
+        return ACL_ERROR_INVALID_PARAM
     thread.join()
-    return 0
+    return ACL_SUCCESS
