@@ -107,10 +107,29 @@ def aclCreateScalar(value: complex | None, dataType: int) -> int:
     Parameters
     ----------
     value : number
-        Rounded to the data type; an integer that does not fit raises OverflowError.
+        Rounded to nearest even for floating and complex types, toward zero for integer types. Above
+        the range of a floating type it becomes infinity, for ``ACL_BOOL`` all but 0 are true.
     dataType : int
-        One of ``ACL_FLOAT``, ``ACL_INT64``, ...
+        ``ACL_FLOAT``, ``ACL_FLOAT16``, ``ACL_BF16``, ``ACL_DOUBLE``, ``ACL_COMPLEX64``,
+        ``ACL_COMPLEX128``, ``ACL_BOOL``, or an integer type of 8 bits and more.
 
+    Returns
+    -------
+    int
+        The scalar's handle, until aclDestroyScalar or the end of a list that has taken it over.
+
+    Raises
+    ------
+    ParamInvalidError
+        value is None, or dataType has no scalars (161002).
+    OverflowError
+        value lies outside the range of an integer type, or is an int beyond that of float64.
+    TypeError
+        value is complex, but dataType is real.
+
+    Notes
+    -----
+    Source: aclCreateScalar.
     """
     if value is None or (dataType not in _NUMPY and dataType != constants.ACL_BF16):
         return _core.aclCreateScalar(None if value is None else bytes(16), dataType)

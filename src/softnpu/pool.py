@@ -27,7 +27,6 @@ def release_memory() -> int:
     -------
     int
         How many bytes the buffers had.
-
     """
     return _core.release_memory()
 
@@ -41,5 +40,9 @@ def set_pool_limit(limit: int) -> None:
         In bytes. What is idle beyond it goes back to the system at once, the oldest first. 0 turns
         the pool off: results are allocated as NumPy and PyTorch do it themselves.
 
+    Raises
+    ------
+    TypeError
+        limit is negative, needs more than 64 bits, or is no integer.
     """
     _core.set_pool_limit(limit)

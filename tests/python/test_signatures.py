@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 import softnpu
-from softnpu import _core, acl, aclnn, functional, reference
+from softnpu import _core, acl, aclnn, functional, pool, reference
 from tests.python.operators import OPERATORS, Operator
 from tests.support.paths import ROOT
 
 # The modules whose functions are documented in sections.
-MODULES = (functional, reference)
+MODULES = (functional, reference, aclnn, acl, acl.util, pool)
 SECTIONS = ("Parameters", "Returns", "Raises", "Notes")
 PACKAGE = Path(softnpu.__file__).parent
 INCLUDE = ROOT / "include"
@@ -102,6 +102,44 @@ def test_no_quoted_code_is_broken_into_two_lines(documented: Any) -> None:
     """What stands between backticks, double or single, is on one line."""
     for line in (inspect.getdoc(documented) or "").splitlines():
         assert line.count("``") % 2 == line.replace("``", "").count("`") % 2 == 0, line
+
+
+WRONG_CALLS = [
+    (acl.util.numpy_to_ptr, ([1.0],), AttributeError),
+    (acl.util.ptr_to_numpy, (0, (1,), 11), ValueError),
+    (acl.util.ptr_to_numpy, (1, (-1,), 11), ValueError),
+    (acl.util.ptr_to_numpy, (1, (1,), 99), ValueError),
+    (acl.util.ptr_to_numpy, (1, (1,), "float31"), TypeError),
+    (acl.util.bytes_to_ptr, ("text",), TypeError),
+    (acl.util.ptr_to_bytes, (0, 1), ValueError),
+    (acl.util.ptr_to_bytes, (1, -1), ValueError),
+    (acl.util.ptr_to_bytes, (1, 1.0), TypeError),
+    (aclnn.aclCreateScalar, (None, acl.ACL_FLOAT), softnpu.ParamInvalidError),
+    (aclnn.aclCreateScalar, (1, acl.ACL_STRING), softnpu.ParamInvalidError),
+    (aclnn.aclCreateScalar, (256, acl.ACL_UINT8), OverflowError),
+    (aclnn.aclCreateScalar, (1j, acl.ACL_FLOAT), TypeError),
+    (pool.set_pool_limit, (-1,), TypeError),
+    (pool.set_pool_limit, (1.5,), TypeError),
+    (pool.set_pool_limit, (2**64,), TypeError),
+    (reference.round_to, (0.0, "S1"), TypeError),
+]
+
+
+@pytest.mark.parametrize(("function", "arguments", "error"), WRONG_CALLS)
+def test_the_documentation_names_the_errors(
+    function: Any, arguments: tuple[Any, ...], error: type[Exception]
+) -> None:
+    """Of functions that are no operator's: what a wrong argument raises stands there."""
+    with pytest.raises(error) as caught:
+        function(*arguments)
+    assert caught.type.__name__ in entries(sections(function)["Raises"])
+
+
+@pytest.mark.parametrize("name", [*acl.util.__all__, "aclCreateScalar"])
+def test_functions_of_other_interfaces_name_their_source(name: str) -> None:
+    """The documented function is looked up under the same name."""
+    function = getattr(acl.util, name, None) or getattr(aclnn, name)
+    assert re.search(rf"^Source: (acl\.util\.)?{name}\b", sections(function)["Notes"])
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda o: o.name)

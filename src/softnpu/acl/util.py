@@ -45,7 +45,27 @@ _threads: dict[int, threading.Thread] = {}
 
 
 def numpy_to_ptr(array: npt.NDArray[Any]) -> int:
-    """Return the address of an array's first element; the array must outlive its use."""
+    """Return the address of an array's first element.
+
+    Parameters
+    ----------
+    array : array
+        Of NumPy's, with any shape, strides and data type. It must outlive the use of the address.
+
+    Returns
+    -------
+    int
+        The address.
+
+    Raises
+    ------
+    AttributeError
+        array is no array of NumPy's.
+
+    Notes
+    -----
+    Source: acl.util.numpy_to_ptr of pyACL.
+    """
     return int(array.__array_interface__["data"][0])
 
 
@@ -57,16 +77,35 @@ def ptr_to_numpy(
     Parameters
     ----------
     ptr : int
-        The address.
+        The address; may be 0 when the array has no elements.
     shape : sequence of int
-        The array's shape; elements are in row-major order.
+        The array's shape, in elements, which are in row-major order.
     data_type : int or dtype
-        A type number of NumPy (11 is float32), or a data type.
+        A type number of NumPy's, or a data type. The numbers are 0 for bool; 1, 3, 5, 7 and 9 for
+        int8, int16, int32, int64 and int64; the next of each for the same without a sign; 11 and 12
+        for float32 and float64; 14 and 15 for complex64 and complex128; 23 for float16.
 
+    Returns
+    -------
+    array
+        Of that shape and data type; it can be written to, and is no copy.
+
+    Raises
+    ------
+    ValueError
+        data_type is another number, ptr is 0 although there are elements, or a size is negative.
+    TypeError
+        data_type is no data type, or ptr is no address.
+
+    Notes
+    -----
+    Source: acl.util.ptr_to_numpy of pyACL.
     """
     if isinstance(data_type, int):
         if data_type not in _TYPES:
-            raise ValueError(f"data_type is {data_type}, which is no type number of NumPy")
+            raise ValueError(
+                f"ptr_to_numpy: data_type is {data_type}, which is no type number of NumPy"
+            )
         data_type = _TYPES[data_type]
     dtype = np.dtype(data_type)
     count = int(np.prod(shape, dtype=np.int64))
@@ -74,17 +113,83 @@ def ptr_to_numpy(
 
 
 def bytes_to_ptr(data: bytes) -> int:
-    """Return the address of the contents of a bytes object, which must outlive its use."""
+    """Return the address of the contents of a bytes object.
+
+    Parameters
+    ----------
+    data : bytes
+        It must outlive the use of the address, and what is there must not be changed.
+
+    Returns
+    -------
+    int
+        The address.
+
+    Raises
+    ------
+    TypeError
+        data is no bytes object.
+
+    Notes
+    -----
+    Source: acl.util.bytes_to_ptr of pyACL.
+    """
     return _core.bytes_address(data)
 
 
 def ptr_to_bytes(ptr: int, size: int) -> bytes:
-    """Return a copy of the bytes at an address."""
+    """Return a copy of the bytes at an address.
+
+    Parameters
+    ----------
+    ptr : int
+        The address; may be 0 when size is.
+    size : int
+        How many bytes.
+
+    Returns
+    -------
+    bytes
+        The copy.
+
+    Raises
+    ------
+    ValueError
+        size is negative, or ptr is 0 and size is not.
+    TypeError
+        ptr is no address, or size no integer.
+
+    Notes
+    -----
+    Source: acl.util.ptr_to_bytes of pyACL.
+    """
     return bytes(_core.memory_view(ptr, size))
 
 
 def start_thread(func: Callable[[Any], object], args: Any) -> tuple[int, int]:
-    """Run ``func(args)`` in a thread of its own; return its id for subscribe_report, and 0."""
+    """Run ``func(args)`` in a thread of its own.
+
+    Parameters
+    ----------
+    func : callable
+        It has to come to its end by itself; the interpreter does not wait for it.
+    args : object
+        Its only argument.
+
+    Returns
+    -------
+    tuple of int
+        The thread's id, for `softnpu.acl.rt.subscribe_report`, and ACL_SUCCESS.
+
+    Raises
+    ------
+    RuntimeError
+        The system starts no more threads.
+
+    Notes
+    -----
+    Source: acl.util.start_thread of pyACL.
+    """
     thread = threading.Thread(target=func, args=(args,), daemon=True)
     thread.start()
     assert thread.ident is not None, "a started thread has an id"
@@ -93,7 +198,28 @@ def start_thread(func: Callable[[Any], object], args: Any) -> tuple[int, int]:
 
 
 def stop_thread(thread_id: int) -> int:
-    """Wait for the end of a thread that start_thread began; it must come to its end by itself."""
+    """Wait for the end of a thread that start_thread began.
+
+    Parameters
+    ----------
+    thread_id : int
+        The thread's id.
+
+    Returns
+    -------
+    int
+        ACL_SUCCESS; or ACL_ERROR_INVALID_PARAM when start_thread gave no such id, or the thread was
+        waited for before.
+
+    Raises
+    ------
+    RuntimeError
+        It is the calling thread's own id.
+
+    Notes
+    -----
+    Source: acl.util.stop_thread of pyACL.
+    """
     thread = _threads.pop(thread_id, None)
     if thread is None:
         return ACL_ERROR_INVALID_PARAM
