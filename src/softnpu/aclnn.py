@@ -92,6 +92,10 @@ _NUMPY: dict[int, npt.DTypeLike] = {
 }
 
 
+# Those that NumPy lacks.
+_OTHERS = (constants.ACL_BF16, constants.ACL_COMPLEX32)
+
+
 def _numpy_type(dataType: int) -> np.dtype[Any]:
     if dataType == constants.ACL_BF16:
         import ml_dtypes  # costs as much to import as the rest of the package
@@ -99,6 +103,18 @@ def _numpy_type(dataType: int) -> np.dtype[Any]:
         bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
         return bfloat16
     return np.dtype(_NUMPY[dataType])
+
+
+def _bytes_of(value: complex, dataType: int) -> bytes:
+    if dataType == constants.ACL_COMPLEX32:
+        number = complex(value)
+        return np.array([number.real, number.imag], np.float16).tobytes()
+    dtype = _numpy_type(dataType)
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        if not limits.min <= value <= limits.max:  # type: ignore[operator]
+            raise OverflowError(f"{value} does not fit {dtype}")
+    return np.array(value, dtype).tobytes()
 
 
 def aclCreateScalar(value: complex | None, dataType: int) -> int:
@@ -110,8 +126,8 @@ def aclCreateScalar(value: complex | None, dataType: int) -> int:
         Rounded to nearest even for floating and complex types, toward zero for integer types. Above
         the range of a floating type it becomes infinity, for ``ACL_BOOL`` all but 0 are true.
     dataType : int
-        ``ACL_FLOAT``, ``ACL_FLOAT16``, ``ACL_BF16``, ``ACL_DOUBLE``, ``ACL_COMPLEX64``,
-        ``ACL_COMPLEX128``, ``ACL_BOOL``, or an integer type of 8 bits and more.
+        ``ACL_FLOAT``, ``ACL_FLOAT16``, ``ACL_BF16``, ``ACL_DOUBLE``, a complex type, ``ACL_BOOL``,
+        or an integer type of 8 bits and more.
 
     Returns
     -------
@@ -131,14 +147,10 @@ def aclCreateScalar(value: complex | None, dataType: int) -> int:
     -----
     Source: aclCreateScalar.
     """
-    if value is None or (dataType not in _NUMPY and dataType != constants.ACL_BF16):
+    if value is None or (dataType not in _NUMPY and dataType not in _OTHERS):
+        # Refused, with the documented status.
         return _core.aclCreateScalar(None if value is None else bytes(16), dataType)
-    dtype = _numpy_type(dataType)
-    if dtype.kind in "iu":
-        limits = np.iinfo(dtype)
-        if not limits.min <= value <= limits.max:  # type: ignore[operator]
-            raise OverflowError(f"{value} does not fit {dtype}")
-    return _core.aclCreateScalar(np.array(value, dtype).tobytes(), dataType)
+    return _core.aclCreateScalar(_bytes_of(value, dataType), dataType)
 
 
 __all__ = [
