@@ -11,72 +11,75 @@ import typer
 from softnpu.cli.output import EXIT_FAILURE, EXIT_USAGE, fail, results
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from softnpu.bench.cases import Case
     from softnpu.bench.ceilings import Ceilings
-    from softnpu.bench.results import Results
+    from softnpu.bench.results import Results, Row
+    from softnpu.bench.session import Session
+
+AgainstOption = Annotated[
+    str, typer.Option("--against", metavar="PEER", help="Time this too: torch.")
+]
+FilterOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter",
+        metavar="TEXT",
+        help="Only cases whose name or class contains TEXT or matches it; repeatable.",
+    ),
+]
+QuickOption = Annotated[
+    bool, typer.Option("--quick", help="Some forty cases of at most 1M elements.")
+]
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option("--threads", min=1, help="Threads for all sides; default: softnpu's."),
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="DIR", help="Write results.json, report.txt and pictures."),
+]
+CompareOption = Annotated[
+    Path | None,
+    typer.Option("--compare", metavar="FILE", help="Show what is slower than in a results.json."),
+]
+FailBelowOption = Annotated[
+    float,
+    typer.Option(
+        "--fail-below", metavar="RATIO", help="Exit 1 when a class is below RATIO of the peer."
+    ),
+]
+ListOption = Annotated[bool, typer.Option("--list", help="Print the names and exit.")]
 
 
+# The other commands must not load what only this one needs: imports wait inside the functions.
 def command(
-    against: Annotated[
-        str, typer.Option("--against", metavar="PEER", help="Time this too: torch.")
-    ] = "",
-    filters: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--filter",
-            metavar="TEXT",
-            help="Only cases whose name or class contains TEXT or matches it; repeatable.",
-        ),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Some forty cases of at most 1M elements.")
-    ] = False,
-    threads: Annotated[
-        int | None,
-        typer.Option("--threads", min=1, help="Threads for all sides; default: softnpu's."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="Write results.json, report.txt and pictures."),
-    ] = None,
-    compare: Annotated[
-        Path | None,
-        typer.Option(
-            "--compare", metavar="FILE", help="Show what is slower than in a results.json."
-        ),
-    ] = None,
-    fail_below: Annotated[
-        float,
-        typer.Option(
-            "--fail-below", metavar="RATIO", help="Exit 1 when a class is below RATIO of the peer."
-        ),
-    ] = 0.0,
-    list_cases: Annotated[bool, typer.Option("--list", help="Print the names and exit.")] = False,
+    against: AgainstOption = "",
+    filters: FilterOption = None,
+    quick: QuickOption = False,
+    threads: ThreadsOption = None,
+    out: OutOption = None,
+    compare: CompareOption = None,
+    fail_below: FailBelowOption = 0.0,
+    list_cases: ListOption = False,
 ) -> None:
     """Time the operators, in one process, interleaved with PyTorch and with a memory triad.
 
     benchmarks/README.md of the source tree says how to read the tables and the file.
     """
-    # Imported here, so that the other commands do not load what only this one needs.
-    from softnpu.bench import cases as bench_cases
-    from softnpu.bench.results import Results
-
-    chosen = bench_cases.select(bench_cases.table(), filters or ())
-    chosen = bench_cases.quick(chosen) if quick else chosen
     torch = _peer(against)
-    chosen = [case for case in chosen if torch is not None or not case.needs_torch]
-    if not chosen:
-        fail("no case matches", EXIT_USAGE, hint="softnpu bench --list prints the names.")
+    chosen = _choose(filters or [], quick, torch)
     if list_cases:
-        for case in chosen:
-            typer.echo(case.id)
+        typer.echo("\n".join(case.id for case in chosen))
         return
     if fail_below and torch is None:
         fail("--fail-below compares with a peer", EXIT_USAGE, hint="Add: --against torch")
-    before = _read(Results, compare) if compare else None
+    before = _read(compare) if compare else None
     if out is not None:
-        _folder(out)
-    found = _run(chosen, torch, against, threads, quick)
+        _make_folder(out)
+    settings = {"against": against, "threads": _use_threads(threads, torch), "quick": quick}
+    found = _run(chosen, torch, settings)
     _tell(found, before, out)
     judge(found, fail_below)
 
@@ -94,55 +97,90 @@ def _peer(name: str) -> Any:
         fail("--against torch needs PyTorch", hint="Install it with: pip install 'softnpu[torch]'")
 
 
-def _read(kind: type[Results], file: Path) -> Results:
+def _choose(filters: list[str], quick: bool, torch: Any) -> list[Case]:
+    from softnpu.bench import cases
+
+    chosen = cases.select(cases.table(), filters)
+    chosen = cases.quick(chosen) if quick else chosen
+    chosen = [case for case in chosen if torch is not None or not case.needs_torch]
+    if not chosen:
+        fail("no case matches", EXIT_USAGE, hint="softnpu bench --list prints the names.")
+    return chosen
+
+
+def _read(file: Path) -> Results:
+    from softnpu.bench.results import Results
+
     try:
-        return kind.read(file)
+        return Results.read(file)
     except OSError as error:
         fail(f"cannot read {file}: {error.strerror}", EXIT_USAGE)
     except (ValueError, KeyError, TypeError) as error:
         fail(f"{file} is not a result of softnpu bench: {error}", EXIT_USAGE)
 
 
-def _run(chosen: list[Case], torch: Any, against: str, threads: int | None, quick: bool) -> Results:
+def _make_folder(folder: Path) -> None:
+    """Do so before the minutes of measuring, not after."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        fail(f"cannot make the folder {folder}: {error.strerror}", EXIT_USAGE)
+
+
+def _use_threads(wanted: int | None, torch: Any) -> int:
+    """Give all sides the same number of threads, and say how many."""
     from softnpu import _core
+
+    count = wanted or _core.get_threads()
+    _core.set_threads(count)
+    if torch is not None:
+        torch.set_num_threads(count)
+    return count
+
+
+def _run(chosen: list[Case], torch: Any, settings: dict[str, Any]) -> Results:
     from softnpu.bench import machine, native, runner, session
     from softnpu.bench.arrays import Arrays
     from softnpu.bench.results import Results
 
-    count = threads or _core.get_threads()
-    _core.set_threads(count)
-    if torch is not None:
-        torch.set_num_threads(count)
+    threads, quick = settings["threads"], settings["quick"]
     plan = runner.QUICK if quick else runner.Plan()
     with _progress() as progress:
-        measured = _ceilings(count, quick, torch is None, progress)
-        bench = session.Session(Arrays(torch), measured, plan)
-        rows, skipped = [], []
-        task = progress.add_task("cases", total=len(chosen))
-        for case in chosen:
-            progress.update(task, description=case.id, refresh=True)
-            if bench.fits(case):
-                try:
-                    rows.append(bench.run(case))
-                except session.DisagreementError as error:
-                    fail(str(error))
-            else:
-                skipped.append(case.id)
-            progress.update(task, advance=1, refresh=True)
+        ceilings = _ceilings(threads, quick, torch is None, progress)
+        bench = session.Session(Arrays(torch), ceilings, plan)
+        rows, skipped = _time(bench, chosen, progress)
     native.release()
-    settings = {"against": against, "threads": count, "quick": quick}
     return Results(
-        machine.describe(count),
-        machine.versions(),
-        settings,
-        measured.as_json(),
-        rows,
-        None if quick else session.import_time(),
-        skipped,
+        machine=machine.describe(threads),
+        versions=machine.versions(),
+        settings=settings,
+        ceilings=ceilings.as_json(),
+        rows=rows,
+        import_time=None if quick else session.import_time(),
+        skipped=skipped,
     )
 
 
-def _ceilings(threads: int, quick: bool, huge_pages: bool, progress: Any) -> Ceilings:
+def _time(bench: Session, chosen: list[Case], progress: Progress) -> tuple[list[Row], list[str]]:
+    """Time each case; give the rows, and the names of cases that there is no memory for."""
+    from softnpu.bench.session import DisagreementError
+
+    rows, skipped = [], []
+    task = progress.add_task("cases", total=len(chosen))
+    for case in chosen:
+        progress.update(task, description=case.id, refresh=True)
+        if bench.fits(case):
+            try:
+                rows.append(bench.run(case))
+            except DisagreementError as error:
+                fail(str(error))
+        else:
+            skipped.append(case.id)
+        progress.update(task, advance=1, refresh=True)
+    return rows, skipped
+
+
+def _ceilings(threads: int, quick: bool, huge_pages: bool, progress: Progress) -> Ceilings:
     from softnpu.bench import ceilings
 
     sizes = ceilings.QUICK_SIZES if quick else ceilings.SIZES
@@ -153,7 +191,7 @@ def _ceilings(threads: int, quick: bool, huge_pages: bool, progress: Any) -> Cei
     )
 
 
-def _progress() -> Any:
+def _progress() -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -166,14 +204,6 @@ def _progress() -> Any:
         # A thread that draws would take time from the cases.
         auto_refresh=False,
     )
-
-
-def _folder(folder: Path) -> None:
-    """Make the folder before the minutes of measuring, not after."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        fail(f"cannot make the folder {folder}: {error.strerror}", EXIT_USAGE)
 
 
 def _tell(found: Results, before: Results | None, out: Path | None) -> None:
