@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/dtype.h"
 
-#include <array>
 #include <utility>
 
 #include "base/status.h"

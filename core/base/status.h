@@ -24,7 +24,6 @@ enum Code : int32_t {
   kInnerNullptr = 561103,
   // Device (acl).
   kAclInvalidParam = 100000,
-  kAclUninitialize = 100001,
   kAclRepeatInitialize = 100002,
   kAclInvalidFile = 100003,
   kAclParseFile = 100006,
@@ -40,7 +39,6 @@ enum Code : int32_t {
   kRtEventTimestampReversal = 107007,
   kRtInvalidHandle = 107017,
   kRtSysParamOptNotSet = 107021,
-  kRtFeatureNotSupport = 207000,
   kRtMemoryAllocation = 207001,
   kRtResourceAllocFail = 207005,
   kRtInternalError = 507000,

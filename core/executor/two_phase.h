@@ -54,13 +54,4 @@ int32_t phase_one(std::string_view function, uint64_t* workspace_size, Executor_
   });
 }
 
-// Both phases at once on memory of the host: the Python functions. Messages name phase one, as
-// those of the C API do.
-template <class Op>
-Status check_host(const typename Op::Args& args) {
-  RETURN_IF_FAILED(Op::check_pointers(args));
-  RETURN_IF_FAILED(Op::check(args));
-  return check_common(Op::kTraits, Op::operands(args), Memory::host);
-}
-
 }  // namespace softnpu
