@@ -63,14 +63,16 @@ Struct* export_memory(const std::shared_ptr<Memory>& memory) {
 }
 
 template <class Struct>
-nb::object export_capsule(const std::shared_ptr<Memory>& memory, const char* capsule_name) {
+constexpr const char* kCapsuleName =
+    std::is_same_v<Struct, ManagedVersioned> ? kVersionedCapsule : kManagedCapsule;
+
+template <class Struct>
+nb::object export_capsule(const std::shared_ptr<Memory>& memory) {
   Struct* const made = export_memory<Struct>(memory);
   // Importers rename the capsule, and then own what is in it.
-  PyObject* capsule = PyCapsule_New(made, capsule_name, [](PyObject* self) {
-    constexpr bool versioned = std::is_same_v<Struct, ManagedVersioned>;
-    const char* name = versioned ? kVersionedCapsule : kManagedCapsule;
-    if (!PyCapsule_IsValid(self, name)) return;
-    auto* managed = static_cast<Struct*>(PyCapsule_GetPointer(self, name));
+  PyObject* capsule = PyCapsule_New(made, kCapsuleName<Struct>, [](PyObject* self) {
+    if (!PyCapsule_IsValid(self, kCapsuleName<Struct>)) return;
+    auto* managed = static_cast<Struct*>(PyCapsule_GetPointer(self, kCapsuleName<Struct>));
     managed->deleter(managed);
   });
   if (capsule == nullptr) {
@@ -85,8 +87,7 @@ nb::object dlpack(const std::shared_ptr<Memory>& self, nb::kwargs options) {
       options.contains("max_version") ? nb::object(options["max_version"]) : nb::object(nb::none());
   const bool versioned =
       !version.is_none() && nb::cast<uint32_t>(nb::tuple(version)[0]) >= kMajorVersion;
-  return versioned ? export_capsule<ManagedVersioned>(self, kVersionedCapsule)
-                   : export_capsule<Managed>(self, kManagedCapsule);
+  return versioned ? export_capsule<ManagedVersioned>(self) : export_capsule<Managed>(self);
 }
 
 std::shared_ptr<Memory> make_memory(Tensor& tensor) {

@@ -29,8 +29,8 @@ class PlannedOperator final : public Launchable {
 
 // Phase one of the C API. `read` turns handles into Op::Args. Nothing is written and nothing stays
 // allocated unless all checks pass.
-template <class Op, class Executor_, class Read>
-int32_t phase_one(std::string_view function, uint64_t* workspace_size, Executor_** executor,
+template <class Op, class Handle, class Read>
+int32_t phase_one(std::string_view function, uint64_t* workspace_size, Handle** executor,
                   Read&& read) noexcept {
   return guard(function, {kInnerNullptr, kCreateExecutor}, [&]() -> Status {
     Handles handles;
@@ -49,7 +49,7 @@ int32_t phase_one(std::string_view function, uint64_t* workspace_size, Executor_
         executors().insert(std::make_shared<Executor>(Op::kTraits, operands, std::move(plan)));
     REQUIRE(handle, kCreateExecutor, "executor-limit"_rule, "too many executors are alive");
     *workspace_size = size;
-    *executor = static_cast<Executor_*>(handle);
+    *executor = static_cast<Handle*>(handle);
     return {};
   });
 }
