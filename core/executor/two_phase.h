@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two ways into an operator. An operator is a struct with
+// Phase one of the C API, for every operator. An operator is a struct with
 //   kTraits            its name, products, and whether it may work in place
 //   Args               its arguments
 //   check_pointers()   the contract's null checks, in order
