@@ -77,7 +77,7 @@ Status MaxUnpool3dBackward::check(const Args& a) {
   for (const auto& [name, values] : sizes)
     REQUIRE(values.size() == 3, kParamInvalid, "size-length"_rule, name, " has ", values.size(),
             " elements; expected 3");
-  for (const auto& [name, values] : std::span(sizes).first(2))
+  for (const auto& [name, values] : std::span(sizes).first(2))  // padding may be any number
     REQUIRE(all_positive(values), kParamInvalid, "size-positive"_rule, name, " is ", values,
             "; every element must be above 0");
   // A product that does not fit 64 bits is large enough.
@@ -116,7 +116,8 @@ bool is_flat(const Tensor& tensor, int64_t& step) {
     if (inner != 0 && tensor.strides[i] != inner) return false;
     if (inner == 0) step = tensor.strides[i];
     inner = tensor.strides[i] * tensor.sizes[i];
-    if (inner == 0) return tensor.numel() <= tensor.sizes[i];  // a repeated element, nothing else
+    // A stride of 0: one step fits only if this axis has all elements.
+    if (inner == 0) return tensor.numel() <= tensor.sizes[i];
   }
   return true;
 }

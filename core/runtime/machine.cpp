@@ -29,7 +29,8 @@ std::optional<size_t> read_number(const std::string& path) {
   return std::nullopt;
 }
 
-// The folder of this process's control group, version 2 or 1; "" where there is none.
+// The files that hold the limit and the usage of this process's control group, version 2 or 1. They
+// may be missing.
 struct ControlGroup {
   std::string limit, usage;
 };

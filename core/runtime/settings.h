@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the environment says about the devices, read once per process.
+// What the environment says about the devices, and about the line that announces them.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace softnpu::runtime {
 
-// SOFTNPU_DEVICES; 1 where it is unset or no number of devices.
+// SOFTNPU_DEVICES as the first call finds it; 1 where it is unset or no number of devices.
 SOFTNPU_EXPORT int32_t device_count();
 
 // A failure when SOFTNPU_DEVICES is no number of devices. aclInit reports it.
