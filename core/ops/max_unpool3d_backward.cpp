@@ -45,24 +45,28 @@ Status MaxUnpool3dBackward::check_pointers(const Args& a) {
   return {};
 }
 
-Status MaxUnpool3dBackward::check(const Args& a) {
-  const Tensor &grad_output = *a.grad_output, &self = *a.self, &indices = *a.indices, &out = *a.out;
-  const auto tensors = operands(a);
-  const std::pair<const char*, const Tensor*> like_self[] = {{"indices", &indices}, {"out", &out}};
-  const std::pair<const char*, const Dims&> sizes[] = {
-      {"outputSize", *a.output_size}, {"stride", *a.stride}, {"padding", *a.padding}};
+namespace {
 
-  REQUIRE(is_contiguous(out), kParamInvalid, "out-not-contiguous"_rule, "out has shape ", out.sizes,
-          " and strides ", out.strides, "; it must be contiguous");
-  for (const auto& [name, arg, use] : tensors)
-    REQUIRE(arg.tensor == &indices ? arg->dtype == DType::i64 : is_one_of(arg->dtype, kTypes),
-            kParamInvalid, "dtype-unsupported"_rule, name, " has data type ", arg->dtype,
-            arg.tensor == &indices ? supported_types({DType::i64}) : supported_types(kTypes));
+Status check_layout_and_types(const MaxUnpool3dBackward::Args& a) {
+  REQUIRE(is_contiguous(*a.out), kParamInvalid, "out-not-contiguous"_rule, "out has shape ",
+          a.out->sizes, " and strides ", a.out->strides, "; it must be contiguous");
+  const auto tensors = MaxUnpool3dBackward::operands(a);
+  for (const auto& [name, arg, use] : tensors) {
+    const bool is_indices = arg.tensor == a.indices.tensor;
+    REQUIRE(is_indices ? arg->dtype == DType::i64 : is_one_of(arg->dtype, kTypes), kParamInvalid,
+            "dtype-unsupported"_rule, name, " has data type ", arg->dtype,
+            is_indices ? supported_types({DType::i64}) : supported_types(kTypes));
+  }
   for (const Operand& o : tensors) RETURN_IF_FAILED(check_format(o.name, *o.arg));
-  for (const auto& [name, tensor] : {std::pair{"self", &self}, {"out", &out}})
-    REQUIRE(tensor->dtype == grad_output.dtype, kParamInvalid, "dtype-differs"_rule, name,
-            " has data type ", tensor->dtype, ", but gradOutput has ", grad_output.dtype,
+  for (const auto& [name, tensor] : {std::pair{"self", a.self.tensor}, {"out", a.out.tensor}})
+    REQUIRE(tensor->dtype == a.grad_output->dtype, kParamInvalid, "dtype-differs"_rule, name,
+            " has data type ", tensor->dtype, ", but gradOutput has ", a.grad_output->dtype,
             "; they must be equal");
+  return {};
+}
+
+Status check_shapes(const Tensor& self, const Tensor& indices, const Tensor& out) {
+  const std::pair<const char*, const Tensor*> like_self[] = {{"indices", &indices}, {"out", &out}};
   REQUIRE(self.rank() == 4 || self.rank() == 5, kParamInvalid, "self-rank"_rule, "self has rank ",
           self.rank(), " (shape ", self.sizes, "); expected 4 or 5");
   for (const auto& [name, tensor] : like_self)
@@ -74,6 +78,12 @@ Status MaxUnpool3dBackward::check(const Args& a) {
   REQUIRE(all_positive(std::span<const int64_t>(self.sizes).subspan(1)), kParamInvalid,
           "self-empty"_rule, "self has shape ", self.sizes,
           "; every dimension but the first must be above 0");
+  return {};
+}
+
+Status check_sizes(const MaxUnpool3dBackward::Args& a) {
+  const std::pair<const char*, const Dims&> sizes[] = {
+      {"outputSize", *a.output_size}, {"stride", *a.stride}, {"padding", *a.padding}};
   for (const auto& [name, values] : sizes)
     REQUIRE(values.size() == 3, kParamInvalid, "size-length"_rule, name, " has ", values.size(),
             " elements; expected 3");
@@ -81,13 +91,17 @@ Status MaxUnpool3dBackward::check(const Args& a) {
     REQUIRE(all_positive(values), kParamInvalid, "size-positive"_rule, name, " is ", values,
             "; every element must be above 0");
   // A product that does not fit 64 bits is large enough.
-  const auto room = checked_numel(sizes[0].second);
-  REQUIRE(!room || *room >= *checked_numel(spatial(self.sizes)), kParamInvalid,
-          "output-size-small"_rule, "outputSize is ", sizes[0].second,
-          ", whose product is below D * H * W of self, which has shape ", self.sizes);
-  REQUIRE(std::ranges::equal(spatial(grad_output.sizes), sizes[0].second), kParamInvalid,
+  const auto room = checked_numel(*a.output_size);
+  REQUIRE(!room || *room >= *checked_numel(spatial(a.self->sizes)), kParamInvalid,
+          "output-size-small"_rule, "outputSize is ", *a.output_size,
+          ", whose product is below D * H * W of self, which has shape ", a.self->sizes);
+  return {};
+}
+
+Status check_grad_output(const Tensor& grad_output, const Tensor& self, const Dims& output_size) {
+  REQUIRE(std::ranges::equal(spatial(grad_output.sizes), output_size), kParamInvalid,
           "grad-output-spatial"_rule, "gradOutput has shape ", grad_output.sizes,
-          ", whose D, H, W differ from outputSize ", sizes[0].second);
+          ", whose D, H, W differ from outputSize ", output_size);
   REQUIRE(grad_output.rank() == self.rank(), kParamInvalid, "grad-output-rank"_rule,
           "gradOutput has rank ", grad_output.rank(), ", but self has rank ", self.rank(),
           "; they must be equal");
@@ -96,6 +110,15 @@ Status MaxUnpool3dBackward::check(const Args& a) {
             "gradOutput has shape ", grad_output.sizes, ", but self has shape ", self.sizes,
             "; all dimensions before D, H, W must be equal");
   return {};
+}
+
+}  // namespace
+
+Status MaxUnpool3dBackward::check(const Args& a) {
+  RETURN_IF_FAILED(check_layout_and_types(a));
+  RETURN_IF_FAILED(check_shapes(*a.self, *a.indices, *a.out));
+  RETURN_IF_FAILED(check_sizes(a));
+  return check_grad_output(*a.grad_output, *a.self, *a.output_size);
 }
 
 namespace {
