@@ -9,8 +9,9 @@
 #include <mutex>
 #include <string>
 
+#include "kernels/table.h"
+#include "loops/threads.h"
 #include "runtime/device.h"
-#include "runtime/environment.h"
 #include "runtime/json.h"
 #include "runtime/product.h"
 #include "runtime/settings.h"
