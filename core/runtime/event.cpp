@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "acl/acl_rt.h"
 #include "base/handle_table.h"
 #include "runtime/context.h"
 #include "runtime/scheduler.h"
@@ -100,7 +101,8 @@ std::shared_ptr<Recording> Event::latest() const {
 
 Status create_event(uint32_t flags, void** out) {
   if (out == nullptr) return fail(kRtParamInvalid, "event is null");
-  constexpr uint32_t kKnownFlags = 1 | 2 | 8;
+  constexpr uint32_t kKnownFlags =
+      ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS | ACL_EVENT_TIME_LINE;
   if ((flags & ~kKnownFlags) != 0)
     return fail(kRtParamInvalid, "flag is ", flags,
                 "; it must be a union of ACL_EVENT_SYNC (1), ACL_EVENT_CAPTURE_STREAM_PROGRESS (2) "

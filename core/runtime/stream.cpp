@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "acl/acl_rt.h"
 #include "base/handle_table.h"
 #include "runtime/context.h"
 #include "runtime/report.h"
@@ -100,7 +101,7 @@ Status launch(void* stream_handle, std::string_view what, Task task) {
 
 Status create_stream(uint32_t priority, uint32_t flags, void** out) {
   if (out == nullptr) return fail(kRtParamInvalid, "stream is null");
-  constexpr uint32_t kKnownFlags = 3;
+  constexpr uint32_t kKnownFlags = ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC;
   if ((flags & ~kKnownFlags) != 0)
     return fail(kRtParamInvalid, "flag is ", flags,
                 "; it must be a union of ACL_STREAM_FAST_LAUNCH (1) and ACL_STREAM_FAST_SYNC (2)");
