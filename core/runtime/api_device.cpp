@@ -9,6 +9,20 @@
 using namespace softnpu;
 using namespace softnpu::runtime;
 
+namespace {
+
+// Does something with the calling thread's context.
+template <class Body>
+aclError with_context(std::string_view function, Body&& body) {
+  return entry(function, [&]() -> Status {
+    std::shared_ptr<Context> context;
+    RETURN_IF_FAILED(current_context(context));
+    return body(*context);
+  });
+}
+
+}  // namespace
+
 extern "C" {
 
 aclError aclrtGetDeviceCount(uint32_t* count) {
@@ -20,10 +34,8 @@ aclError aclrtSetDevice(int32_t deviceId) {
 }
 
 aclError aclrtGetDevice(int32_t* deviceId) {
-  return entry("aclrtGetDevice", [&]() -> Status {
-    std::shared_ptr<Context> context;
-    RETURN_IF_FAILED(current_context(context));
-    return store("deviceId", deviceId, context->device());
+  return with_context("aclrtGetDevice", [&](const Context& current) {
+    return store("deviceId", deviceId, current.device());
   });
 }
 
@@ -60,35 +72,27 @@ aclError aclrtSetCurrentContext(aclrtContext context) {
 }
 
 aclError aclrtGetCurrentContext(aclrtContext* context) {
-  return entry("aclrtGetCurrentContext", [&]() -> Status {
-    std::shared_ptr<Context> current;
-    RETURN_IF_FAILED(current_context(current));
-    return store("context", context, current->handle());
+  return with_context("aclrtGetCurrentContext", [&](const Context& current) {
+    return store("context", context, current.handle());
   });
 }
 
 aclError aclrtCtxGetCurrentDefaultStream(aclrtStream* stream) {
-  return entry("aclrtCtxGetCurrentDefaultStream", [&]() -> Status {
-    std::shared_ptr<Context> current;
-    RETURN_IF_FAILED(current_context(current));
-    return store("stream", stream, current->default_stream()->handle());
+  return with_context("aclrtCtxGetCurrentDefaultStream", [&](const Context& current) {
+    return store("stream", stream, current.default_stream()->handle());
   });
 }
 
 aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
-  return entry("aclrtCtxSetSysParamOpt", [&]() -> Status {
-    std::shared_ptr<Context> current;
-    RETURN_IF_FAILED(current_context(current));
-    return current->params().set(number_of(opt), value);
+  return with_context("aclrtCtxSetSysParamOpt", [&](Context& current) {
+    return current.params().set(number_of(opt), value);
   });
 }
 
 aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
-  return entry("aclrtCtxGetSysParamOpt", [&]() -> Status {
-    std::shared_ptr<Context> current;
-    RETURN_IF_FAILED(current_context(current));
+  return with_context("aclrtCtxGetSysParamOpt", [&](Context& current) -> Status {
     std::optional<int64_t> found;
-    RETURN_IF_FAILED(current->params().get(number_of(opt), found));
+    RETURN_IF_FAILED(current.params().get(number_of(opt), found));
     if (!found)
       return fail(kRtSysParamOptNotSet, "opt ", number_of(opt),
                   " was never set in the current context");

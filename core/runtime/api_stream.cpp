@@ -8,6 +8,22 @@
 using namespace softnpu;
 using namespace softnpu::runtime;
 
+namespace {
+
+using Find = Status (*)(const void* handle, std::shared_ptr<Stream>& out);
+
+// Finds a stream and does something with it.
+template <class Body>
+aclError with_stream(std::string_view function, Find find, aclrtStream stream, Body&& body) {
+  return entry(function, [&]() -> Status {
+    std::shared_ptr<Stream> found;
+    RETURN_IF_FAILED(find(stream, found));
+    return body(*found);
+  });
+}
+
+}  // namespace
+
 extern "C" {
 
 aclError aclrtCreateStream(aclrtStream* stream) {
@@ -41,36 +57,26 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) 
 }
 
 aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
-  return entry("aclrtStreamQuery", [&]() -> Status {
-    std::shared_ptr<Stream> found;
-    RETURN_IF_FAILED(find_stream(stream, found));
+  return with_stream("aclrtStreamQuery", find_stream, stream, [&](const Stream& found) {
     return store("status", status,
-                 found->is_idle() ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY);
+                 found.is_idle() ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY);
   });
 }
 
 aclError aclrtStreamGetId(aclrtStream stream, int32_t* streamId) {
-  return entry("aclrtStreamGetId", [&]() -> Status {
-    std::shared_ptr<Stream> found;
-    RETURN_IF_FAILED(find_stream_anywhere(stream, found));
-    return store("streamId", streamId, found->id());
-  });
+  return with_stream("aclrtStreamGetId", find_stream_anywhere, stream,
+                     [&](const Stream& found) { return store("streamId", streamId, found.id()); });
 }
 
 aclError aclrtStreamGetFlags(aclrtStream stream, uint32_t* flags) {
-  return entry("aclrtStreamGetFlags", [&]() -> Status {
-    std::shared_ptr<Stream> found;
-    RETURN_IF_FAILED(find_stream_anywhere(stream, found));
-    return store("flags", flags, found->flags());
-  });
+  return with_stream("aclrtStreamGetFlags", find_stream_anywhere, stream,
+                     [&](const Stream& found) { return store("flags", flags, found.flags()); });
 }
 
 aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t* priority) {
-  return entry("aclrtStreamGetPriority", [&]() -> Status {
-    std::shared_ptr<Stream> found;
-    RETURN_IF_FAILED(find_stream_anywhere(stream, found));
-    return store("priority", priority, found->priority());
-  });
+  return with_stream(
+      "aclrtStreamGetPriority", find_stream_anywhere, stream,
+      [&](const Stream& found) { return store("priority", priority, found.priority()); });
 }
 
 aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBlockType blockType,
@@ -88,19 +94,13 @@ aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBloc
 }
 
 aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) {
-  return entry("aclrtSubscribeReport", [&]() -> Status {
-    std::shared_ptr<Stream> found;
-    RETURN_IF_FAILED(find_stream(stream, found));
-    return subscribe(threadId, *found);
-  });
+  return with_stream("aclrtSubscribeReport", find_stream, stream,
+                     [&](const Stream& found) { return subscribe(threadId, found); });
 }
 
 aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) {
-  return entry("aclrtUnSubscribeReport", [&]() -> Status {
-    std::shared_ptr<Stream> found;
-    RETURN_IF_FAILED(find_stream_anywhere(stream, found));
-    return unsubscribe(threadId, *found);
-  });
+  return with_stream("aclrtUnSubscribeReport", find_stream_anywhere, stream,
+                     [&](const Stream& found) { return unsubscribe(threadId, found); });
 }
 
 aclError aclrtProcessReport(int32_t timeout) {
