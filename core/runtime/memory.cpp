@@ -38,6 +38,9 @@ std::map<uintptr_t, Allocation>::const_iterator containing(const Registry& r, co
   return number(address) - next->first < next->second.size ? next : r.live.end();
 }
 
+// The parameter that the documented functions of a family have for an allocation.
+const char* parameter(Family family) { return family == Family::device ? "devPtr" : "hostPtr"; }
+
 const char* describe(Family family) {
   return family == Family::device ? "device memory (aclrtMalloc)" : "host memory (aclrtMallocHost)";
 }
@@ -53,8 +56,7 @@ std::optional<Block> find_block(const void* address) {
 }
 
 Status allocate(Family family, size_t size, void** out) {
-  if (out == nullptr)
-    return fail(kRtParamInvalid, family == Family::device ? "devPtr is null" : "hostPtr is null");
+  if (out == nullptr) return fail(kRtParamInvalid, parameter(family), " is null");
   *out = nullptr;
   if (size == 0) return fail(kRtParamInvalid, "size is 0; it must be above 0");
   const size_t machine = memory_limit();
@@ -74,7 +76,7 @@ Status allocate(Family family, size_t size, void** out) {
 }
 
 Status release(Family family, const void* address) {
-  if (address == nullptr) return fail(kRtParamInvalid, "the address is null");
+  if (address == nullptr) return fail(kRtParamInvalid, parameter(family), " is null");
   Registry& r = registry();
   std::byte* base;
   size_t size;
@@ -82,14 +84,14 @@ Status release(Family family, const void* address) {
     std::lock_guard lock(r.mutex);
     const auto found = containing(r, address);
     if (found == r.live.end())
-      return fail(kRtParamInvalid, r.arena.owns(address)
-                                       ? "the address is in memory that was freed already"
-                                       : "the address was never allocated by the runtime");
+      return fail(kRtParamInvalid, parameter(family),
+                  r.arena.owns(address) ? " is in memory that was freed already"
+                                        : " was never allocated by the runtime");
     if (found->first != number(address))
-      return fail(kRtParamInvalid, "the address is ", number(address) - found->first,
+      return fail(kRtParamInvalid, parameter(family), " is ", number(address) - found->first,
                   " bytes into an allocation; free the address that the allocation returned");
     if (found->second.family != family)
-      return fail(kRtParamInvalid, "the address is ", describe(found->second.family),
+      return fail(kRtParamInvalid, parameter(family), " is ", describe(found->second.family),
                   "; it must be ", describe(family));
     base = reinterpret_cast<std::byte*>(found->first);
     size = found->second.size;

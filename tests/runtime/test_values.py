@@ -40,7 +40,7 @@ def test_message_pointer_stays_valid(rt: Runtime) -> None:
     assert rt.api.aclrtFree(None) == PARAM_INVALID
     pointer = get()
     assert rt.api.aclrtSynchronizeStreamWithTimeout(rt.stream, 0) == PARAM_INVALID
-    assert ct.string_at(pointer) == b"aclrtFree: the address is null"
+    assert ct.string_at(pointer) == b"aclrtFree: devPtr is null"
     assert get() != pointer
 
 
