@@ -6,30 +6,33 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <optional>
 
 #include "base/status.h"
 
 namespace softnpu::runtime {
 
-// No value: for ever.
-using Deadline = std::optional<std::chrono::steady_clock::time_point>;
+struct Deadline {
+  std::chrono::steady_clock::time_point end;
+  int32_t milliseconds = 0;  // what the caller gave; 0 stands for ever, and then there is no end
+};
 
 // -1 waits for ever, a positive number is milliseconds.
 inline Status parse_timeout(int32_t milliseconds, Deadline& out) {
   if (milliseconds < -1 || milliseconds == 0)
     return fail(kRtParamInvalid, "timeout is ", milliseconds,
                 "; it must be -1 (for ever) or above 0 (milliseconds)");
-  out.reset();
+  out = {};
   if (milliseconds > 0)
-    out = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+    out = {std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds),
+           milliseconds};
   return {};
 }
 
 // False when the deadline has passed. A true answer may be spurious.
 inline bool wait(std::condition_variable& condition, std::unique_lock<std::mutex>& lock,
                  const Deadline& deadline) {
-  if (deadline) return condition.wait_until(lock, *deadline) == std::cv_status::no_timeout;
+  if (deadline.milliseconds > 0)
+    return condition.wait_until(lock, deadline.end) == std::cv_status::no_timeout;
   condition.wait(lock);
   return true;
 }

@@ -75,7 +75,8 @@ Status Event::synchronize(const Deadline& deadline) const {
   const auto recording = latest();
   if (!recording) return {};
   Stream& stream = *recording->stream;
-  RETURN_IF_FAILED(stream.wait(recording->ticket, deadline, kRtEventSyncTimeout));
+  RETURN_IF_FAILED(stream.wait(recording->ticket, deadline, kRtEventSyncTimeout,
+                               "the stream's work up to the event"));
   return stream.take_failure();
 }
 

@@ -96,25 +96,29 @@ Status Queue::wait_idle(const Deadline& deadline) {
     std::lock_guard lock(mutex_);
     last = appended_;
   }
-  return wait(last, deadline, kRtStreamSyncTimeout);
+  return wait(last, deadline, kRtStreamSyncTimeout, "the stream's work");
 }
 
-Status Queue::wait(Ticket ticket, const Deadline& deadline, int32_t timeout_code) {
+Status Queue::wait(Ticket ticket, const Deadline& deadline, int32_t timeout_code,
+                   const char* awaited) {
   std::unique_lock lock(mutex_);
   bool in_time = true;
   while (done_ < ticket) {
     if (front_is_ready() || !in_time) {
       lock.unlock();
-      if (!in_time) return fail(timeout_code, "the stream's work is not done after the timeout");
+      if (!in_time)
+        return fail(timeout_code, awaited, " is not done after the timeout of ",
+                    deadline.milliseconds, " ms");
       scheduler().wanted(*this);
       lock.lock();
       continue;
     }
     lock.unlock();
     if (needs_this_thread())
-      return fail(kRtParamInvalid,
-                  "the stream's work waits for the calling thread (its own task or callback), so "
-                  "waiting for it would never end");
+      return fail(
+          kRtParamInvalid, awaited,
+          " waits for the calling thread (its own task or callback), so waiting for it would "
+          "never end");
     lock.lock();
     if (done_ >= ticket || front_is_ready()) continue;
     ++waiters_;

@@ -33,7 +33,8 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
 
   // Waits until everything appended so far is done.
   Status wait_idle(const Deadline& deadline);
-  Status wait(Ticket ticket, const Deadline& deadline, int32_t timeout_code);
+  // `awaited` is what the work up to the ticket is called in messages.
+  Status wait(Ticket ticket, const Deadline& deadline, int32_t timeout_code, const char* awaited);
   bool is_idle() const;
   // Makes threads in wait() look again.
   void wake_waiters();

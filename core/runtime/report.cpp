@@ -170,7 +170,8 @@ Status process_reports(const Deadline& deadline) {
   while (inbox->pending.empty()) {
     if (inbox->streams == 0) return thread_not_subscribed();  // since the call began
     if (!wait(inbox->arrived, lock, deadline) && inbox->pending.empty())
-      return fail(kRtStreamSyncTimeout, "no callback came before the timeout");
+      return fail(kRtStreamSyncTimeout, "no callback came within the timeout of ",
+                  deadline.milliseconds, " ms");
   }
   // Those that are there now: callbacks may launch callbacks, without end.
   for (size_t left = inbox->pending.size(); left > 0 && !inbox->pending.empty(); --left) {

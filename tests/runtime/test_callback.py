@@ -103,6 +103,7 @@ def test_process_report_times_out(rt: Runtime) -> None:
     start = time.monotonic()
     assert rt.api.aclrtProcessReport(30) == STREAM_SYNC_TIMEOUT
     assert time.monotonic() - start >= 0.03
+    assert "no callback came within the timeout of 30 ms" in rt.message()
     for timeout in (0, -2):
         assert rt.api.aclrtProcessReport(timeout) == PARAM_INVALID
     rt.check(rt.api.aclrtUnSubscribeReport(self, rt.stream))

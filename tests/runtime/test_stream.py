@@ -91,6 +91,7 @@ def test_synchronise_with_timeout(rt: Runtime) -> None:
         start = time.monotonic()
         assert rt.api.aclrtSynchronizeStreamWithTimeout(rt.stream, 30) == STREAM_SYNC_TIMEOUT
         assert time.monotonic() - start >= 0.03
+        assert "the stream's work is not done after the timeout of 30 ms" in rt.message()
         assert rt.api.aclrtSynchronizeDeviceWithTimeout(30) == STREAM_SYNC_TIMEOUT
         release()
     assert rt.api.aclrtSynchronizeStreamWithTimeout(rt.stream, 30) == 0
