@@ -47,7 +47,7 @@ nb::object call(Arguments& arguments, const typename Op::Args& args, Describe&& 
     return plan.run(origins, scratch);
   }();
   if (!ran.ok()) [[unlikely]]
-    raise_index_error(ran.in(Op::kTraits.name));  // no operator fails otherwise while it runs
+    raise(ran.in(Op::kTraits.name));
   return arguments.result();
 }
 

@@ -2,12 +2,13 @@
 #include "raise.h"
 
 namespace softnpu::python {
-namespace {
 
 namespace nb = nanobind;
 
-[[noreturn]] void raise_with(const Status& status, const char* factory) {
-  const nb::object make = nb::module_::import_("softnpu.errors").attr(factory);
+void raise(const Status& status) {
+  const bool by_index = status.cause() == Cause::index;
+  const nb::object make = nb::module_::import_("softnpu.errors")
+                              .attr(by_index ? "index_error_from_status" : "error_from_status");
   // What a caller named (a path, an array's class) need not be UTF-8.
   const std::string& message = status.message();
   PyObject* decoded =
@@ -16,10 +17,5 @@ namespace nb = nanobind;
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   nb::raise_python_error();
 }
-
-}  // namespace
-
-void raise(const Status& status) { raise_with(status, "error_from_status"); }
-void raise_index_error(const Status& status) { raise_with(status, "index_error_from_status"); }
 
 }  // namespace softnpu::python

@@ -8,9 +8,7 @@
 
 namespace softnpu::python {
 
-// Raises the class of softnpu.errors that stands for the status.
+// Raises the class of softnpu.errors that stands for the status and its cause.
 [[noreturn]] void raise(const Status& status);
-// The same, as an IndexError too.
-[[noreturn]] void raise_index_error(const Status& status);
 
 }  // namespace softnpu::python

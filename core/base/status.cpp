@@ -26,7 +26,7 @@ std::string_view aclnn_code_name(int32_t code) {
 
 const std::string& Status::message() const {
   static const std::string none;
-  return message_ ? *message_ : none;
+  return failure_ ? failure_->message : none;
 }
 
 }  // namespace softnpu

@@ -56,26 +56,36 @@ struct RuleId {
 };
 consteval RuleId operator""_rule(const char* text, size_t length) { return {{text, length}}; }
 
+// What exceptions tell apart where the codes do not.
+enum class Cause : uint8_t { other, index };
+
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(int32_t code, std::string message)
-      : code_(code), message_(std::make_shared<const std::string>(std::move(message))) {}
+  Status(int32_t code, std::string message, Cause cause = Cause::other)
+      : code_(code),
+        failure_(std::make_shared<const Failure>(Failure{std::move(message), cause})) {}
 
   bool ok() const { return code_ == kSuccess; }
   int32_t code() const { return code_; }
   // "" where nothing failed.
   SOFTNPU_EXPORT const std::string& message() const;
+  Cause cause() const { return failure_ ? failure_->cause : Cause::other; }
 
   // The same failure, named after the function that the caller called.
   Status in(std::string_view function) const {
-    return ok() ? Status() : Status(code_, text(function, ": ", message()));
+    return ok() ? Status() : Status(code_, text(function, ": ", message()), cause());
   }
 
  private:
+  struct Failure {
+    std::string message;
+    Cause cause;
+  };
+
   int32_t code_ = kSuccess;
   // Behind a pointer, because checks that pass make some twenty of these in a call.
-  std::shared_ptr<const std::string> message_;
+  std::shared_ptr<const Failure> failure_;
 };
 
 template <class... Parts>

@@ -198,8 +198,10 @@ Status MaxUnpool3dBackwardPlan::run(std::byte* const* origins, std::byte* /*work
   Dims where(shape_.size());
   int64_t rest = first.position;
   for (size_t i = shape_.size(); i-- > 0; rest /= shape_[i]) where[i] = rest % shape_[i];
-  return fail(kRuntimeError, "indices", where, " is ", first.value,
-              "; expected 0 or more and less than ", task_.limit, ", the product of outputSize");
+  return Status(kRuntimeError,
+                text("indices", where, " is ", first.value, "; expected 0 or more and less than ",
+                     task_.limit, ", the product of outputSize"),
+                Cause::index);
 }
 
 }  // namespace softnpu::ops
