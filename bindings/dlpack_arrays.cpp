@@ -135,33 +135,47 @@ DataType to_dlpack(DType type) {
   return {is_unsigned ? kUInt : kInt, bits, 1};
 }
 
+namespace {
+
+[[gnu::cold]] Status cannot_be_read(const char* name, bool torch, PyObject* object) {
+  return torch ? failed_tensor(name, object) : failure_from_python(name, " cannot be read: ");
+}
+
+// The description of an array whose library describes none without handing a share of it out.
+Status describe_share(const char* name, const ExchangeTable& table, bool torch, PyObject* object,
+                      Access access, nb::object& keeper, Description& out) {
+  ManagedVersioned* managed = nullptr;
+  if (table.managed_from_object(object, &managed) != 0) return cannot_be_read(name, torch, object);
+  keeper = nb::capsule(managed, [](void* held) noexcept {
+    auto* tensor = static_cast<ManagedVersioned*>(held);
+    if (tensor->deleter != nullptr) tensor->deleter(tensor);
+  });
+  if (access == Access::write && (managed->flags & kReadOnly))
+    return fail(kParamInvalid, name, " is read-only; an output must be writeable");
+  out = managed->description;
+  return {};
+}
+
+}  // namespace
+
 Status read_exchanged_array(const char* name, const Exchange& exchange, PyObject* object,
                             Access access, Array& out) {
   const ExchangeTable& table = *exchange.table;  // `exchange` may be gone once Python code has run
   const bool torch = exchange.torch;
   Description description;
-  if (table.describe != nullptr) {
-    if (table.describe(object, &description) != 0)
-      return torch ? failed_tensor(name, object) : failure_from_python(name, " cannot be read: ");
-  } else {
-    ManagedVersioned* managed = nullptr;
-    if (table.managed_from_object(object, &managed) != 0)
-      return torch ? failed_tensor(name, object) : failure_from_python(name, " cannot be read: ");
-    out.keeper = nb::capsule(managed, [](void* held) noexcept {
-      auto* tensor = static_cast<ManagedVersioned*>(held);
-      if (tensor->deleter != nullptr) tensor->deleter(tensor);
-    });
-    if (access == Access::write && (managed->flags & kReadOnly))
-      return fail(kParamInvalid, name, " is read-only; an output must be writeable");
-    description = managed->description;
-  }
+  const auto describe = [&](PyObject* which) -> Status {
+    if (table.describe == nullptr) [[unlikely]]
+      return describe_share(name, table, torch, which, access, out.keeper, description);
+    if (table.describe(which, &description) == 0) return {};
+    return cannot_be_read(name, torch, which);
+  };
+  RETURN_IF_FAILED(describe(object));
   RETURN_IF_FAILED(read_description(name, description, access, out));
   if (!torch) return {};
   PyObject* settled = object;
   RETURN_IF_FAILED(settle_tensor(name, access, out, settled));
   if (settled == object) return {};
-  if (table.describe(settled, &description) != 0)
-    return failure_from_python(name, " cannot be read: ");
+  RETURN_IF_FAILED(describe(settled));
   return read_description(name, description, access, out);
 }
 
