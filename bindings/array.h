@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <memory>
+#include <new>
 #include <string>
 
 #include "base/status.h"
@@ -13,6 +14,9 @@
 namespace softnpu::python {
 
 namespace nb = nanobind;
+
+// Of memory for elements, as device memory has it.
+constexpr std::align_val_t kAlignment{64};
 
 enum class Access : uint8_t { read, write };
 

@@ -2,12 +2,9 @@
 #include "call.h"
 
 #include <memory>
-#include <new>
 
 namespace softnpu::python {
 namespace {
-
-constexpr std::align_val_t kAlignment{64};  // as device memory has it
 
 struct Release {
   void operator()(std::byte* memory) const { ::operator delete(memory, kAlignment); }

@@ -14,8 +14,6 @@ namespace {
 
 using namespace dlpack_abi;
 
-constexpr std::align_val_t kAlignment{64};
-
 struct Memory {
   Memory(const Dims& shape, const Dims& steps, DType type, size_t bytes)
       : sizes(shape), strides(steps), dtype(type), pooled(memory::is_pooled(bytes)) {
