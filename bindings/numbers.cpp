@@ -15,13 +15,6 @@ Status set(Scalar& scalar, DType type, const T& value) {
   return {};
 }
 
-template <class T>
-T value_of(const Scalar& scalar) {
-  T value;
-  std::memcpy(&value, scalar.bytes.data(), sizeof value);
-  return value;
-}
-
 Status read_long(const char* name, PyObject* object, Scalar& out) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);

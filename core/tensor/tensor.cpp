@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor/tensor.h"
 
-#include <cstring>
-
 #include "base/half.h"
 
 namespace softnpu {
@@ -45,17 +43,6 @@ Status view_extent(const Tensor& tensor, Extent& out) {
   out = extent;
   return {};
 }
-
-namespace {
-
-template <class T>
-T value_of(const Scalar& scalar) {
-  T value;
-  std::memcpy(&value, scalar.bytes.data(), sizeof value);
-  return value;
-}
-
-}  // namespace
 
 float to_float(const Scalar& scalar) {
   switch (scalar.dtype) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "base/dtype.h"
@@ -56,6 +57,14 @@ struct Scalar {
     return is_integer(dtype) || is_floating(dtype) || dtype == DType::boolean;
   }
 };
+
+// The scalar's bytes as a T, which must be what C++ has for its type.
+template <class T>
+T value_of(const Scalar& scalar) {
+  T value;
+  std::memcpy(&value, scalar.bytes.data(), sizeof value);
+  return value;
+}
 
 // The scalar as float32, rounded once. Requires converts_to_float().
 SOFTNPU_EXPORT float to_float(const Scalar& scalar);
