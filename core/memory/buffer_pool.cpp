@@ -6,15 +6,14 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <new>
 #include <vector>
 
 #include "base/address_sanitizer.h"
+#include "base/parse.h"
 #include "memory/pages.h"
 #include "runtime/machine.h"
 
@@ -25,13 +24,8 @@ constexpr size_t kMostByDefault = size_t{1} << 30;
 
 size_t default_limit() {
   constexpr size_t kMiB = size_t{1} << 20;
-  if (const char* wish = std::getenv("SOFTNPU_POOL_MB")) {
-    size_t count = 0;
-    const char* end = wish + std::strlen(wish);
-    const auto parsed = std::from_chars(wish, end, count);
-    if (parsed.ec == std::errc() && parsed.ptr == end && count <= SIZE_MAX / kMiB)
-      return count * kMiB;
-  }
+  const auto wish = parse_number<size_t>(std::getenv("SOFTNPU_POOL_MB"), 0, SIZE_MAX / kMiB);
+  if (wish) return *wish * kMiB;
   return std::min(kMostByDefault, runtime::memory_limit() / 8 / kMiB * kMiB);
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/settings.h"
 
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+
+#include "base/parse.h"
 
 namespace softnpu::runtime {
 namespace {
@@ -20,11 +21,7 @@ struct DeviceSetting {
 DeviceSetting read_devices() {
   const char* given = std::getenv("SOFTNPU_DEVICES");
   if (given == nullptr || *given == '\0') return {};
-  int32_t count = 0;
-  const char* end = given + std::strlen(given);
-  const auto [stop, error] = std::from_chars(given, end, count);
-  if (error == std::errc() && stop == end && count >= 1 && count <= kMaxDevices)
-    return {count, {}, false};
+  if (const auto count = parse_number(given, 1, kMaxDevices)) return {*count, {}, false};
   return {1, given, true};
 }
 
