@@ -31,8 +31,6 @@ Status no_such_event(std::string_view argument, const void* handle) {
               describe_handle(handle, HandleKind::event), "; it must be a live aclrtEvent");
 }
 
-Status stream_closed() { return fail(kRtInvalidHandle, "stream is a destroyed aclrtStream"); }
-
 }  // namespace
 
 Status Event::record(const std::shared_ptr<Stream>& stream) {
@@ -47,7 +45,7 @@ Status Event::record(const std::shared_ptr<Stream>& stream) {
     std::lock_guard lock(mutex_);
     const auto ticket =
         stream->append({std::move(stamp), "aclrtRecordEvent", nullptr, recording->gate});
-    if (!ticket) return stream_closed();
+    if (!ticket) return Queue::refusal();
     recording->ticket = *ticket;
     latest_ = std::move(recording);
   }

@@ -35,8 +35,10 @@ std::optional<Queue::Ticket> Queue::append(Work work) {
   return ++appended_;
 }
 
+Status Queue::refusal() { return fail(kRtInvalidHandle, "stream is a destroyed aclrtStream"); }
+
 Status Queue::submit(Work work) {
-  if (!append(std::move(work))) return fail(kRtInvalidHandle, "stream is a destroyed aclrtStream");
+  if (!append(std::move(work))) return refusal();
   scheduler().submitted(*this);
   return {};
 }

@@ -22,8 +22,9 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
   // Counts the work of a queue: reached once that much of it is done.
   using Ticket = uint64_t;
 
-  // Adds work without running any; nothing when the queue is closed. The scheduler must be told.
+  // Adds work without running any; the scheduler must be told. Nothing when the queue is closed.
   std::optional<Ticket> append(Work work);
+  static Status refusal();  // the failure that a closed queue is
   // Adds work and tells the scheduler.
   Status submit(Work work);
 
