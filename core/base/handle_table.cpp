@@ -1,36 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/handle_table.h"
 
+#include <iterator>
+
+#include "base/text.h"
+
 namespace softnpu {
 namespace {
 
-struct KindWords {
-  const char* alive;
-  const char* dead;
-};
-
-constexpr KindWords kWords[] = {
-    {"no handle of softnpu", "no handle of softnpu"},
-    {"an aclTensor", "a destroyed aclTensor"},
-    {"an aclScalar", "a destroyed aclScalar"},
-    {"an aclIntArray", "a destroyed aclIntArray"},
-    {"an aclFloatArray", "a destroyed aclFloatArray"},
-    {"an aclBoolArray", "a destroyed aclBoolArray"},
-    {"an aclTensorList", "a destroyed aclTensorList"},
-    {"an aclScalarList", "a destroyed aclScalarList"},
-    {"an aclOpExecutor", "a consumed or destroyed aclOpExecutor"},
-    {"an aclrtContext", "a destroyed aclrtContext"},
-    {"an aclrtStream", "a destroyed aclrtStream"},
-    {"an aclrtEvent", "a destroyed aclrtEvent"},
+// By kind; they all take "an".
+constexpr const char* kNames[] = {
+    nullptr,         "aclTensor",    "aclScalar",     "aclIntArray",
+    "aclFloatArray", "aclBoolArray", "aclTensorList", "aclScalarList",
+    "aclOpExecutor", "aclrtContext", "aclrtStream",   "aclrtEvent",
 };
 
 }  // namespace
 
-const char* describe_handle(const void* handle, HandleKind wanted) {
-  const auto kind = static_cast<size_t>(HandleBits::unpack(handle).kind);
+std::string describe_handle(const void* handle, HandleKind wanted) {
   if (handle == nullptr) return "a null pointer";
-  if (kind == 0 || kind >= sizeof kWords / sizeof *kWords) return kWords[0].alive;
-  return kind == static_cast<size_t>(wanted) ? kWords[kind].dead : kWords[kind].alive;
+  const HandleKind kind = HandleBits::unpack(handle).kind;
+  const auto index = static_cast<size_t>(kind);
+  if (index == 0 || index >= std::size(kNames)) return "no handle of softnpu";
+  if (kind != wanted) return text("an ", kNames[index]);
+  const bool is_executor = kind == HandleKind::executor;
+  return text(is_executor ? "a consumed or destroyed " : "a destroyed ", kNames[index]);
+}
+
+std::string not_live(std::string_view argument, const void* handle, HandleKind wanted) {
+  return text(argument, " is ", describe_handle(handle, wanted), "; expected a live ",
+              kNames[static_cast<size_t>(wanted)]);
 }
 
 }  // namespace softnpu

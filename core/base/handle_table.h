@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/export.h"
@@ -51,7 +53,11 @@ struct HandleBits {
 
 // What a pointer that is not a live handle of the wanted kind looks like, for messages:
 // "a destroyed aclTensor", "an aclScalar", "no handle of softnpu".
-SOFTNPU_EXPORT const char* describe_handle(const void* handle, HandleKind wanted);
+SOFTNPU_EXPORT std::string describe_handle(const void* handle, HandleKind wanted);
+
+// The whole message about it: "array is an aclScalar; expected a live aclIntArray".
+[[gnu::cold]] SOFTNPU_EXPORT std::string not_live(std::string_view argument, const void* handle,
+                                                  HandleKind wanted);
 
 // Thread-safe. Objects are shared, so that one thread may destroy a handle while another still
 // reads the object.

@@ -139,9 +139,7 @@ const T* Handles::look_up(const char* name, HandleKind kind, Table& table, const
   if (handle == nullptr) return nullptr;
   auto object = table.find(handle);
   if (object == nullptr) {
-    if (status_.ok())
-      status_ = fail(kParamInvalid, name, " is ", describe_handle(handle, kind),
-                     "; expected a live handle of its own kind");
+    if (status_.ok()) status_ = fail(kParamInvalid, not_live(name, handle, kind));
     return &stand_in;  // not null: the null checks of the other arguments come first
   }
   const T* live = object.get();

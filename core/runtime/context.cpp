@@ -19,8 +19,8 @@ Table& table() {
 thread_local constinit void* current = nullptr;
 
 Status no_such_context(const void* handle) {
-  return fail(handle == nullptr ? kRtParamInvalid : kRtInvalidHandle, "context is ",
-              describe_handle(handle, HandleKind::context), "; it must be a live aclrtContext");
+  return fail(handle == nullptr ? kRtParamInvalid : kRtInvalidHandle,
+              not_live("context", handle, HandleKind::context));
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ int64_t now_ns() {
 }
 
 Status no_such_event(std::string_view argument, const void* handle) {
-  return fail(handle == nullptr ? kRtParamInvalid : kRtInvalidHandle, argument, " is ",
-              describe_handle(handle, HandleKind::event), "; it must be a live aclrtEvent");
+  return fail(handle == nullptr ? kRtParamInvalid : kRtInvalidHandle,
+              not_live(argument, handle, HandleKind::event));
 }
 
 }  // namespace

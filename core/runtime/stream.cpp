@@ -46,8 +46,8 @@ int32_t next_id() {
 }
 
 Status no_such_stream(const void* handle) {
-  return fail(handle == nullptr ? kRtParamInvalid : kRtInvalidHandle, "stream is ",
-              describe_handle(handle, HandleKind::stream), "; it must be a live aclrtStream");
+  return fail(handle == nullptr ? kRtParamInvalid : kRtInvalidHandle,
+              not_live("stream", handle, HandleKind::stream));
 }
 
 }  // namespace

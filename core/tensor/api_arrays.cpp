@@ -28,8 +28,7 @@ Handle* create(const char* function, Table& table, Make&& make) {
 Status check_live(const char* name, HandleKind kind, const void* handle, bool live) {
   if (live) return {};
   if (handle == nullptr) return fail(kParamNullptr, name, " is null");
-  return fail(kParamInvalid, name, " is ", describe_handle(handle, kind),
-              "; expected a live handle of its own kind");
+  return fail(kParamInvalid, not_live(name, handle, kind));
 }
 
 template <class Table>
@@ -84,8 +83,7 @@ Status copy_members(const void* const* value, uint64_t size, HandleKind kind, Ta
   list->members.reserve(size);
   for (uint64_t i = 0; i < size; ++i) {
     if (value[i] != nullptr && !table.find(value[i]))
-      return fail(kParamInvalid, "member ", i, " is ", describe_handle(value[i], kind),
-                  "; expected a live handle or null");
+      return fail(kParamInvalid, not_live(text("member ", i), value[i], kind), " or null");
     list->members.push_back(value[i]);
   }
   out = std::move(list);

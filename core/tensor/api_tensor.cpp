@@ -14,8 +14,7 @@ constexpr GuardCodes kCodes{kInnerNullptr, kInnerNullptr};
 Status check_live(const aclTensor* handle, bool live) {
   if (live) return {};
   if (handle == nullptr) return fail(kParamNullptr, "tensor is null");
-  return fail(kParamInvalid, "tensor is ", describe_handle(handle, HandleKind::tensor),
-              "; expected a live aclTensor");
+  return fail(kParamInvalid, not_live("tensor", handle, HandleKind::tensor));
 }
 
 // Calls `read` with the live tensor behind the handle. Every pointer in `results` must not be null.
