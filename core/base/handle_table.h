@@ -61,9 +61,12 @@ SOFTNPU_EXPORT std::string describe_handle(const void* handle, HandleKind wanted
 
 // Thread-safe. Objects are shared, so that one thread may destroy a handle while another still
 // reads the object.
-template <class T, HandleKind kKind>
+template <class T, HandleKind Kind>
 class HandleTable {
  public:
+  using Object = T;
+  static constexpr HandleKind kKind = Kind;
+
   // Null when the table is full.
   void* insert(std::shared_ptr<T> object) {
     std::lock_guard lock(mutex_);

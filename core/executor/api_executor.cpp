@@ -2,17 +2,15 @@
 // libnnopbase: the C API's functions on aclOpExecutor, and aclnnInit.
 #include "aclnn/acl_meta.h"
 #include "aclnn/aclnn_base.h"
-#include "base/guard.h"
 #include "executor/executor.h"
+#include "tensor/entry.h"
 
 namespace softnpu {
 namespace {
 
-constexpr GuardCodes kCodes{kInnerNullptr, kInnerNullptr};
-
 template <class Body>
 aclnnStatus with_executor(const char* function, const void* handle, Body&& body) {
-  return guard(function, kCodes, [&]() -> Status {
+  return guard(function, kEntryCodes, [&]() -> Status {
     if (handle == nullptr) return fail(kInnerNullptr, "executor is null");
     const auto executor = executors().find(handle);
     if (executor == nullptr)

@@ -134,12 +134,11 @@ std::string supported_floats() {
 }
 
 template <class Table, class T>
-const T* Handles::look_up(const char* name, HandleKind kind, Table& table, const void* handle,
-                          const T& stand_in) {
+const T* Handles::look_up(const char* name, Table& table, const void* handle, const T& stand_in) {
   if (handle == nullptr) return nullptr;
   auto object = table.find(handle);
   if (object == nullptr) {
-    if (status_.ok()) status_ = fail(kParamInvalid, not_live(name, handle, kind));
+    if (status_.ok()) status_ = fail(kParamInvalid, not_live(name, handle, Table::kKind));
     return &stand_in;  // not null: the null checks of the other arguments come first
   }
   const T* live = object.get();
@@ -149,17 +148,17 @@ const T* Handles::look_up(const char* name, HandleKind kind, Table& table, const
 
 TensorArg Handles::tensor(const char* name, const void* handle) {
   static const Tensor stand_in;
-  return {look_up(name, HandleKind::tensor, tensors(), handle, stand_in), handle};
+  return {look_up(name, tensors(), handle, stand_in), handle};
 }
 
 const Scalar* Handles::scalar(const char* name, const void* handle) {
   static const Scalar stand_in;
-  return look_up(name, HandleKind::scalar, scalars(), handle, stand_in);
+  return look_up(name, scalars(), handle, stand_in);
 }
 
 const IntArray* Handles::int_array(const char* name, const void* handle) {
   static const IntArray stand_in;
-  return look_up(name, HandleKind::int_array, int_arrays(), handle, stand_in);
+  return look_up(name, int_arrays(), handle, stand_in);
 }
 
 }  // namespace softnpu

@@ -85,8 +85,7 @@ class SOFTNPU_EXPORT Handles {
 
  private:
   template <class Table, class T>
-  const T* look_up(const char* name, HandleKind kind, Table& table, const void* handle,
-                   const T& stand_in);
+  const T* look_up(const char* name, Table& table, const void* handle, const T& stand_in);
 
   std::array<std::shared_ptr<const void>, 8> kept_;
   size_t count_ = 0;

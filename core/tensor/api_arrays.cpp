@@ -3,52 +3,13 @@
 #include <cstring>
 
 #include "aclnn/acl_meta.h"
-#include "base/guard.h"
+#include "tensor/entry.h"
 #include "tensor/handles.h"
 
 namespace softnpu {
 namespace {
 
-constexpr GuardCodes kCodes{kInnerNullptr, kInnerNullptr};
 constexpr uint64_t kLongestArray = uint64_t{1} << 32;
-
-template <class Handle, class Table, class Make>
-Handle* create(const char* function, Table& table, Make&& make) {
-  void* handle = nullptr;
-  guard(function, kCodes, [&]() -> Status {
-    decltype(table.find(nullptr)) object;
-    RETURN_IF_FAILED(make(object));
-    handle = table.insert(std::move(object));
-    if (handle == nullptr) return fail(kInnerNullptr, "too many handles are alive");
-    return {};
-  });
-  return static_cast<Handle*>(handle);
-}
-
-Status check_live(const char* name, HandleKind kind, const void* handle, bool live) {
-  if (live) return {};
-  if (handle == nullptr) return fail(kParamNullptr, name, " is null");
-  return fail(kParamInvalid, not_live(name, handle, kind));
-}
-
-template <class Table>
-aclnnStatus destroy(const char* function, const char* name, HandleKind kind, Table& table,
-                    const void* handle) {
-  return guard(function, kCodes,
-               [&] { return check_live(name, kind, handle, table.erase(handle) != nullptr); });
-}
-
-template <class Table, class Size>
-aclnnStatus get_size(const char* function, const char* name, HandleKind kind, Table& table,
-                     const void* handle, uint64_t* size, Size&& size_of) {
-  return guard(function, kCodes, [&]() -> Status {
-    const auto object = table.find(handle);
-    RETURN_IF_FAILED(check_live(name, kind, handle, object != nullptr));
-    if (size == nullptr) return fail(kParamNullptr, "size is null");
-    *size = size_of(*object);
-    return {};
-  });
-}
 
 Status check_values(const void* value, uint64_t size) {
   if (value == nullptr && size > 0) return fail(kParamNullptr, "value is null, but size is ", size);
@@ -76,14 +37,14 @@ Status copy_scalar(const void* value, DType type, std::shared_ptr<const Scalar>&
 
 // A list takes its members over; the same handle twice, or a dead one, would be destroyed twice.
 template <class List, class Table>
-Status copy_members(const void* const* value, uint64_t size, HandleKind kind, Table& table,
+Status copy_members(const void* const* value, uint64_t size, Table& table,
                     std::shared_ptr<const List>& out) {
   RETURN_IF_FAILED(check_values(value, size));
   auto list = std::make_shared<List>();
   list->members.reserve(size);
   for (uint64_t i = 0; i < size; ++i) {
     if (value[i] != nullptr && !table.find(value[i]))
-      return fail(kParamInvalid, not_live(text("member ", i), value[i], kind), " or null");
+      return fail(kParamInvalid, not_live(text("member ", i), value[i], Table::kKind), " or null");
     list->members.push_back(value[i]);
   }
   out = std::move(list);
@@ -91,18 +52,27 @@ Status copy_members(const void* const* value, uint64_t size, HandleKind kind, Ta
 }
 
 template <class Lists, class Table>
-aclnnStatus destroy_list(const char* function, const char* name, HandleKind kind, Lists& lists,
-                         Table& table, const void* handle) {
-  return guard(function, kCodes, [&]() -> Status {
+aclnnStatus destroy_list(const char* function, Lists& lists, Table& table, const void* handle) {
+  return guard(function, kEntryCodes, [&]() -> Status {
     const auto list = lists.erase(handle);
-    RETURN_IF_FAILED(check_live(name, kind, handle, list != nullptr));
+    RETURN_IF_FAILED(check_live("array", lists, handle, list != nullptr));
     for (const void* member : list->members) table.erase(member);
     return {};
   });
 }
 
-constexpr auto kLength = [](const auto& array) { return array.size(); };
-constexpr auto kMembers = [](const auto& list) { return list.members.size(); };
+template <class Table>
+aclnnStatus get_size(const char* function, Table& table, const void* handle, uint64_t* size) {
+  return with_object(function, "array", table, handle,
+                     [&](const auto& array) { return store("size", size, array.size()); });
+}
+
+template <class Table>
+aclnnStatus get_list_size(const char* function, const char* name, Table& table, const void* handle,
+                          uint64_t* size) {
+  return with_object(function, name, table, handle,
+                     [&](const auto& list) { return store("size", size, list.members.size()); });
+}
 
 }  // namespace
 }  // namespace softnpu
@@ -118,7 +88,7 @@ aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
 }
 
 aclnnStatus aclDestroyScalar(const aclScalar* scalar) {
-  return destroy("aclDestroyScalar", "scalar", HandleKind::scalar, scalars(), scalar);
+  return destroy("aclDestroyScalar", "scalar", scalars(), scalar);
 }
 
 aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size) {
@@ -127,12 +97,11 @@ aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size) {
 }
 
 aclnnStatus aclDestroyIntArray(const aclIntArray* array) {
-  return destroy("aclDestroyIntArray", "array", HandleKind::int_array, int_arrays(), array);
+  return destroy("aclDestroyIntArray", "array", int_arrays(), array);
 }
 
 aclnnStatus aclGetIntArraySize(const aclIntArray* array, uint64_t* size) {
-  return get_size("aclGetIntArraySize", "array", HandleKind::int_array, int_arrays(), array, size,
-                  kLength);
+  return get_size("aclGetIntArraySize", int_arrays(), array, size);
 }
 
 aclFloatArray* aclCreateFloatArray(const float* value, uint64_t size) {
@@ -141,12 +110,11 @@ aclFloatArray* aclCreateFloatArray(const float* value, uint64_t size) {
 }
 
 aclnnStatus aclDestroyFloatArray(const aclFloatArray* array) {
-  return destroy("aclDestroyFloatArray", "array", HandleKind::float_array, float_arrays(), array);
+  return destroy("aclDestroyFloatArray", "array", float_arrays(), array);
 }
 
 aclnnStatus aclGetFloatArraySize(const aclFloatArray* array, uint64_t* size) {
-  return get_size("aclGetFloatArraySize", "array", HandleKind::float_array, float_arrays(), array,
-                  size, kLength);
+  return get_size("aclGetFloatArraySize", float_arrays(), array, size);
 }
 
 aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size) {
@@ -155,46 +123,39 @@ aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size) {
 }
 
 aclnnStatus aclDestroyBoolArray(const aclBoolArray* array) {
-  return destroy("aclDestroyBoolArray", "array", HandleKind::bool_array, bool_arrays(), array);
+  return destroy("aclDestroyBoolArray", "array", bool_arrays(), array);
 }
 
 aclnnStatus aclGetBoolArraySize(const aclBoolArray* array, uint64_t* size) {
-  return get_size("aclGetBoolArraySize", "array", HandleKind::bool_array, bool_arrays(), array,
-                  size, kLength);
+  return get_size("aclGetBoolArraySize", bool_arrays(), array, size);
 }
 
 aclTensorList* aclCreateTensorList(const aclTensor* const* value, uint64_t size) {
   return create<aclTensorList>("aclCreateTensorList", tensor_lists(), [&](auto& out) {
-    return copy_members(reinterpret_cast<const void* const*>(value), size, HandleKind::tensor,
-                        tensors(), out);
+    return copy_members(reinterpret_cast<const void* const*>(value), size, tensors(), out);
   });
 }
 
 aclnnStatus aclDestroyTensorList(const aclTensorList* array) {
-  return destroy_list("aclDestroyTensorList", "array", HandleKind::tensor_list, tensor_lists(),
-                      tensors(), array);
+  return destroy_list("aclDestroyTensorList", tensor_lists(), tensors(), array);
 }
 
 aclnnStatus aclGetTensorListSize(const aclTensorList* tensorList, uint64_t* size) {
-  return get_size("aclGetTensorListSize", "tensorList", HandleKind::tensor_list, tensor_lists(),
-                  tensorList, size, kMembers);
+  return get_list_size("aclGetTensorListSize", "tensorList", tensor_lists(), tensorList, size);
 }
 
 aclScalarList* aclCreateScalarList(const aclScalar* const* value, uint64_t size) {
   return create<aclScalarList>("aclCreateScalarList", scalar_lists(), [&](auto& out) {
-    return copy_members(reinterpret_cast<const void* const*>(value), size, HandleKind::scalar,
-                        scalars(), out);
+    return copy_members(reinterpret_cast<const void* const*>(value), size, scalars(), out);
   });
 }
 
 aclnnStatus aclDestroyScalarList(const aclScalarList* array) {
-  return destroy_list("aclDestroyScalarList", "array", HandleKind::scalar_list, scalar_lists(),
-                      scalars(), array);
+  return destroy_list("aclDestroyScalarList", scalar_lists(), scalars(), array);
 }
 
 aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size) {
-  return get_size("aclGetScalarListSize", "scalarList", HandleKind::scalar_list, scalar_lists(),
-                  scalarList, size, kMembers);
+  return get_list_size("aclGetScalarListSize", "scalarList", scalar_lists(), scalarList, size);
 }
 
 }  // extern "C"
