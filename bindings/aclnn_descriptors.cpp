@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "aclnn/acl_meta.h"
+#include "base/dtype.h"
 #include "c_function.h"
 #include "sections.h"
 
@@ -20,16 +21,17 @@ const int64_t* values(const std::optional<Ints>& ints) { return ints ? ints->dat
 uint64_t count(const std::optional<Ints>& ints) { return ints ? ints->size() : 0; }
 
 // C takes one length for both, so a shorter list of strides would be read past its end.
-void require_as_many(const std::optional<Ints>& dims, const std::optional<Ints>& stride) {
+void require_as_many(const char* function, const std::optional<Ints>& dims,
+                     const std::optional<Ints>& stride) {
   if (stride && count(dims) != stride->size())
-    raise(fail(kParamInvalid, "stride has ", stride->size(), " elements, but viewDims has ",
-               count(dims)));
+    raise(fail(kParamInvalid, function, ": stride has ", stride->size(),
+               " elements, but viewDims has ", count(dims)));
 }
 
 uintptr_t create_tensor(const std::optional<Ints>& dims, int type,
                         const std::optional<Ints>& stride, int64_t offset, int format,
                         const std::optional<Ints>& storage, Handle data) {
-  require_as_many(dims, stride);
+  require_as_many("aclCreateTensor", dims, stride);
   return check_created(aclCreateTensor(values(dims), count(dims), static_cast<aclDataType>(type),
                                        values(stride), offset, static_cast<aclFormat>(format),
                                        values(storage), count(storage), pointer(data)));
@@ -38,7 +40,7 @@ uintptr_t create_tensor(const std::optional<Ints>& dims, int type,
 void init_tensor(Handle tensor, const std::optional<Ints>& dims, int type,
                  const std::optional<Ints>& stride, int64_t offset, int format,
                  const std::optional<Ints>& storage, Handle data) {
-  require_as_many(dims, stride);
+  require_as_many("aclInitTensor", dims, stride);
   check(aclInitTensor(pointer<aclTensor*>(tensor), values(dims), count(dims),
                       static_cast<aclDataType>(type), values(stride), offset,
                       static_cast<aclFormat>(format), values(storage), count(storage),
@@ -57,7 +59,9 @@ Ints get_ints(Handle tensor) {
 uintptr_t create_scalar(const std::optional<nb::bytes>& value, int type) {
   const auto data_type = static_cast<aclDataType>(type);
   if (value && value->size() < aclDataTypeSize(data_type))
-    throw nb::value_error("value is shorter than an element of the data type");
+    raise(fail(kParamInvalid, "aclCreateScalar: value has ", value->size(),
+               " bytes, but an element of ", static_cast<DType>(type), " has ",
+               aclDataTypeSize(data_type)));
   void* bytes = value ? const_cast<char*>(value->c_str()) : nullptr;
   return check_created(aclCreateScalar(bytes, data_type));
 }
