@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/float_state.h"
+
 namespace softnpu::python {
 
 namespace nb = nanobind;
@@ -26,6 +28,7 @@ struct FastFunction<kFunction> {
     if (count != kCount)
       return PyErr_Format(PyExc_TypeError, "%s() takes %zd positional arguments but %zd were given",
                           definition.ml_name, kCount, count);
+    const DefaultFloats floats;
     try {
       return [&]<size_t... i>(std::index_sequence<i...>) {
         return kFunction(nb::handle(arguments[i])...).release().ptr();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shell of every C entry point: no exception leaves it, and every failure leaves its message.
+// The shell of every C entry point: no exception leaves it, every failure leaves its message, and
+// the caller's setting for floating-point arithmetic does not matter.
 #pragma once
 
 #include <cstring>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "base/float_state.h"
 #include "base/last_error.h"
 #include "base/status.h"
 
@@ -22,6 +24,7 @@ struct GuardCodes {
 // Runs `body`, which returns a Status, and returns its code.
 template <class Body>
 int32_t guard(std::string_view function, GuardCodes codes, Body&& body) noexcept {
+  const DefaultFloats floats;
   try {
     const Status status = body();
     if (status.ok()) [[likely]]

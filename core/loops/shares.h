@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <thread>
 
+#include "base/float_state.h"
 #include "loops/threads.h"
 
 namespace softnpu::loops {
@@ -44,6 +45,7 @@ class Shares {
     const int workers = workers_.load(std::memory_order_relaxed);
     int ran = 0;
     if (worker >= workers) return ran;
+    const DefaultFloats floats;
     for (int i = 0; i < workers; ++i) {
       Share& share = shares_[(worker + i) % workers];
       for (int piece; (piece = claim(share, job)) >= 0; ++ran) run(piece, worker);
