@@ -50,7 +50,7 @@ nb::object smooth_l1_loss_backward(nb::handle grad_out, nb::handle self, nb::han
                                              .self = in.input("self", self),
                                              .target = in.input("target", target),
                                              .reduction = in.reduction("reduction", reduction),
-                                             .beta = static_cast<float>(in.number("beta", beta)),
+                                             .beta = in.number("beta", beta),
                                              .grad_input = in.output("gradInput", out)};
   return call<ops::SmoothL1LossBackward>(in, args, [&](Tensor& out) {
     const Tensor &grad_out = *args.grad_out, &self = *args.self, &target = *args.target;

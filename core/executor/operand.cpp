@@ -104,11 +104,12 @@ Status check_common(const OperatorTraits& traits, std::span<const Operand> opera
       REQUIRE(!overlaps_itself(*operand.arg), kParamInvalid, "output-overlaps-itself"_rule,
               operand.name, " has shape ", operand.arg->sizes, " with strides ",
               operand.arg->strides, ", so that elements share memory; an output must not");
+  RETURN_IF_FAILED(check_addresses(traits, operands, memory));
   RETURN_IF_FAILED(runtime::product_status());
   const runtime::Product& product = runtime::product();
   REQUIRE(traits.products.have(product.soc), kFindKernelError, "product"_rule, product.name,
           " does not have ", traits.name, "; select another product with SOFTNPU_SOC");
-  return check_addresses(traits, operands, memory);
+  return {};
 }
 
 Status check_format(const char* name, const Tensor& tensor) {

@@ -2,16 +2,16 @@
 #include "loops/threads.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <system_error>
 #include <thread>
 
+#include "base/parse.h"
 #include "loops/openmp.h"
 #include "loops/shares.h"
 
@@ -22,15 +22,16 @@ namespace {
 // within some 20 microseconds need no wake-up call, which costs about as much as a small kernel.
 constexpr int kSpins = 2000;
 
+// Those that the process may use; where there are too many to list, those of the machine.
+int processors() {
+  cpu_set_t usable;
+  if (sched_getaffinity(0, sizeof usable, &usable) == 0) return CPU_COUNT(&usable);
+  return static_cast<int>(std::thread::hardware_concurrency());
+}
+
 int default_threads() {
-  if (const char* wish = std::getenv("SOFTNPU_THREADS")) {
-    int count = 0;
-    const char* end = wish + std::strlen(wish);
-    const auto parsed = std::from_chars(wish, end, count);
-    if (parsed.ec == std::errc() && parsed.ptr == end && count >= 1 && count <= kMostThreads)
-      return count;
-  }
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostThreads);
+  const auto wish = parse_number(std::getenv("SOFTNPU_THREADS"), 1, kMostThreads);
+  return wish ? *wish : std::clamp(processors(), 1, kMostThreads);
 }
 
 std::atomic<int>& wanted_threads() {
@@ -119,19 +120,20 @@ class Pool {
 };
 
 // Never destroyed: workers are detached and may outlive static destructors. After fork() the child
-// has no workers, so it gets a pool of its own.
+// has no workers, so it gets a pool of its own. It has no OpenMP team either, which may have worked
+// for others before: hence a handler from the start, not from the first job on.
 std::atomic<Pool*> the_pool{nullptr};
+
+[[gnu::constructor]] void expect_forks() {
+  pthread_atfork(nullptr, nullptr, [] {
+    the_pool.store(nullptr);
+    forget_openmp();
+  });
+}
 
 Pool& pool() {
   Pool* current = the_pool.load(std::memory_order_acquire);
   if (current != nullptr) return *current;
-  static std::once_flag fork_handler;
-  std::call_once(fork_handler, [] {
-    pthread_atfork(nullptr, nullptr, [] {
-      the_pool.store(nullptr);
-      forget_openmp();
-    });
-  });
   auto fresh = std::make_unique<Pool>();
   if (the_pool.compare_exchange_strong(current, fresh.get())) return *fresh.release();
   return *current;

@@ -53,7 +53,7 @@ Status EluBackward::check(const Args& a) {
           "gradOutput, selfOrResult and gradInput have rank ", grad_output.rank(),
           "; at most 8 is supported");
   REQUIRE(!(a.is_result && to_float(*a.alpha) < 0), kParamInvalid, "alpha-negative"_rule,
-          "alpha is ", to_float(*a.alpha), "; it must not be negative when isResult is true");
+          "alpha is ", *a.alpha, "; it must not be negative when isResult is true");
   return {};
 }
 

@@ -4,8 +4,10 @@
 #include "ops/max_unpool3d_backward.h"
 
 #include <mutex>
+#include <utility>
 
 #include "aclnnop/aclnn_max_unpool3d_backward.h"
+#include "base/checked.h"
 #include "loops/elementwise.h"
 #include "loops/threads.h"
 
@@ -21,11 +23,20 @@ const OperatorTraits MaxUnpool3dBackward::kTraits = {
 
 namespace {
 
+__extension__ using Wide = __int128;
+
 constexpr std::initializer_list<DType> kTypes = {DType::f32, DType::f16, DType::i16, DType::i32,
                                                  DType::i64, DType::i8,  DType::u8,  DType::f64};
 
 std::span<const int64_t> spatial(const Dims& sizes) {  // D, H, W
   return std::span<const int64_t>(sizes).last(std::min<size_t>(3, sizes.size()));
+}
+
+// The product of D, H and W, which need not fit 64 bits where N is 0: its upper and lower part.
+std::pair<Wide, uint64_t> volume(std::span<const int64_t> sizes) {
+  const Wide two = Wide(sizes[0]) * sizes[1];
+  const Wide lower = Wide(static_cast<uint64_t>(two)) * sizes[2];
+  return {(two >> 64) * sizes[2] + (lower >> 64), static_cast<uint64_t>(lower)};
 }
 
 bool all_positive(std::span<const int64_t> sizes) {
@@ -90,9 +101,7 @@ Status check_sizes(const MaxUnpool3dBackward::Args& a) {
   for (const auto& [name, values] : std::span(sizes).first(2))  // padding may be any number
     REQUIRE(all_positive(values), kParamInvalid, "size-positive"_rule, name, " is ", values,
             "; every element must be above 0");
-  // A product that does not fit 64 bits is large enough.
-  const auto room = checked_numel(*a.output_size);
-  REQUIRE(!room || *room >= *checked_numel(spatial(a.self->sizes)), kParamInvalid,
+  REQUIRE(volume(*a.output_size) >= volume(spatial(a.self->sizes)), kParamInvalid,
           "output-size-small"_rule, "outputSize is ", *a.output_size,
           ", whose product is below D * H * W of self, which has shape ", a.self->sizes);
   return {};
@@ -138,7 +147,9 @@ bool is_flat(const Tensor& tensor, int64_t& step) {
     if (tensor.sizes[i] == 1) continue;
     if (inner != 0 && tensor.strides[i] != inner) return false;
     if (inner == 0) step = tensor.strides[i];
-    inner = tensor.strides[i] * tensor.sizes[i];
+    const auto product = checked_mul(tensor.strides[i], tensor.sizes[i]);
+    if (!product) return false;
+    inner = *product;
     // A stride of 0: one step fits only if this axis has all elements.
     if (inner == 0) return tensor.numel() <= tensor.sizes[i];
   }
@@ -155,6 +166,10 @@ MaxUnpool3dBackward::Plan MaxUnpool3dBackward::plan(const Args& a) {
   const Tensor &grad_output = *a.grad_output, &indices = *a.indices;
   const size_t rank = indices.rank();
   kernels::MaxUnpool3dBackwardTask task;
+  if (indices.numel() == 0) {  // its other sizes may be beyond all numbers
+    task.batch = 0;
+    return Plan(task, indices.sizes);
+  }
   task.item = item_size(grad_output.dtype);
   task.batch = indices.sizes[0];
   task.channels = rank == 5 ? indices.sizes[1] : 1;
@@ -175,7 +190,7 @@ MaxUnpool3dBackward::Plan MaxUnpool3dBackward::plan(const Args& a) {
   step = 1;
   task.grad_flat = is_flat(grad_output, step);
   if (task.grad_flat) task.grad_strides[4] = step;
-  const int64_t bytes = grad_output.numel() * task.item + indices.numel() * (8 + task.item);
+  const Wide bytes = Wide(grad_output.numel()) * task.item + indices.numel() * (8 + task.item);
   task.ask_ahead = bytes >= kBytesToAskAhead;
   task.stream = bytes >= loops::kFarBytes;
   return Plan(task, indices.sizes);

@@ -47,8 +47,9 @@ Status SmoothL1LossBackward::check(const Args& a) {
             "; at most 8 is supported");
   REQUIRE(a.reduction >= kNone && a.reduction <= kSum, kParamInvalid, "reduction"_rule,
           "reduction is ", a.reduction, "; expected 0 (none), 1 (mean) or 2 (sum)");
-  REQUIRE(a.beta >= 0, kParamInvalid, "beta"_rule, "beta is ", a.beta,
-          "; it must be a number that is not negative");
+  const auto beta = static_cast<float>(a.beta);
+  REQUIRE(beta >= 0, kParamInvalid, "beta"_rule, "beta is ",
+          beta == a.beta ? text(beta) : text(a.beta), "; it must be a number that is not negative");
   if (all_alike(tensors)) return {};  // a tenth of a small call
   const auto pair = broadcast_sizes(a.self->sizes, a.target->sizes);
   const auto all = pair ? broadcast_sizes(*pair, a.grad_out->sizes) : std::nullopt;
@@ -67,9 +68,10 @@ SmoothL1LossBackward::Plan SmoothL1LossBackward::plan(const Args& a) {
   double norm = 1;
   if (a.reduction == kMean) {  // over the forward's output, which gradOut has no part in
     const Dims forward = *broadcast_sizes(a.self->sizes, a.target->sizes);
-    norm = 1 / static_cast<double>(*checked_numel(forward));
+    // More than int64 holds are only where gradInput is empty.
+    norm = 1 / static_cast<double>(checked_numel(forward).value_or(1));
   }
-  const double beta = a.beta;
+  const double beta = static_cast<float>(a.beta);
   const kernels::SmoothL1LossBackwardNumbers numbers{
       .beta = beta, .norm = norm, .norm_over_beta = norm / beta};
   const kernels::KernelTable& table = kernels::active_table();

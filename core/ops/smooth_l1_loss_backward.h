@@ -14,7 +14,7 @@ struct SmoothL1LossBackward {
     TensorArg self;
     TensorArg target;
     int64_t reduction;
-    float beta;
+    double beta;  // as the caller wrote it; a float32 is what is used
     TensorArg grad_input;
   };
   using Plan = loops::ElementwisePlan;

@@ -41,20 +41,19 @@ class Equation {
     if (target < 0 || target > reach_[i]) return false;
     if (target == 0) return true;
     if (target % divisor_[i] != 0) return false;
-    if (--budget_ <= 0) return true;
     const Term& term = terms_[i];
     const Wide most = std::min<Wide>(term.limit, target / term.step);
     const Wide short_of = target - reach_[i + 1];
     const Wide least = short_of <= 0 ? 0 : (short_of + term.step - 1) / term.step;
     for (Wide x = most; x >= least; --x)
-      if (search(i + 1, target - x * term.step)) return true;
+      if (--budget_ <= 0 || search(i + 1, target - x * term.step)) return true;
     return false;
   }
 
   std::vector<Term> terms_;
   std::vector<Wide> reach_;       // the largest sum that terms i, i+1, … can give
   std::vector<int64_t> divisor_;  // and the divisor that all their sums share
-  int64_t budget_ = 200000;
+  int64_t budget_ = 1'000'000;    // some 10 ms
 };
 
 void add_terms(const Tensor& tensor, std::vector<Term>& terms) {
@@ -144,7 +143,7 @@ bool overlaps(const Tensor& a, const Tensor& b) {
 }
 
 bool is_same_view(const Tensor& a, const Tensor& b) {
-  if (a.origin() != b.origin() || item_size(a.dtype) != item_size(b.dtype)) return false;
+  if (a.origin() != b.origin() || a.dtype != b.dtype) return false;
   if (!(a.sizes == b.sizes)) return false;
   for (size_t i = 0; i < a.rank(); ++i)
     if (a.sizes[i] > 1 && a.strides[i] != b.strides[i]) return false;

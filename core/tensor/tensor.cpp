@@ -7,22 +7,22 @@ namespace softnpu {
 
 Dims contiguous_strides(const Dims& sizes) {
   Dims strides(sizes.size());
-  int64_t step = 1;
+  uint64_t step = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
-    strides[i] = step;
-    step *= std::max<int64_t>(sizes[i], 1);
+    strides[i] = static_cast<int64_t>(step);
+    step *= static_cast<uint64_t>(std::max<int64_t>(sizes[i], 1));
   }
   return strides;
 }
 
 bool is_contiguous(const Tensor& tensor) {
   const int64_t *const sizes = tensor.sizes.data(), *const strides = tensor.strides.data();
-  int64_t step = 1;
+  uint64_t step = 1;
   bool dense = true;
   for (size_t i = tensor.rank(); i-- > 0;) {
     if (sizes[i] == 0) return true;
-    dense &= sizes[i] == 1 || strides[i] == step;
-    step *= sizes[i];
+    dense &= sizes[i] == 1 || strides[i] == static_cast<int64_t>(step);
+    step *= static_cast<uint64_t>(sizes[i]);
   }
   return dense;
 }
@@ -44,35 +44,49 @@ Status view_extent(const Tensor& tensor, Extent& out) {
   return {};
 }
 
-float to_float(const Scalar& scalar) {
+namespace {
+
+// f of the number, as what C++ has for its type.
+template <class F>
+auto with_number(const Scalar& scalar, const F& f) {
   switch (scalar.dtype) {
     case DType::f32:
-      return value_of<float>(scalar);
+      return f(value_of<float>(scalar));
     case DType::f64:
-      return static_cast<float>(value_of<double>(scalar));
+      return f(value_of<double>(scalar));
     case DType::f16:
-      return half_to_float(value_of<uint16_t>(scalar));
+      return f(half_to_float(value_of<uint16_t>(scalar)));
     case DType::bf16:
-      return bfloat_to_float(value_of<uint16_t>(scalar));
+      return f(bfloat_to_float(value_of<uint16_t>(scalar)));
     case DType::i8:
-      return value_of<int8_t>(scalar);
+      return f(value_of<int8_t>(scalar));
     case DType::u8:
-      return value_of<uint8_t>(scalar);
+      return f(value_of<uint8_t>(scalar));
     case DType::i16:
-      return value_of<int16_t>(scalar);
+      return f(value_of<int16_t>(scalar));
     case DType::u16:
-      return value_of<uint16_t>(scalar);
+      return f(value_of<uint16_t>(scalar));
     case DType::i32:
-      return static_cast<float>(value_of<int32_t>(scalar));
+      return f(value_of<int32_t>(scalar));
     case DType::u32:
-      return static_cast<float>(value_of<uint32_t>(scalar));
+      return f(value_of<uint32_t>(scalar));
     case DType::i64:
-      return static_cast<float>(value_of<int64_t>(scalar));
+      return f(value_of<int64_t>(scalar));
     case DType::u64:
-      return static_cast<float>(value_of<uint64_t>(scalar));
+      return f(value_of<uint64_t>(scalar));
     default:
-      return value_of<uint8_t>(scalar) != 0 ? 1.0f : 0.0f;  // BOOL
+      return f(value_of<uint8_t>(scalar) != 0);  // BOOL
   }
+}
+
+}  // namespace
+
+float to_float(const Scalar& scalar) {
+  return with_number(scalar, [](auto number) { return static_cast<float>(number); });
+}
+
+std::string to_text(const Scalar& scalar) {
+  return with_number(scalar, [](auto number) { return text(number); });
 }
 
 std::optional<Dims> broadcast_sizes(const Dims& a, const Dims& b) {

@@ -26,17 +26,19 @@ struct Tensor {
   bool has_storage = false;  // arrays that come from Python declare none
 
   size_t rank() const { return sizes.size(); }
-  // Creation makes sure that the product fits.
+  // Creation makes sure that the product fits. Unsigned, because that of some sizes need not where
+  // another one is 0.
   int64_t numel() const {
-    int64_t n = 1;
-    for (int64_t size : sizes) n *= size;
-    return n;
+    uint64_t n = 1;
+    for (int64_t size : sizes) n *= static_cast<uint64_t>(size);
+    return static_cast<int64_t>(n);
   }
   // The first element of the view.
   std::byte* origin() const { return data + offset * item_size(dtype); }
 };
 
-// The strides of a contiguous tensor of these sizes.
+// The strides of a contiguous tensor of these sizes; where it is empty, they need not fit int64 and
+// mean nothing.
 SOFTNPU_EXPORT Dims contiguous_strides(const Dims& sizes);
 SOFTNPU_EXPORT bool is_contiguous(const Tensor& tensor);
 
@@ -65,6 +67,9 @@ T value_of(const Scalar& scalar) {
   std::memcpy(&value, scalar.bytes.data(), sizeof value);
   return value;
 }
+
+// The number as its maker wrote it. Requires converts_to_float().
+SOFTNPU_EXPORT std::string to_text(const Scalar& scalar);
 
 // The scalar as float32, rounded once. Requires converts_to_float().
 SOFTNPU_EXPORT float to_float(const Scalar& scalar);

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -38,6 +42,21 @@ def test_one_long_sum_does_not_depend_on_threads(name: str, axis: int) -> None:
     for count in laws.THREADS:
         with laws.threads(count):
             assert same_bits(run(), expected), f"{count} threads"
+
+
+def test_the_default_is_what_the_process_may_use() -> None:
+    """Law: a process that is bound to one processor gets one thread."""
+    source = """
+import os
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+from softnpu import _core
+print(_core.info()["threads"])
+"""
+    environment = {k: v for k, v in os.environ.items() if k != "SOFTNPU_THREADS"}
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stdout.strip() == "1"
 
 
 def test_the_setting_is_taken() -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 import softnpu
 from softnpu import errors
-from tests.python.operators import ELU, UNPOOL
+from tests.python.operators import ELU, SMOOTH_L1, UNPOOL
 
 BASES = {
     softnpu.AclnnError: RuntimeError,
@@ -77,3 +80,19 @@ def test_what_is_raised_carries_the_status_and_the_message_of_the_c_api() -> Non
     assert str(invalid).startswith("aclnnEluBackwardGetWorkspaceSize: alpha ")
     assert str(index).startswith("aclnnMaxUnpool3dBackward: indices[0, 0, 0, 0, 0] is 24")
     assert type(index) is softnpu.IndexOutOfRangeError
+
+
+@pytest.mark.parametrize(
+    ("call", "written"),
+    [
+        (lambda: ELU(alpha=-1e300, is_result=True), "alpha is -1e+300;"),
+        (lambda: ELU(alpha=-16777217, is_result=True), "alpha is -16777217;"),
+        (lambda: ELU(alpha=-0.1, is_result=True), "alpha is -0.1;"),
+        (lambda: SMOOTH_L1(beta=-1e300), "beta is -1e+300;"),
+        (lambda: SMOOTH_L1(beta=-0.1), "beta is -0.1;"),
+    ],
+)
+def test_numbers_are_named_as_the_caller_wrote_them(call: Callable[[], Any], written: str) -> None:
+    """Not as the float32 that is computed with."""
+    with pytest.raises(softnpu.ParamInvalidError, match=re.escape(written)):
+        call()

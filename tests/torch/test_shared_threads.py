@@ -92,3 +92,29 @@ if child == 0:
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     assert run(START + PYTORCH + source) == "0"
+
+
+def test_a_child_computes_where_only_pytorch_did_before() -> None:
+    """Law: the child does not wait for a team that its parent's PyTorch started."""
+    source = """
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    run()
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert run(START + "import signal" + PYTORCH + source) == "0"
+
+
+def test_flushing_subnormals_changes_no_bit() -> None:
+    """Law: what a program sets for its own thread's arithmetic is not what kernels compute with."""
+    source = """
+grad[:] = 1e-40
+expected = run()
+torch.set_flush_denormal(True)
+results = [run() for _ in range(4)]
+torch.set_flush_denormal(False)
+print(bool(expected.all()), all(np.array_equal(result, expected) for result in results))
+"""
+    assert run(START + PYTORCH + source) == "True True"
