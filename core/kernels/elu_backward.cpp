@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // elu_backward: gradInput = gradOutput · elu'(x), from the forward's output or from its input.
+#include "kernels/elu_backward.h"
+
 #include "kernels/kernels.h"
 #include "loops/exp.h"
 #include "loops/walk.h"
@@ -59,9 +61,9 @@ struct FromInputInFloat {
   }
 };
 
-// Whether the fine exp would be wasted: a FLOAT16 result is 0 for x so low that it would be needed,
-// unless gradOutput can be larger than FLOAT16 is. Depends on types alone, so that all layouts have
-// the same results; with FLOAT inputs, a 16-bit result is the FLOAT one, rounded.
+// Whether the shorter exp is accurate enough: for 16-bit results of 16-bit inputs. Where x is so
+// low that its error would show, a FLOAT16 result is 0 already, unless gradOutput's type reaches
+// further than FLOAT16. It depends on types alone, so that all layouts have the same results.
 bool rounds_to_16_bits(const ElementwiseLayout& layout) {
   const DType grad = layout.dtype[0], x = layout.dtype[1], out = layout.dtype[2];
   if (grad == DType::f32 || x == DType::f32) return false;

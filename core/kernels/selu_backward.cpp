@@ -2,6 +2,8 @@
 // selu_backward: gradInput = gradOutput · selu'(x), from the forward's output y.
 #include <concepts>
 
+#include "kernels/selu_backward.h"
+
 #include "kernels/kernels.h"
 #include "loops/walk.h"
 

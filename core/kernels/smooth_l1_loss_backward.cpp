@@ -2,6 +2,8 @@
 // smooth_l1_loss_backward: gradInput = gradOut · (d / beta, or sign(d) from |d| = beta on) · norm.
 #include <bit>
 
+#include "kernels/smooth_l1_loss_backward.h"
+
 #include "kernels/kernels.h"
 #include "loops/walk.h"
 

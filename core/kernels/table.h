@@ -7,7 +7,8 @@
 #include <span>
 
 #include "base/export.h"
-#include "kernels/formulas.h"
+#include "kernels/max_unpool3d_backward.h"
+#include "kernels/upsample_nearest3d_backward.h"
 #include "loops/elementwise.h"
 
 namespace softnpu::kernels {
@@ -28,13 +29,6 @@ struct KernelTable {
                                     const int64_t* indices, std::byte* out, int64_t begin,
                                     int64_t end);
 };
-
-// Elements of a tile; a row of scratch memory holds as many float64 and a little more. A thread has
-// nine of them: sums with what rounding lost, twice; results; and four rows that had to be
-// converted.
-constexpr int64_t kUpsampleTile = 1024;
-constexpr int64_t kUpsampleRow = kUpsampleTile + 8;
-constexpr uint64_t kUpsampleScratchBytes = 9 * kUpsampleRow * sizeof(double);
 
 // The best table, or the one that SOFTNPU_ISA names if this machine has it.
 SOFTNPU_EXPORT const KernelTable& active_table();

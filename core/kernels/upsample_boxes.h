@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/formulas.h"
+#include "kernels/upsample_nearest3d_backward.h"
 #include "kernels/upsample_scratch.h"
 #include "loops/boxes.h"
 #include "loops/convert.h"

@@ -60,7 +60,12 @@ class RowMaker {
         make_row(from, to, h);
       }
       row += count;
-      if ((h += count) == t.h.in) h = 0, d = d + 1 == t.d.in ? ++slice, 0 : d + 1;
+      h += count;
+      if (h < t.h.in) continue;
+      h = 0;
+      if (++d < t.d.in) continue;
+      d = 0;
+      ++slice;
     }
     output_.finish();
   }
@@ -96,9 +101,10 @@ class RowMaker {
     finish_rows(out, to, count);
   }
 
-  // Rows that are made together become as many each time as can be, so that what is asked for ahead
-  // of some is all that the next ones need. Of others, with boxes small enough, elements are asked
-  // for some rows ahead: 6 KB more made ×3.3 of rows of 59 from memory 1.5 times as fast.
+  // Rows that are made together are split into groups of one size, so that what is asked for ahead
+  // of one group is all that the next one needs. For rows that are made one by one, elements are
+  // asked for about 8 KB ahead: with a scale of 3.3 and rows of 59 elements from memory, that
+  // is 1.5 times as fast as for the next row only.
   void plan_ahead() {
     constexpr int64_t kAheadBytes = 8192;
     const UpsampleAxis &d = task_.d, &h = task_.h;

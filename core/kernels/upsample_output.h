@@ -8,7 +8,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "kernels/formulas.h"
+#include "kernels/upsample_nearest3d_backward.h"
 #include "kernels/upsample_scratch.h"
 #include "loops/convert.h"
 #include "loops/level.h"

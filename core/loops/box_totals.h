@@ -199,8 +199,8 @@ SOFTNPU_INLINE void total_each_position(const Boxes<kY, kZ, T> row, int64_t sx,
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, const int64_t* start,
                                     int64_t n, int64_t nv, int64_t ahead, T* out) {
-  // Where more lines are asked for at once they wait for each other: ×2 of 48 channels of DOUBLE
-  // took 1.2 to 1.5 times as long.
+  // Where more lines are asked for at once they wait for each other: a scale of 2 with 48 channels
+  // of DOUBLE took 1.2 to 1.5 times as long.
   constexpr int64_t kMostLines = 24;
   if (ahead != 0 && 2 * kY * kZ * nv > kMostLines * row.kLine)
     total_each_position<true>(row, sx, start, n, nv, ahead, out);

@@ -85,14 +85,18 @@ Dimensions collapse(std::span<const Tensor* const> operands) {
 
 // The dimension, other than x, along which an input is dense that is not dense along x; else the
 // next one out, so that short rows can share a tile. The number of dimensions when there is none.
-size_t pick_y(const Dimensions& dims, int operands, bool& transposed) {
+struct Y {
+  size_t dimension;
+  bool transposed;
+};
+Y pick_y(const Dimensions& dims, int operands) {
   const Dimension& x = dims.back();
   for (int k = 0; k + 1 < operands; ++k) {
     if (std::abs(x.stride[k]) <= 1) continue;
     for (size_t i = dims.size() - 1; i-- > 0;)
-      if (dims[i].stride[k] == 1) return transposed = true, i;
+      if (dims[i].stride[k] == 1) return {i, true};
   }
-  return dims.size() < 2 ? dims.size() : dims.size() - 2;
+  return {dims.size() < 2 ? dims.size() : dims.size() - 2, false};
 }
 
 // Whether more operands are dense along y than along x. Turning the few around is cheaper, as long
@@ -116,7 +120,7 @@ int64_t bytes_of(const Dimensions& dims, const ElementwiseLayout& l) {
 }
 
 // Where so many bytes of operands are taken to lie.
-void place(ElementwiseLayout& l, int64_t bytes) {
+void set_far(ElementwiseLayout& l, int64_t bytes) {
   l.far = bytes >= (l.has_dense_rows() ? kFarBytes : kFarStridedBytes);
   l.huge = bytes >= kHugeBytes;
 }
@@ -199,7 +203,7 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
     l.sx.fill(1);
     int64_t bytes = 0;
     for (int k = 0; k < l.operands; ++k) bytes += elements * item_size(l.dtype[k]);
-    place(l, bytes);
+    set_far(l, bytes);
     choose_tiles(l, false);
     return l;
   }
@@ -207,7 +211,8 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
   const int64_t bytes = bytes_of(dims, l);
   bool transposed = false;
   if (!dims.empty()) {
-    const size_t y = pick_y(dims, l.operands, transposed);
+    const auto [y, found] = pick_y(dims, l.operands);
+    transposed = found;
     l.nx = dims.back().size;
     l.sx = dims.back().stride;
     dims.truncate(dims.size() - 1);
@@ -216,7 +221,7 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
       l.sy = dims[y].stride;
       dims.erase(y);
     }
-    place(l, bytes);
+    set_far(l, bytes);
     if (transposed && should_swap(l)) {
       std::swap(l.nx, l.ny);
       std::swap(l.sx, l.sy);

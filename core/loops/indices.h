@@ -19,9 +19,9 @@ SOFTNPU_INLINE bool is_bad(int64_t index, int64_t last) {
 
 constexpr int64_t kIndices = 16;
 
-// Whether one of kCount is, a multiple of kIndices. A loop that combines them, which the compiler
-// vectorises, leaves it the step from a vector to one value: gathers in cache take 1.1 to 1.4 times
-// as long then.
+// Whether any of kCount indices is bad; kCount is a multiple of kIndices. A plain loop would be
+// vectorised, too, but compilers reduce its last vector to one value step by step: gathers in cache
+// take 1.1 to 1.4 times as long then.
 #if defined(__AVX512F__)
 template <int64_t kCount>
 SOFTNPU_INLINE bool has_bad(const int64_t* index, int64_t last) {

@@ -56,8 +56,9 @@ class Shares {
   // The same for workers that are there for the job that was dealt only.
   void work_on_dealt(int worker) { work_on(job_.load(std::memory_order_relaxed), worker); }
 
-  // For workers whose end nothing else tells: what they did of the job, once for each, because a
-  // counter that all of them write takes 0.1 µs. wait() returns when all of it was counted.
+  // For threads of our own, which no barrier joins as one does OpenMP's: each worker adds the
+  // number of its pieces once, because each addition to a shared counter takes 0.1 µs. wait()
+  // returns when all pieces are counted.
   void expect() { done_.store(0, std::memory_order_relaxed); }
   void count(int ran) {
     if (ran > 0) done_.fetch_add(ran, std::memory_order_release);

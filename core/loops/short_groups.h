@@ -37,8 +37,14 @@ std::vector<Groups> plan_groups(const std::vector<int64_t>& start) {
     for (size_t i = 0; i < kGroups; ++i) {
       const int64_t begin = start[group + i], length = start[group + i + 1] - begin;
       const auto place = static_cast<decltype(+groups.first[0])>(begin - groups.base);
-      if (length > 0) groups.first[i] = place, groups.has_first |= 1 << i;
-      if (length > 1) groups.second[i] = place + 1, groups.has_second |= 1 << i;
+      if (length > 0) {
+        groups.first[i] = place;
+        groups.has_first |= 1 << i;
+      }
+      if (length > 1) {
+        groups.second[i] = place + 1;
+        groups.has_second |= 1 << i;
+      }
     }
   }
   return all;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk over the tiles of an elementwise operator: bring a tile of each input into a dense
-// buffer, apply the formula with a plain loop, write the tile out. A dense operand of the tile's
-// own type is used where it lies.
+// The walk over the tiles of an elementwise operator. walk() tries the walks for layouts that come
+// often, each of which says where it applies, and otherwise takes the one that is here, for all
+// layouts and types: bring a tile of each input into a dense buffer, apply the formula with a plain
+// loop, write the tile out. A dense operand of the tile's own type is used where it lies.
 #pragma once
 
 #include "loops/fused.h"

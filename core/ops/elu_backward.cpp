@@ -3,6 +3,7 @@
 #include "ops/elu_backward.h"
 
 #include "aclnnop/aclnn_elu_backward.h"
+#include "kernels/elu_backward.h"
 #include "kernels/table.h"
 
 namespace softnpu::ops {

@@ -3,6 +3,7 @@
 #include "ops/selu_backward.h"
 
 #include "aclnnop/aclnn_selu_backward.h"
+#include "kernels/selu_backward.h"
 #include "kernels/table.h"
 
 namespace softnpu::ops {

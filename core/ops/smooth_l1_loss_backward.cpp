@@ -4,6 +4,7 @@
 #include "ops/smooth_l1_loss_backward.h"
 
 #include "aclnnop/aclnn_smooth_l1_loss_backward.h"
+#include "kernels/smooth_l1_loss_backward.h"
 #include "kernels/table.h"
 
 namespace softnpu::ops {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "kernels/formulas.h"
+#include "kernels/upsample_nearest3d_backward.h"
 
 namespace softnpu::ops {
 

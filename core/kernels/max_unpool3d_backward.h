@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What phase one hands to the kernel, and what that tells it.
+#pragma once
+
+#include <cstdint>
+
+namespace softnpu::kernels {
+
+// The gather of the unpool gradient. Positions count the elements of out in row-major order.
+struct MaxUnpool3dBackwardTask {
+  int64_t item = 0;  // bytes of an element
+  int64_t batch = 1, channels = 1;
+  int64_t d = 1, h = 1, w = 1;     // of self
+  int64_t index_strides[5] = {};   // n, c, d, h, w
+  int64_t grad_strides[5] = {};    // n, c, D, H, W of gradOutput
+  int64_t grad_h = 1, grad_w = 1;  // sizes of gradOutput
+  int64_t limit = 0;               // D·H·W of gradOutput
+  bool grad_flat = true;           // D, H, W of gradOutput have one stride
+  bool ask_ahead = false;          // for elements of gradOutput
+  bool stream = false;             // write past the caches
+
+  int64_t positions() const { return batch * channels * d * h * w; }
+};
+
+// The first index, by position, that is out of range.
+struct BadIndex {
+  int64_t position = -1;  // -1: none
+  int64_t value = 0;
+};
+
+}  // namespace softnpu::kernels

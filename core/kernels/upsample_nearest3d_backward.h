@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What phase one hands to the kernel.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/dtype.h"
+#include "loops/short_groups.h"
+
+namespace softnpu::kernels {
+
+// The nearest-upsample gradient along one axis: gradInput's element i is the sum over gradOut's
+// elements [start[i], start[i + 1]).
+struct UpsampleAxis {
+  int64_t in = 1, out = 1;
+  int64_t in_stride = 0, out_stride = 0;  // of gradInput and of gradOut, in elements
+  std::vector<int64_t> start;
+  int64_t factor = 0;   // the length of every range, where they all have the same
+  int64_t longest = 0;  // of all ranges
+  bool halved = false;  // ranges hold one element and none in turn; the last ones may hold none
+
+  // Of w only. Tiles are pieces of a row, element tiles[i] to tiles[i + 1] of gradInput. Where
+  // ranges differ but are short, picks[longest · tiles[i] …] lists for each place in a range, and
+  // for each element of tile i, which of the tile's sums to take: nx for a sum of 0, nx + 1 for one
+  // of -0.
+  std::vector<int64_t> tiles;
+  std::vector<int32_t> picks;
+  // Where no range is longer than 2, and rows are long enough. Of 16-bit elements eight at a time.
+  std::vector<loops::FourGroups> fours;
+  std::vector<loops::EightGroups> eights;
+};
+
+struct UpsampleNearest3dBackwardTask {
+  DType dtype = DType::undefined;
+  int64_t batch = 1, channels = 1;
+  int64_t in_batch_stride = 0, out_batch_stride = 0;
+  int64_t in_channel_stride = 0, out_channel_stride = 0;
+  UpsampleAxis d, h, w;
+  // Channels are dense in gradOut: they are summed side by side, else one after the other.
+  bool channels_inner = false;
+  bool far = false;        // the operands are in memory, not in a cache
+  bool ask_ahead = false;  // for elements of gradOut
+  bool stream = false;     // write past the caches
+
+  // Rows are the unit of work: one (n, c, d, h) of gradInput, or one (n, d, h) with channels inner.
+  int64_t rows() const { return batch * (channels_inner ? 1 : channels) * d.in * h.in; }
+};
+
+// Elements of a tile; a row of scratch memory holds as many float64 and a little more. A thread has
+// nine of them: sums with what rounding lost, twice; results; and four rows that had to be
+// converted.
+constexpr int64_t kUpsampleTile = 1024;
+constexpr int64_t kUpsampleRow = kUpsampleTile + 8;
+constexpr uint64_t kUpsampleScratchBytes = 9 * kUpsampleRow * sizeof(double);
+
+}  // namespace softnpu::kernels
