@@ -139,7 +139,7 @@ const T* Handles::look_up(const char* name, Table& table, const void* handle, co
   if (handle == nullptr) return nullptr;
   auto object = table.find(handle);
   if (object == nullptr) {
-    if (status_.ok()) status_ = fail(kParamInvalid, not_live(name, handle, Table::kKind));
+    if (status_.ok()) status_ = not_found(name, handle, Table::kKind);
     return &stand_in;  // not null: the null checks of the other arguments come first
   }
   const T* live = object.get();

@@ -4,7 +4,6 @@
 
 #include "aclnn/acl_meta.h"
 #include "tensor/entry.h"
-#include "tensor/handles.h"
 
 namespace softnpu {
 namespace {
@@ -55,7 +54,7 @@ template <class Lists, class Table>
 aclnnStatus destroy_list(const char* function, Lists& lists, Table& table, const void* handle) {
   return guard(function, kEntryCodes, [&]() -> Status {
     const auto list = lists.erase(handle);
-    RETURN_IF_FAILED(check_live("array", lists, handle, list != nullptr));
+    if (list == nullptr) return not_found("array", handle, Lists::kKind);
     for (const void* member : list->members) table.erase(member);
     return {};
   });

@@ -4,7 +4,6 @@
 
 #include "aclnn/acl_meta.h"
 #include "tensor/entry.h"
-#include "tensor/handles.h"
 
 namespace softnpu {
 namespace {

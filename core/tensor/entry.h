@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shell of the C entry points on descriptors.
+// The shell of the C entry points on descriptors. Its templates are static, because each entry
+// point has its own copy inlined.
 #pragma once
 
 #include <memory>
@@ -7,6 +8,7 @@
 #include "base/guard.h"
 #include "base/handle_table.h"
 #include "base/status.h"
+#include "tensor/handles.h"
 
 namespace softnpu {
 
@@ -14,7 +16,7 @@ constexpr GuardCodes kEntryCodes{kInnerNullptr, kInnerNullptr};
 
 // Puts what `make` sets its argument to behind a new handle. Null on failure.
 template <class Handle, class Table, class Make>
-Handle* create(std::string_view function, Table& table, Make&& make) {
+static Handle* create(std::string_view function, Table& table, Make&& make) {
   void* handle = nullptr;
   guard(function, kEntryCodes, [&]() -> Status {
     std::shared_ptr<typename Table::Object> object;
@@ -26,39 +28,35 @@ Handle* create(std::string_view function, Table& table, Make&& make) {
   return static_cast<Handle*>(handle);
 }
 
-template <class Table>
-Status check_live(std::string_view argument, const Table&, const void* handle, bool live) {
-  if (live) [[likely]]
-    return {};
-  if (handle == nullptr) return fail(kParamNullptr, argument, " is null");
-  return fail(kParamInvalid, not_live(argument, handle, Table::kKind));
-}
-
 // Calls `body` with the live object behind a handle.
 template <class Table, class Body>
-int32_t with_object(std::string_view function, std::string_view argument, Table& table,
-                    const void* handle, Body&& body) {
+static int32_t with_object(std::string_view function, const char* argument, Table& table,
+                           const void* handle, Body&& body) {
   return guard(function, kEntryCodes, [&]() -> Status {
     const auto object = table.find(handle);
-    RETURN_IF_FAILED(check_live(argument, table, handle, object != nullptr));
+    if (object == nullptr) [[unlikely]]
+      return not_found(argument, handle, Table::kKind);
     return body(*object);
   });
 }
 
 template <class Table>
-int32_t destroy(std::string_view function, std::string_view argument, Table& table,
-                const void* handle) {
-  return guard(function, kEntryCodes,
-               [&] { return check_live(argument, table, handle, table.erase(handle) != nullptr); });
+static int32_t destroy(std::string_view function, const char* argument, Table& table,
+                       const void* handle) {
+  return guard(function, kEntryCodes, [&]() -> Status {
+    if (table.erase(handle) != nullptr) [[likely]]
+      return {};
+    return not_found(argument, handle, Table::kKind);
+  });
 }
 
-inline Status check_result(std::string_view argument, const void* place) {
+inline Status check_result(const char* argument, const void* place) {
   return place != nullptr ? Status() : fail(kParamNullptr, argument, " is null");
 }
 
 // Writes a result where the caller wants it.
 template <class T, class Value>
-Status store(std::string_view argument, T* place, Value value) {
+static Status store(const char* argument, T* place, Value value) {
   RETURN_IF_FAILED(check_result(argument, place));
   *place = static_cast<T>(value);
   return {};

@@ -32,6 +32,11 @@ BoolArrayTable& bool_arrays() { return immortal<BoolArrayTable>(); }
 TensorListTable& tensor_lists() { return immortal<TensorListTable>(); }
 ScalarListTable& scalar_lists() { return immortal<ScalarListTable>(); }
 
+Status not_found(const char* argument, const void* handle, HandleKind wanted) {
+  if (handle == nullptr) return fail(kParamNullptr, argument, " is null");
+  return fail(kParamInvalid, not_live(argument, handle, wanted));
+}
+
 Status make_tensor(const TensorArguments& a, Tensor& out) {
   RETURN_IF_FAILED(read_sizes("viewDims", a.sizes, a.rank, out.sizes));
   RETURN_IF_FAILED(read_sizes("storageDims", a.storage, a.storage_rank, out.storage));

@@ -41,6 +41,10 @@ SOFTNPU_EXPORT BoolArrayTable& bool_arrays();
 SOFTNPU_EXPORT TensorListTable& tensor_lists();
 SOFTNPU_EXPORT ScalarListTable& scalar_lists();
 
+// The failure that no live descriptor is behind a handle.
+[[gnu::cold]] SOFTNPU_EXPORT Status not_found(const char* argument, const void* handle,
+                                              HandleKind wanted);
+
 // A tensor from what a C caller passes, all checked: negative sizes, strides or offset, null
 // arrays, products that do not fit 64 bits.
 struct TensorArguments {
