@@ -12,19 +12,53 @@ ExecutorTable& executors() {
   return table;
 }
 
+namespace {
+
+// What must stay allocated for an operand: nothing where its data is not needed.
+const std::byte* needed_data(Use use, const Tensor& tensor) {
+  return use != Use::shape_only && tensor.numel() > 0 ? tensor.data : nullptr;
+}
+
+}  // namespace
+
 Executor::Executor(const OperatorTraits& traits, std::span<const Operand> operands,
                    std::unique_ptr<Launchable> plan)
     : traits_(traits), plan_(std::move(plan)) {
+  std::array<const std::byte*, kMaxOperands> data;
+  std::array<runtime::BlockMark, kMaxOperands> blocks;
+  for (size_t i = 0; i < operands.size(); ++i)
+    data[i] = needed_data(operands[i].use, *operands[i].arg);
+  runtime::mark_blocks({data.data(), operands.size()}, blocks.data());
   operands_.reserve(operands.size());
-  for (const Operand& o : operands) operands_.push_back({o.name, o.use, o.arg.handle, *o.arg});
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Operand& o = operands[i];
+    operands_.push_back({o.name, o.use, o.arg.handle, *o.arg, blocks[i]});
+  }
 }
 
-std::vector<std::byte*> Executor::origins() const {
-  std::lock_guard lock(mutex_);
-  std::vector<std::byte*> origins;
-  origins.reserve(operands_.size());
-  for (const Bound& operand : operands_) origins.push_back(operand.tensor.origin());
-  return origins;
+Status Executor::place(Placement& out) const {
+  {
+    std::lock_guard lock(mutex_);
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      out.origins[i] = operands_[i].tensor.origin();
+      out.blocks[i] = operands_[i].block;
+    }
+  }
+  return check_live(out, kParamInvalid, "phase one");
+}
+
+Status Executor::run(const Placement& placement) const {
+  RETURN_IF_FAILED(check_live(placement, kRuntimeError, "the launch"));
+  return plan_->run(placement.origins.data(), placement.workspace);
+}
+
+Status Executor::check_live(const Placement& placement, int32_t code, const char* since) const {
+  for (size_t i = 0; i < operands_.size(); ++i)
+    REQUIRE(!placement.blocks[i].was_freed(), code, "memory-freed"_rule, operands_[i].name,
+            " has its data in memory that was freed since ", since);
+  REQUIRE(!placement.workspace_block.was_freed(), code, "memory-freed"_rule,
+          "workspace is in memory that was freed since ", since);
+  return {};
 }
 
 Status Executor::set_address(Counted counted, size_t index, const void* handle, void* address) {
@@ -51,13 +85,19 @@ Status Executor::set_address(Counted counted, size_t index, const void* handle, 
   std::vector<Operand> now;
   for (const Bound& o : operands_) now.push_back({o.name, {&o.tensor, o.handle}, o.use});
   Status status = check_addresses(traits_, now, Memory::device);
-  if (!status.ok()) found->tensor.data = before;
-  return status;
+  if (!status.ok()) {
+    found->tensor.data = before;
+    return status;
+  }
+  const std::byte* const data = needed_data(found->use, found->tensor);
+  runtime::mark_blocks({&data, 1}, &found->block);
+  return {};
 }
 
 namespace {
 
-Status check_workspace(const Executor& executor, const void* workspace, uint64_t size) {
+// Notes the workspace in `out`, if the operator needs one.
+Status check_workspace(const Executor& executor, void* workspace, uint64_t size, Placement& out) {
   const uint64_t planned = executor.workspace_size();
   if (planned == 0) return {};
   REQUIRE(workspace != nullptr, kParamNullptr, "workspace-null"_rule,
@@ -71,6 +111,8 @@ Status check_workspace(const Executor& executor, const void* workspace, uint64_t
       static_cast<uint64_t>(block->base + block->size - static_cast<const std::byte*>(workspace));
   REQUIRE(room >= planned, kParamInvalid, "workspace-past-allocation"_rule, "workspace is to hold ",
           planned, " bytes, but its device allocation ends after ", room);
+  out.workspace = static_cast<std::byte*>(workspace);
+  out.workspace_block = block->mark;
   return {};
 }
 
@@ -82,14 +124,14 @@ Status launch_checked(const OperatorTraits& traits, void* workspace, uint64_t wo
           describe_handle(handle, HandleKind::executor), "; expected one from phase one");
   REQUIRE(executor->operator_name() == traits.name, kParamInvalid, "executor-operator"_rule,
           "executor was planned for ", executor->operator_name());
-  RETURN_IF_FAILED(check_workspace(*executor, workspace, workspace_size));
+  Placement placement;
+  RETURN_IF_FAILED(check_workspace(*executor, workspace, workspace_size, placement));
+  RETURN_IF_FAILED(executor->place(placement));
   REQUIRE(executor->claim(), kParamInvalid, "executor-dead"_rule,
           "executor is being launched by another thread already");
 
-  auto task = [executor, origins = executor->origins(), workspace] {
-    return executor->run(origins.data(), static_cast<std::byte*>(workspace));
-  };
-  Status launched = runtime::launch(stream, traits.name, std::move(task));
+  Status launched = runtime::launch(stream, traits.name,
+                                    [executor, placement] { return executor->run(placement); });
   if (launched.code() == kRtInvalidHandle) launched = Status(kParamInvalid, launched.message());
   if (!launched.ok()) {
     if (!executor->is_repeatable()) executor->unclaim();

@@ -2,6 +2,7 @@
 // What phase one leaves and phase two launches.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include "base/export.h"
 #include "base/handle_table.h"
 #include "executor/operand.h"
+#include "runtime/memory.h"
 
 namespace softnpu {
 
@@ -21,6 +23,17 @@ class Launchable {
   virtual ~Launchable() = default;
   virtual uint64_t workspace_size() const = 0;
   virtual Status run(std::byte* const* origins, std::byte* workspace) const = 0;
+};
+
+// No operator has more tensors.
+inline constexpr size_t kMaxOperands = 8;
+
+// The memory that one launch uses.
+struct Placement {
+  std::array<std::byte*, kMaxOperands> origins{};
+  std::array<runtime::BlockMark, kMaxOperands> blocks;
+  std::byte* workspace = nullptr;
+  runtime::BlockMark workspace_block;
 };
 
 // Which of an executor's tensors a caller counts when it names one by index.
@@ -43,10 +56,11 @@ class SOFTNPU_EXPORT Executor {
   // Gives a tensor of phase one another address, or changes nothing.
   Status set_address(Counted counted, size_t index, const void* handle, void* address);
 
-  std::vector<std::byte*> origins() const;
-  Status run(std::byte* const* origins, std::byte* workspace) const {
-    return plan_->run(origins, workspace);
-  }
+  // Where the operands lie now, unless they lie in memory that was freed since they got their
+  // addresses.
+  Status place(Placement& out) const;
+  // The memory may have been freed since the launch, which waited for its turn in the stream.
+  Status run(const Placement& placement) const;
 
  private:
   struct Bound {  // an operand with its own copy of the descriptor
@@ -54,10 +68,14 @@ class SOFTNPU_EXPORT Executor {
     Use use;
     const void* handle;
     Tensor tensor;
+    runtime::BlockMark block;  // of nothing where no data is needed
   };
+
+  Status check_live(const Placement& placement, int32_t code, const char* since) const;
+
   const OperatorTraits& traits_;
   std::unique_ptr<Launchable> plan_;
-  mutable std::mutex mutex_;  // guards the addresses
+  mutable std::mutex mutex_;  // guards the addresses and the blocks that they are in
   std::vector<Bound> operands_;
   std::atomic<bool> repeatable_{false};
   std::atomic<bool> claimed_{false};

@@ -41,6 +41,7 @@ int32_t phase_one(std::string_view function, uint64_t* workspace_size, Handle** 
     RETURN_IF_FAILED(handles.status());
     RETURN_IF_FAILED(Op::check(args));
     const auto operands = Op::operands(args);
+    static_assert(operands.size() <= kMaxOperands);
     RETURN_IF_FAILED(check_common(Op::kTraits, operands, Memory::device));
 
     auto plan = std::make_unique<PlannedOperator<typename Op::Plan>>(Op::plan(args));

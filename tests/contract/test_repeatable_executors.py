@@ -186,3 +186,24 @@ def test_an_overlap_is_found_again_when_addresses_are_replaced(session: Session)
     launch(call, planned)
     result = session.download(block, 16).view(np.float32).reshape(2, 2)
     np.testing.assert_array_equal(result, call.expect)
+
+
+def test_freed_memory_is_refused_until_it_is_replaced(elu: Prepared) -> None:
+    """A launch after a tensor's memory was freed is 161002, also when its address is allocated
+    again, until the tensor gets an address, be it the same one.
+    """
+    session = elu.session
+    planned = repeatable(elu)
+    launch(elu, planned)
+    address = elu.out.address
+    session.check(session.api.aclrtFree(address))
+    assert elu.launch(planned) == INVALID
+    assert any(session.malloc(16) == address for _ in range(100_000))
+    assert elu.launch(planned) == INVALID
+    message = session.message()
+    for part in ("aclnnEluBackward: gradInput ", "freed"):
+        assert part in message, message
+    set_output = session.api.aclSetOutputTensorAddr
+    session.check(set_output(planned.executor, 0, elu.arguments["gradInput"], address))
+    launch(elu, planned)
+    elu.assert_computed()

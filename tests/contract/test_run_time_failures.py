@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A failure that only shows while an operator runs: an index out of range."""
+"""Failures that only show while an operator runs: an index out of range, memory freed by then."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from tests.support.acl_runtime import Runtime
 from tests.support.capi import RUNTIME, Session
 from tests.support.prepared import Prepared, prepare
 
@@ -172,6 +173,47 @@ def test_a_good_operator_behind_a_failed_one_still_runs(unpool: Prepared) -> Non
     assert session.synchronize() == RUNTIME
     assert session.synchronize() == 0
     elu.assert_computed()
+
+
+def assert_reported_as_freed(call: Prepared, name: str) -> None:
+    """The next synchronisation says so, once."""
+    assert call.session.synchronize() == RUNTIME
+    message = call.session.message()
+    for part in (f"{call.operator}: {name} ", "freed since the launch"):
+        assert part in message, message
+    call.session.check(call.session.synchronize())
+
+
+@pytest.mark.parametrize("name", ["gradOutput", "selfOrResult", "gradInput"])
+def test_memory_that_is_freed_while_the_launch_is_held_back(name: str) -> None:
+    """Nothing is computed, and what has the address by then stays as it is."""
+    with Runtime() as rt:
+        call = prepare(rt, "elu_backward")
+        address = call.arrays[name].address
+        before = call.out.read()
+        with rt.held() as release:
+            rt.check(call.launch(call.plan()))
+            rt.check(rt.api.aclrtFree(address))
+            assert any(rt.malloc(16) == address for _ in range(100_000))
+            rt.upload(before, address)
+            release()
+        assert_reported_as_freed(call, name)
+        np.testing.assert_array_equal(call.out.read(), before)
+
+
+def test_a_workspace_that_is_freed_while_the_launch_is_held_back() -> None:
+    """The workspace has to stay until the operator has run, too."""
+    with Runtime() as rt:
+        call = prepare(rt, "upsample_nearest3d_backward")
+        before = call.out.read()
+        planned = call.plan()
+        workspace = rt.malloc(planned.workspace_size)
+        with rt.held() as release:
+            rt.check(rt.launch(call.operator, planned, workspace))
+            rt.check(rt.api.aclrtFree(workspace))
+            release()
+        assert_reported_as_freed(call, "workspace")
+        np.testing.assert_array_equal(call.out.read(), before)
 
 
 @pytest.mark.parametrize("value", BAD_VALUES)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.support.capi import INVALID, NULLPTR, Session
-from tests.support.contract import OPERATORS
+from tests.support.contract import OPERATORS, contract
 from tests.support.prepared import Prepared, prepare
 
 
@@ -75,6 +75,67 @@ def test_the_data_is_read_at_launch_and_not_at_phase_one(elu: Prepared) -> None:
     elu.session.check(elu.launch(planned))
     elu.session.check(elu.session.synchronize())
     np.testing.assert_array_equal(elu.out.read(), 2 * elu.expect)
+
+
+# --- freed memory ----------------------------------------
+
+NOT_READ = {("max_unpool3d_backward", "self")}  # only the shape matters
+USED = [
+    (op, argument.name)
+    for op in OPERATORS
+    for argument in contract(op).arguments
+    if argument.kind == "tensor" and (op, argument.name) not in NOT_READ
+]
+
+
+def use_again(session: Session, address: int) -> None:
+    """Have the address of freed memory allocated again, filled with a pattern."""
+    assert any(session.malloc(16) == address for _ in range(100_000))
+    session.upload(np.full(16, 0xA5, np.uint8), address)
+
+
+@pytest.mark.parametrize(("op", "name"), USED)
+@pytest.mark.parametrize("again", [False, True], ids=["gone", "allocated-again"])
+def test_memory_freed_since_phase_one_is_refused(
+    session: Session, op: str, name: str, again: bool
+) -> None:
+    """Phase two is 161002 and names the argument; what has the address now stays as it is."""
+    call = prepare(session, op)
+    address = call.arrays[name].address
+    planned = call.plan()
+    session.check(session.api.aclrtFree(address))
+    if again:
+        use_again(session, address)
+    assert call.launch(planned) == INVALID
+    message = session.message()
+    for part in (f"{call.operator}: {name} ", "freed since phase one"):
+        assert part in message, message
+    session.check(session.synchronize())
+    if again:
+        assert (session.download(address, 16) == 0xA5).all()
+
+
+@pytest.mark.parametrize(("op", "name"), sorted(NOT_READ))
+def test_memory_that_is_not_read_may_be_freed(session: Session, op: str, name: str) -> None:
+    """A tensor of which only the shape matters needs no memory in phase two either."""
+    call = prepare(session, op)
+    planned = call.plan()
+    session.check(session.api.aclrtFree(call.arrays[name].address))
+    session.check(call.launch(planned))
+    session.check(session.synchronize())
+    call.assert_computed()
+
+
+def test_the_memory_of_empty_tensors_may_be_freed(elu: Prepared) -> None:
+    """Tensors without elements need no memory in phase two either."""
+    session = elu.session
+    block = session.malloc(64)
+    names = ("gradOutput", "selfOrResult", "gradInput")
+    planned = elu.try_plan(**{name: session.tensor("FLOAT", [0], block) for name in names})
+    assert planned.status == 0, planned.message
+    session.check(session.api.aclrtFree(block))
+    session.check(elu.launch(planned))
+    session.check(session.synchronize())
 
 
 def test_a_null_stream_is_the_default_stream(elu: Prepared) -> None:
