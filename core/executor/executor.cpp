@@ -4,6 +4,7 @@
 #include "base/guard.h"
 #include "runtime/memory.h"
 #include "runtime/stream.h"
+#include "tensor/overlap.h"
 
 namespace softnpu {
 
@@ -37,14 +38,13 @@ Executor::Executor(const OperatorTraits& traits, std::span<const Operand> operan
 }
 
 Status Executor::place(Placement& out) const {
-  {
-    std::lock_guard lock(mutex_);
-    for (size_t i = 0; i < operands_.size(); ++i) {
-      out.origins[i] = operands_[i].tensor.origin();
-      out.blocks[i] = operands_[i].block;
-    }
+  std::lock_guard lock(mutex_);
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    out.origins[i] = operands_[i].tensor.origin();
+    out.blocks[i] = operands_[i].block;
   }
-  return check_live(out, kParamInvalid, "phase one");
+  RETURN_IF_FAILED(check_live(out, kParamInvalid, "phase one"));
+  return out.workspace == nullptr ? Status() : check_apart(out.workspace);
 }
 
 Status Executor::run(const Placement& placement) const {
@@ -58,6 +58,18 @@ Status Executor::check_live(const Placement& placement, int32_t code, const char
             " has its data in memory that was freed since ", since);
   REQUIRE(!placement.workspace_block.was_freed(), code, "memory-freed"_rule,
           "workspace is in memory that was freed since ", since);
+  return {};
+}
+
+Status Executor::check_apart(const std::byte* workspace) const {
+  const Bounds::Wide low = reinterpret_cast<intptr_t>(workspace), end = low + workspace_size();
+  for (const Bound& operand : operands_) {
+    if (needed_data(operand.use, operand.tensor) == nullptr) continue;
+    const Bounds bounds(operand.tensor);
+    REQUIRE(end <= bounds.low() || bounds.end() <= low, kParamInvalid, "workspace-on-operand"_rule,
+            "workspace overlaps ", operand.name, " in memory; it needs ", workspace_size(),
+            " bytes of its own");
+  }
   return {};
 }
 

@@ -57,7 +57,7 @@ class SOFTNPU_EXPORT Executor {
   Status set_address(Counted counted, size_t index, const void* handle, void* address);
 
   // Where the operands lie now, unless they lie in memory that was freed since they got their
-  // addresses.
+  // addresses, or in the workspace, which `out` has already.
   Status place(Placement& out) const;
   // The memory may have been freed since the launch, which waited for its turn in the stream.
   Status run(const Placement& placement) const;
@@ -72,6 +72,7 @@ class SOFTNPU_EXPORT Executor {
   };
 
   Status check_live(const Placement& placement, int32_t code, const char* since) const;
+  Status check_apart(const std::byte* workspace) const;  // with the lock held
 
   const OperatorTraits& traits_;
   std::unique_ptr<Launchable> plan_;

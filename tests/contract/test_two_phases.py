@@ -276,3 +276,35 @@ def test_the_workspace_is_not_overrun(upsample: Prepared) -> None:
     upsample.session.check(launch_with(upsample, planned.executor, address, size))
     upsample.session.check(upsample.session.synchronize())
     assert (upsample.session.download(address + size, 4096) == 0xA5).all()
+
+
+@pytest.mark.parametrize("name", ["gradOut", "gradInput"])
+def test_a_workspace_must_not_overlap_the_tensors(upsample: Prepared, name: str) -> None:
+    """A workspace that shares a byte with a tensor is 161002; right beside it there is room."""
+    session, like = upsample.session, upsample.arrays[name].like
+    needed = upsample.plan().workspace_size
+    before = -(-needed // 64) * 64
+    block = session.malloc(before + like.nbytes + needed)
+    address = session.upload(like, block + before)
+    tensor = session.tensor("FLOAT", like.shape, address, format="NCDHW")
+    planned = upsample.try_plan(**{name: tensor})
+    assert (planned.status, planned.workspace_size) == (0, needed), planned.message
+    for workspace in (address, address - needed + 1, address + like.nbytes - 1):
+        assert launch_with(upsample, planned.executor, workspace, needed) == INVALID
+        message = session.message()
+        for part in ("aclnnUpsampleNearest3dBackward: workspace overlaps", name):
+            assert part in message, message
+    session.check(session.synchronize())
+    after = session.download(address, like.nbytes).view(like.dtype).reshape(like.shape)
+    np.testing.assert_array_equal(after, like)
+
+    for workspace in (address - needed, address + like.nbytes):
+        planned = upsample.try_plan(**{name: tensor})
+        session.check(launch_with(upsample, planned.executor, workspace, needed))
+        session.check(session.synchronize())
+        result = session.download(
+            address if name == "gradInput" else upsample.out.address, upsample.expect.nbytes
+        )
+        np.testing.assert_array_equal(
+            result.view(upsample.expect.dtype).reshape(upsample.expect.shape), upsample.expect
+        )
