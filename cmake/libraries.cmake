@@ -14,15 +14,19 @@ if(NOT SOFTNPU_SANITIZE)
   set(no_undefined -Wl,--no-undefined)
 endif()
 
+# dlclose() must not unmap what handles stand for: executors and queued work call into the library
+# that made them, and so does the handler of every fork() to come.
+set(stay_loaded -Wl,-z,nodelete)
+
 add_library(softnpu SHARED ${SOFTNPU_KERNEL_OBJECTS} ${core_sources})
 target_link_libraries(softnpu PRIVATE softnpu_options Threads::Threads)
-target_link_options(softnpu PRIVATE ${no_undefined})
+target_link_options(softnpu PRIVATE ${no_undefined} ${stay_loaded})
 
 function(add_documented_library name)
   add_library(${name} SHARED ${ARGN})
   target_link_libraries(${name} PRIVATE softnpu_options softnpu)
   # Clients look symbols up through one library's handle and rely on its dependencies.
-  target_link_options(${name} PRIVATE -Wl,--no-as-needed ${no_undefined})
+  target_link_options(${name} PRIVATE -Wl,--no-as-needed ${no_undefined} ${stay_loaded})
 endfunction()
 
 add_library(softnpu_runtime_entries OBJECT ${runtime_entries})

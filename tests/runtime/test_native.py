@@ -14,7 +14,8 @@ from tests.support.paths import ROOT
 SOURCES = Path(__file__).parent
 
 
-PUBLIC = ["-std=c++17", "-lascendcl", "-lnnopbase", "-lopapi"]
+WITHOUT_OPERATORS = ["-std=c++17", "-lascendcl", "-lnnopbase"]
+PUBLIC = [*WITHOUT_OPERATORS, "-lopapi"]
 INTERNAL = ["-std=c++20", f"-I{ROOT / 'core'}", "-lsoftnpu"]
 
 
@@ -54,4 +55,10 @@ def test_the_pool_of_buffers(tmp_path: Path) -> None:
 def test_calls_at_exit(tmp_path: Path) -> None:
     """Calls in an exit handler work, and misuse there gives a code and a message, not a crash."""
     done = compile_and_run("at_exit", tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_closed_library(tmp_path: Path) -> None:
+    """What an operator library made works on and is destroyed after the program closed it."""
+    done = compile_and_run("closed_library", tmp_path, [*WITHOUT_OPERATORS, "-ldl"])
     assert done.returncode == 0, done.stderr
