@@ -20,7 +20,7 @@ SOFTNPU_EXPORT Status subscribe(uint64_t thread, const Stream& stream);
 // and reports that at its next synchronisation.
 SOFTNPU_EXPORT Status unsubscribe(uint64_t thread, const Stream& stream);
 
-// For a stream that is being destroyed.
+// For a stream that goes out of use.
 void forget_subscription(const Stream& stream);
 
 // `blocks`: the stream's later work waits until the callback has run.

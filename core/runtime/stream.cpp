@@ -127,7 +127,6 @@ Status destroy_stream(const void* handle, Destroy how) {
     stream->drop_pending();
   }
   retire(*stream);
-  forget_subscription(*stream);
   return {};
 }
 
@@ -138,6 +137,7 @@ void retire(Stream& stream) {
     stream.drop_pending();
     (void)stream.wait_idle({});
   }
+  forget_subscription(stream);
   std::lock_guard lock(live().mutex);
   live().streams.erase(stream.id());
 }

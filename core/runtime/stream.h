@@ -64,7 +64,7 @@ SOFTNPU_EXPORT Status destroy_stream(const void* handle, Destroy how);
 SOFTNPU_EXPORT Status synchronize_stream(const void* handle, Deadline deadline);
 
 // Takes a stream out of use after its work is done. Work that waits for the calling thread itself
-// is dropped.
+// is dropped, and no thread waits for the stream's callbacks any more.
 void retire(Stream& stream);
 
 // The streams of a context, or of all contexts of a device.

@@ -15,9 +15,11 @@ from tests.support.acl_runtime import (
     PARAM_INVALID,
     STREAM_SYNC_TIMEOUT,
     Runtime,
+    in_fresh_process,
     in_thread,
     made,
 )
+from tests.support.capi_symbols import Functions
 
 
 class Reporter:
@@ -190,6 +192,32 @@ def test_destroying_ends_the_subscription(rt: Runtime) -> None:
     rt.check(rt.api.aclrtSubscribeReport(threading.get_ident(), stream))
     rt.check(rt.api.aclrtDestroyStream(stream))
     assert rt.api.aclrtProcessReport(1000) == PARAM_INVALID
+
+
+@in_fresh_process
+def test_going_out_of_use_ends_the_subscription(api: Functions) -> None:
+    """A thread that waits for a default stream's callbacks is let go when its context ends."""
+    context = made(api.aclrtCreateContext, 0)
+    for use, end in (
+        (lambda: api.aclrtSetDevice(0), lambda: api.aclrtResetDevice(0)),
+        (lambda: api.aclrtSetCurrentContext(context), lambda: api.aclrtDestroyContext(context)),
+    ):
+        codes: list[int] = []
+        begin = threading.Event()
+
+        def process(codes: list[int] = codes, begin: threading.Event = begin) -> None:
+            begin.wait()
+            codes.append(api.aclrtProcessReport(20000))
+
+        waiter = threading.Thread(target=process)
+        waiter.start()
+        assert use() == 0
+        assert api.aclrtSubscribeReport(waiter.ident, None) == 0
+        begin.set()
+        time.sleep(0.02)
+        assert end() == 0
+        waiter.join()
+        assert codes == [PARAM_INVALID]
 
 
 def test_host_function_gets_its_argument(rt: Runtime) -> None:
