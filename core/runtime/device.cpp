@@ -31,6 +31,13 @@ Status not_set(int32_t device) {
   return fail(kRtContextNull, "device ", device, " is not set; aclrtSetDevice sets it");
 }
 
+// With the lock held. Releasing a device waits for its streams' work, and so for the caller, who
+// may be part of it.
+Status check_caller(const Device& device) {
+  if (!device.context || !runs_on_this_thread(*device.context)) return {};
+  return fail(kRtParamInvalid, "called from work of one of the device's streams");
+}
+
 }  // namespace
 
 Status check_device(int32_t device) {
@@ -58,13 +65,18 @@ Status reset_device(int32_t device, Reset how) {
     Device& d = devices().list[static_cast<size_t>(device)];
     if (d.times_set == 0) return not_set(device);
     const bool releases = how == Reset::all || d.times_set == 1;
-    if (releases && runs_on_this_thread(*d.context))
-      return fail(kRtParamInvalid, "called from work of one of the device's streams");
+    if (releases) RETURN_IF_FAILED(check_caller(d));
     d.times_set = releases ? 0 : d.times_set - 1;
     if (releases) last = std::exchange(d.context, nullptr);
   }
   // Outside the lock: the streams' work may call anything.
   if (last) retire(*last);
+  return {};
+}
+
+Status check_reset_of_all_devices() {
+  std::lock_guard lock(devices().mutex);
+  for (const Device& d : devices().list) RETURN_IF_FAILED(check_caller(d));
   return {};
 }
 

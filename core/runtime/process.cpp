@@ -73,6 +73,7 @@ Status finalize() {
     if (!p.initialized)
       return fail(kAclRepeatFinalize,
                   "the process has not called aclInit, or ended its use already");
+    RETURN_IF_FAILED(check_reset_of_all_devices());
     p.initialized = false;
   }
   reset_all_devices();

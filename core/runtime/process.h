@@ -11,6 +11,7 @@ namespace softnpu::runtime {
 
 // `config_path` may be null or empty.
 SOFTNPU_EXPORT Status initialize(const char* config_path);
+// After a failure the process is as it was.
 SOFTNPU_EXPORT Status finalize();
 
 struct Version {

@@ -12,9 +12,11 @@ from tests.support.acl_runtime import (
     CONTEXT_NULL,
     INVALID_FILE,
     INVALID_PARAM,
+    PARAM_INVALID,
     PARSE_FILE,
     REPEAT_FINALIZE,
     REPEAT_INITIALIZE,
+    CallbackType,
     in_fresh_process,
     made,
     message,
@@ -69,6 +71,24 @@ def test_finalize_releases_devices(api: Functions) -> None:
     assert out(ct.c_int32, api.aclrtGetDevice)[0] == CONTEXT_NULL
     assert api.aclrtDestroyStream(stream) == 0
     assert api.aclrtFree(block) == 0
+
+
+@in_fresh_process
+def test_finalize_from_own_work(api: Functions) -> None:
+    """`aclFinalize` from work of a device's stream releases nothing, says so, can be repeated."""
+    assert api.aclInit(None) == 0
+    assert api.aclrtSetDevice(0) == 0
+    seen: list[int | str] = []
+    end = CallbackType(lambda _: seen.extend([api.aclFinalize(), message(api)]))
+    assert api.aclrtLaunchHostFunc(None, ct.cast(end, ct.c_void_p), None) == 0
+    assert seen == [
+        PARAM_INVALID,
+        "aclFinalize: called from work of one of the device's streams",
+    ]
+    assert api.aclrtSynchronizeStream(None) == 0
+    assert api.aclInit(None) == REPEAT_INITIALIZE
+    assert api.aclFinalize() == 0
+    assert out(ct.c_int32, api.aclrtGetDevice)[0] == CONTEXT_NULL
 
 
 @in_fresh_process
