@@ -22,6 +22,20 @@ struct AtThreadExit {
   }
 };
 
+// Messages repeat what callers passed in, paths above all.
+std::string in_one_line(const std::string& message) {
+  std::string line;
+  for (const char c : message) {
+    if (c == '\n')
+      line += "\\n";
+    else if (c == '\r')
+      line += "\\r";
+    else
+      line += c;
+  }
+  return line;
+}
+
 ThreadErrors& mine() {
   static thread_local AtThreadExit at_exit;
   if (errors == nullptr) errors = new ThreadErrors;
@@ -33,7 +47,7 @@ ThreadErrors& mine() {
 void remember_message(const Status& status) {
   if (status.ok()) return;
   ThreadErrors& own = mine();
-  own.message = status.message();
+  own.message = in_one_line(status.message());
   own.has_message = true;
 }
 

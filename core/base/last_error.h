@@ -10,7 +10,7 @@
 
 namespace softnpu {
 
-// Keeps a failure's message for aclGetRecentErrMsg; a success changes nothing.
+// Keeps a failure's message, in one line, for aclGetRecentErrMsg; a success changes nothing.
 SOFTNPU_EXPORT void remember_message(const Status& status);
 
 // The message and nullptr afterwards. The pointer stays valid until the thread's next call.

@@ -101,6 +101,13 @@ def test_config_path_missing(api: Functions) -> None:
 
 
 @in_fresh_process
+def test_message_is_one_line(api: Functions) -> None:
+    """A message stays in one line, whatever is in the path that it repeats."""
+    assert api.aclInit(b"/no/such\nfile\r") == INVALID_FILE
+    assert message(api) == 'aclInit: configPath "/no/such\\nfile\\r" is no file that can be read'
+
+
+@in_fresh_process
 def test_config_path_empty(api: Functions) -> None:
     """An empty config path is no config."""
     assert api.aclInit(b"") == 0
