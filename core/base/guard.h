@@ -21,6 +21,17 @@ struct GuardCodes {
   int32_t internal;
 };
 
+// Leaves the message, and returns the code.
+[[gnu::cold]] inline int32_t internal_failure(int32_t code, std::string_view function,
+                                              std::string_view what,
+                                              std::string_view details = {}) noexcept {
+  try {
+    remember_message(Status(code, text(function, ": ", what, details)));
+  } catch (...) {  // not even the message fits; the code alone must do
+  }
+  return code;
+}
+
 // Runs `body`, which returns a Status, and returns its code.
 template <class Body>
 int32_t guard(std::string_view function, GuardCodes codes, Body&& body) noexcept {
@@ -32,19 +43,11 @@ int32_t guard(std::string_view function, GuardCodes codes, Body&& body) noexcept
     remember_message(status.in(function));
     return status.code();
   } catch (const std::bad_alloc&) {
-    try {
-      remember_message(Status(codes.out_of_memory, text(function, ": out of host memory")));
-    } catch (...) {  // not even the message fits; the code alone must do
-    }
-    return codes.out_of_memory;
+    return internal_failure(codes.out_of_memory, function, "out of host memory");
   } catch (const std::exception& error) {
-    try {
-      remember_message(Status(codes.internal, text(function, ": internal error: ", error.what())));
-    } catch (...) {
-    }
-    return codes.internal;
+    return internal_failure(codes.internal, function, "internal error: ", error.what());
   } catch (...) {
-    return codes.internal;
+    return internal_failure(codes.internal, function, "internal error: an unknown exception");
   }
 }
 

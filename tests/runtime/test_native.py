@@ -62,3 +62,9 @@ def test_closed_library(tmp_path: Path) -> None:
     """What an operator library made works on and is destroyed after the program closed it."""
     done = compile_and_run("closed_library", tmp_path, [*WITHOUT_OPERATORS, "-ldl"])
     assert done.returncode == 0, done.stderr
+
+
+def test_throwing_callback(tmp_path: Path) -> None:
+    """Whatever a callback throws gives a code and one line of message."""
+    done = compile_and_run("throwing_callback", tmp_path)
+    assert done.returncode == 0, done.stderr
