@@ -70,22 +70,22 @@ aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTen
 }
 
 aclnnStatus AclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
-  return aclSetAclOpExecutorRepeatable(executor);
+  return set_repeatable("AclSetAclOpExecutorRepeatable", executor);
 }
 
 aclnnStatus AclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
                                   void* addr) {
-  return aclSetInputTensorAddr(executor, index, tensor, addr);
+  return set_address("AclSetInputTensorAddr", Counted::inputs, executor, index, tensor, addr);
 }
 
 aclnnStatus AclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
                                    void* addr) {
-  return aclSetOutputTensorAddr(executor, index, tensor, addr);
+  return set_address("AclSetOutputTensorAddr", Counted::outputs, executor, index, tensor, addr);
 }
 
 aclnnStatus AclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
                              void* addr) {
-  return aclSetTensorAddr(executor, index, tensor, addr);
+  return set_address("AclSetTensorAddr", Counted::all, executor, index, tensor, addr);
 }
 
 // Operators need no initialisation of their own; the path is that of a configuration.

@@ -10,6 +10,8 @@ import pytest
 from tests.support.acl_runtime import CONTEXT_NULL, PARAM_INVALID, Runtime, in_thread, out
 from tests.support.capi_symbols import DTYPES
 
+INNER_NULLPTR = 561103
+
 
 def test_message_is_returned_once(rt: Runtime) -> None:
     """`aclGetRecentErrMsg` returns and clears the latest message; null when there is none."""
@@ -32,6 +34,16 @@ def test_messages_belong_to_threads(rt: Runtime) -> None:
     assert rt.api.aclrtFree(None) == PARAM_INVALID
     assert in_thread(rt.api.aclGetRecentErrMsg) is None
     assert rt.api.aclGetRecentErrMsg() is not None
+
+
+@pytest.mark.parametrize("first", ["acl", "Acl"])
+def test_message_names_the_called_spelling(rt: Runtime, first: str) -> None:
+    """Functions with two spellings name themselves as they were called."""
+    for name in ("SetTensorAddr", "SetInputTensorAddr", "SetOutputTensorAddr"):
+        assert getattr(rt.api, first + name)(None, 0, None, None) == INNER_NULLPTR
+        assert rt.message() == f"{first}{name}: executor is null"
+    assert getattr(rt.api, f"{first}SetAclOpExecutorRepeatable")(None) == INNER_NULLPTR
+    assert rt.message() == f"{first}SetAclOpExecutorRepeatable: executor is null"
 
 
 def test_message_pointer_stays_valid(rt: Runtime) -> None:
