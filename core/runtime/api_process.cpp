@@ -76,8 +76,8 @@ aclFloat16 aclFloatToFloat16(float value) {
 
 float aclFloat16ToFloat(aclFloat16 value) {
   if ((value & 0x7C00) != 0x7C00) return half_to_float(value);
-  // An exponent of all ones is read as 16: (1 + mantissa / 1024) * 2^16.
-  const float magnitude = static_cast<float>(1024 + (value & 0x3FF)) * 64.0f;
+  const bool is_nan = (value & 0x3FF) != 0;
+  const float magnitude = is_nan ? 98304.0f : 65536.0f;
   return (value & 0x8000) != 0 ? -magnitude : magnitude;
 }
 

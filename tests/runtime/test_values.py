@@ -98,18 +98,19 @@ def test_data_type_sizes(rt: Runtime) -> None:
 
 
 def test_every_half_to_float(rt: Runtime) -> None:
-    """Finite halves convert exactly; the exponent of infinities and NaN is read as a finite one."""
+    """Finite halves convert exactly; infinities give 65536 and NaNs 98304, with their signs."""
     every = np.arange(65536, dtype=np.uint16)
     computed = np.array([rt.api.aclFloat16ToFloat(int(h)) for h in every], np.float32)
     expected = every.view(np.float16).astype(np.float32)
     special = ~np.isfinite(expected)
-    sign = np.where(every & 0x8000, -1.0, 1.0)
-    finite = sign * (1 + (every & 0x3FF) / 1024) * 65536
-    expected[special] = finite[special]
+    saturated = np.where(np.isnan(expected), 98304, 65536) * np.where(every & 0x8000, -1, 1)
+    expected[special] = saturated[special]
     assert (computed.view(np.uint32) == expected.view(np.uint32)).all()
     assert rt.api.aclFloat16ToFloat(0x7C00) == 65536
     assert rt.api.aclFloat16ToFloat(0xFC00) == -65536
-    assert rt.api.aclFloat16ToFloat(0x7E00) == 98304
+    for nan in (0x7C01, 0x7E00, 0x7FFF):
+        assert rt.api.aclFloat16ToFloat(nan) == 98304
+        assert rt.api.aclFloat16ToFloat(0x8000 | nan) == -98304
 
 
 @pytest.mark.parametrize(
