@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/last_error.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 namespace softnpu {
 namespace {
 
@@ -15,8 +18,12 @@ struct ThreadErrors {
 thread_local constinit ThreadErrors* errors = nullptr;
 thread_local constinit int32_t runtime_code = 0;
 
+// The main thread's exit is the program's, and exit handlers may still read what was handed out.
+bool is_main_thread() { return syscall(SYS_gettid) == getpid(); }
+
 struct AtThreadExit {
   ~AtThreadExit() {
+    if (is_main_thread()) return;
     delete errors;
     errors = nullptr;
   }
