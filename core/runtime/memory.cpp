@@ -63,6 +63,13 @@ std::map<uintptr_t, Allocation>::const_iterator containing(const Registry& r, co
   return number(address) - next->first < next->second.size ? next : r.live.end();
 }
 
+// Whether `count` bytes can lie in a program's memory. No 64-bit system gives one more than 2^56
+// bytes, and the bits above may be a pointer's tag.
+bool fits_memory(const void* address, size_t count) {
+  constexpr uintptr_t kEnd = uintptr_t{1} << 56;
+  return count <= kEnd - (number(address) & (kEnd - 1));
+}
+
 // The parameter that the documented functions of a family have for an allocation.
 const char* parameter(Family family) { return family == Family::device ? "devPtr" : "hostPtr"; }
 
@@ -152,8 +159,11 @@ Status check_range(std::string_view argument, const void* address, size_t count)
   std::shared_lock lock(r.mutex);
   const auto found = containing(r, address);
   if (found == r.live.end()) {
-    if (!r.arena.owns(address)) return {};
-    return fail(kRtParamInvalid, argument, " is in memory of the runtime that was freed");
+    if (r.arena.owns(address))
+      return fail(kRtParamInvalid, argument, " is in memory of the runtime that was freed");
+    if (fits_memory(address, count)) return {};
+    return fail(kRtParamInvalid, "the ", count, " bytes from ", argument,
+                " on reach past the end of memory");
   }
   const size_t offset = number(address) - found->first;
   const size_t room = found->second.size - offset;

@@ -54,7 +54,7 @@ SOFTNPU_EXPORT Status allocate(Family family, size_t size, void** out);
 SOFTNPU_EXPORT Status release(Family family, const void* address);
 
 // Whether `count` bytes may be touched at `address`, as far as the runtime knows: they must lie
-// inside one live allocation, or be memory that was never the runtime's.
+// inside one live allocation, or in memory that was never the runtime's.
 SOFTNPU_EXPORT Status check_range(std::string_view argument, const void* address, size_t count);
 
 // Bytes in live allocations of both families.
