@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/handle_table.h"
 #include "runtime/context.h"
 #include "runtime/settings.h"
 
@@ -18,6 +19,8 @@ struct Device {
 };
 
 struct Devices {
+  Devices() { keep_free_over_fork(mutex, LockRank::outer); }
+
   std::mutex mutex;
   std::vector<Device> list = std::vector<Device>(static_cast<size_t>(device_count()));
 };

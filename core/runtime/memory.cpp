@@ -7,6 +7,7 @@
 #include <shared_mutex>
 #include <utility>
 
+#include "base/handle_table.h"
 #include "runtime/arena.h"
 #include "runtime/machine.h"
 
@@ -31,6 +32,8 @@ struct Allocation {
 };
 
 struct Registry {
+  Registry() { keep_free_over_fork(mutex); }
+
   std::shared_mutex mutex;
   Arena arena;
   std::map<uintptr_t, Allocation> live;  // by first address

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/handle_table.h"
+
 namespace softnpu::runtime {
 namespace {
 
@@ -29,6 +31,8 @@ struct Inbox {
 };
 
 struct Reports {
+  Reports() { keep_free_over_fork(mutex); }
+
   std::mutex mutex;
   std::map<uint64_t, std::shared_ptr<Inbox>> inboxes;  // by thread, while it has subscriptions
   std::map<int32_t, uint64_t> threads;                 // by stream id

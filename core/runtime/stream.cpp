@@ -23,6 +23,8 @@ Table& table() {
 }
 
 struct Live {
+  Live() { keep_free_over_fork(mutex); }
+
   std::mutex mutex;
   std::map<int32_t, std::weak_ptr<Stream>> streams;  // by id, so in the order of their creation
 };

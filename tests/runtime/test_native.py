@@ -68,3 +68,9 @@ def test_throwing_callback(tmp_path: Path) -> None:
     """Whatever a callback throws gives a code and one line of message."""
     done = compile_and_run("throwing_callback", tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+def test_fork_while_others_call(tmp_path: Path) -> None:
+    """A child made by fork() while other threads call can allocate, make handles and destroy."""
+    done = compile_and_run("forked_child", tmp_path)
+    assert done.returncode == 0, done.stderr

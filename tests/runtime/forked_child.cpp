@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forks while other threads allocate, and make and destroy handles. A child that finds a lock held
+// waits for ever, until its alarm ends it. The program's exit status says how it went: 0 is well.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "acl/acl.h"
+#include "aclnn/acl_meta.h"
+
+namespace {
+
+bool use_memory() {
+  void* block = nullptr;
+  return aclrtMalloc(&block, 64, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS &&
+         aclrtMemset(block, 64, 0, 64) == ACL_SUCCESS && aclrtFree(block) == ACL_SUCCESS;
+}
+
+bool use_handles() {
+  const int64_t count = 1;
+  aclTensor* const tensor =
+      aclCreateTensor(&count, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &count, 1, nullptr);
+  return tensor != nullptr && aclDestroyTensor(tensor) == ACL_SUCCESS;
+}
+
+bool use_streams() {
+  aclrtStream stream = nullptr;
+  return aclrtCreateStream(&stream) == ACL_SUCCESS && aclrtDestroyStream(stream) == ACL_SUCCESS;
+}
+
+bool use_devices() {
+  return aclrtSetDevice(0) == ACL_SUCCESS && aclrtResetDevice(0) == ACL_SUCCESS;
+}
+
+constexpr bool (*kUses[])() = {use_memory, use_handles, use_streams, use_devices};
+
+int child() {
+  alarm(60);
+  for (const auto use : kUses)
+    if (!use()) return 1;
+  return 0;
+}
+
+}  // namespace
+
+int main() {
+  if (aclrtSetDevice(0) != ACL_SUCCESS) return 1;
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (const auto use : kUses)
+    threads.emplace_back([use, &stop] {
+      aclrtSetDevice(0);
+      while (!stop) use();
+    });
+  int failed = 0;
+  for (int i = 0; i < 200 && failed == 0; ++i) {
+    const pid_t pid = fork();
+    if (pid == 0) _exit(child());
+    int status = 1;
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0) failed = 2;
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  return failed;
+}
