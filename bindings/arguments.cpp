@@ -4,13 +4,14 @@
 #include <vector>
 
 #include "numbers.h"
+#include "readable.h"
 
 namespace softnpu::python {
 namespace {
 
 // For messages about an argument that is not a pointer in C, where None is just another object.
 Status wrong_class(const char* name, nb::handle object, const char* expected) {
-  return fail(kParamInvalid, name, " is of class ", nb::inst_name(object).c_str(), "; expected ",
+  return fail(kParamInvalid, name, " is of class ", class_name(object), "; expected ",
               expected);
 }
 
@@ -110,7 +111,7 @@ int64_t Arguments::reduction(const char* name, nb::handle object) {
     if (is_text(object, text)) return value;
     ++value;
   }
-  keep(fail(kParamInvalid, name, " is \"", nb::str(object).c_str(),
+  keep(fail(kParamInvalid, name, " is \"", readable(object),
             "\"; expected \"none\" (0), \"mean\" (1) or \"sum\" (2)"));
   return 0;
 }
@@ -119,7 +120,7 @@ void Arguments::format(const char* name, nb::handle object) {
   if (!PyUnicode_Check(object.ptr())) return keep(wrong_class(name, object, "a str"));
   const Format found = find_format(object.ptr());
   if (found == Format::undefined)
-    return keep(fail(kParamInvalid, name, " is \"", nb::str(object).c_str(),
+    return keep(fail(kParamInvalid, name, " is \"", readable(object),
                      "\"; expected \"NCDHW\", \"NDHWC\" or another documented format"));
   for (Array& array : arrays_) array.tensor.format = found;
 }

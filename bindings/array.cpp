@@ -7,6 +7,7 @@
 #include "foreign_arrays.h"
 #include "memory/buffer_pool.h"
 #include "numpy_arrays.h"
+#include "readable.h"
 
 namespace softnpu::python {
 
@@ -20,7 +21,7 @@ Status read_array(const char* name, PyObject* object, Access access, Array& out)
     return read_exchanged_array(name, *exchange, object, access, out);
   if (is_numpy_scalar(object)) return read_numpy_scalar(name, object, access, out);
   if (is_foreign_array(object)) return read_foreign_array(name, object, access, out);
-  return fail(kParamInvalid, name, " is of class ", nb::inst_name(object).c_str(),
+  return fail(kParamInvalid, name, " is of class ", class_name(object),
               "; expected a NumPy array, a PyTorch tensor or another array that has __dlpack__");
 }
 
@@ -51,9 +52,9 @@ Status make_array(const char* name, PyObject* like, Tensor& tensor, NewArray& ou
 Status failure_from_python(const char* name, const char* what) {
   const nb::python_error error;
   if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw error;
-  std::string message = nb::str(error.value()).c_str();
+  std::string message = readable(error.value());
   message = message.substr(0, message.find('\n'));
-  return fail(kParamInvalid, name, what, nb::inst_name(error.value()).c_str(), ": ", message);
+  return fail(kParamInvalid, name, what, class_name(error.value()), ": ", message);
 }
 
 void copy_to_aligned(const std::byte* origin, const Dims& byte_strides, Array& out) {

@@ -3,6 +3,7 @@
 
 #include "dlpack_arrays.h"
 #include "foreign_memory.h"
+#include "readable.h"
 #include "torch_tensors.h"
 
 namespace softnpu::python {
@@ -54,7 +55,7 @@ nb::object find_from_dlpack(nb::handle like) {
     if (nb::hasattr(space, "from_dlpack")) return space.attr("from_dlpack");
   }
   const nb::object name = nb::getattr(like.type(), "__module__", nb::str(""));
-  const std::string whole = nb::str(name).c_str();
+  const std::string whole = readable(name);
   const nb::dict modules = nb::borrow<nb::dict>(PyImport_GetModuleDict());
   for (const std::string& module : {whole.substr(0, whole.find('.')), whole}) {
     if (!modules.contains(module.c_str())) continue;
@@ -91,7 +92,7 @@ Status make_foreign_array(const char* name, PyObject* like, Tensor& tensor, NewA
   out.take_over = find_from_dlpack(like);
   if (!out.take_over.is_valid())
     return fail(kParamInvalid, name, " cannot be made: the library of ",
-                nb::inst_name(like).c_str(), " has no from_dlpack; pass an array as out");
+                class_name(like), " has no from_dlpack; pass an array as out");
   out.object = make_foreign_memory(tensor);
   return {};
 }

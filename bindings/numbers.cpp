@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "array.h"
+#include "readable.h"
 
 namespace softnpu::python {
 namespace {
@@ -27,7 +28,7 @@ Status read_long(const char* name, PyObject* object, Scalar& out) {
 }
 
 [[gnu::cold]] Status no_number(const char* name, PyObject* object) {
-  return fail(kParamInvalid, name, " is of class ", nb::inst_name(object).c_str(),
+  return fail(kParamInvalid, name, " is of class ", class_name(object),
               "; expected a number");
 }
 
@@ -70,7 +71,7 @@ Status read_scalar(const char* name, PyObject* object, Scalar& out) {
 
 Status read_integer(const char* name, PyObject* object, int64_t& out) {
   if (!PyIndex_Check(object))
-    return fail(kParamInvalid, name, " is of class ", nb::inst_name(object).c_str(),
+    return fail(kParamInvalid, name, " is of class ", class_name(object),
                 "; expected an integer");
   out = PyLong_CheckExact(object) ? PyLong_AsSsize_t(object)
                                   : PyNumber_AsSsize_t(object, PyExc_OverflowError);
@@ -82,7 +83,7 @@ Status read_int_array(const char* name, PyObject* object, IntArray& out) {
   PyObject* sequence = PySequence_Fast(object, "");
   if (sequence == nullptr) {
     PyErr_Clear();
-    return fail(kParamInvalid, name, " is of class ", nb::inst_name(object).c_str(),
+    return fail(kParamInvalid, name, " is of class ", class_name(object),
                 "; expected a sequence of integers");
   }
   const nb::object owner = nb::steal(sequence);

@@ -6,6 +6,7 @@
 
 #include "numpy_abi.h"
 #include "numpy_memory.h"
+#include "readable.h"
 
 namespace softnpu::python {
 namespace {
@@ -138,7 +139,7 @@ int type_num_of(DType type) {
 
 std::string dtype_text(const Descriptor* descr) {
   const nb::handle handle(reinterpret_cast<PyObject*>(const_cast<Descriptor*>(descr)));
-  return nb::str(handle).c_str();
+  return readable(handle);
 }
 
 [[gnu::cold]] Status unusable_type(const char* name, const Descriptor* descr) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "torch_tensors.h"
 
+#include "readable.h"
+
 namespace softnpu::python {
 namespace {
 
@@ -110,10 +112,10 @@ Status settle_tensor(const char* name, Access access, Array& out, PyObject*& obj
 
 Status failed_tensor(const char* name, PyObject* object) {
   Status failure = failure_from_python(name, " cannot be read: ");
-  const std::string layout = nb::str(nb::getattr(object, "layout", nb::none())).c_str();
+  const std::string layout = readable(nb::getattr(object, "layout", nb::none()));
   if (layout != "torch.strided")
     return fail(kParamInvalid, name, " has layout ", layout, "; expected torch.strided");
-  const std::string device = nb::str(nb::getattr(object, "device", nb::none())).c_str();
+  const std::string device = readable(nb::getattr(object, "device", nb::none()));
   if (device != "cpu")
     return fail(kParamInvalid, name, " lies on device ", device, "; expected it on the CPU");
   return failure;
