@@ -21,6 +21,21 @@ nb::object export_capsule(nb::handle object) {
   }
 }
 
+bool fits_int32(nb::handle object, int32_t& out) {
+  if (!PyIndex_Check(object.ptr())) return false;
+  const Py_ssize_t value = PyNumber_AsSsize_t(object.ptr(), nullptr);  // the nearest that fits
+  if (value == -1 && PyErr_Occurred()) nb::raise_python_error();
+  out = static_cast<int32_t>(value);
+  return out == value;
+}
+
+Status read_device(const char* name, nb::handle given, Device& out) {
+  const nb::tuple pair(given);
+  if (pair.size() == 2 && fits_int32(pair[0], out.type) && fits_int32(pair[1], out.id)) return {};
+  return fail(kParamInvalid, name, " cannot be read: its __dlpack_device__ returns ",
+              readable(given), "; expected the type and the number of a device");
+}
+
 Status read_capsule(const char* name, nb::handle capsule, Access access, Array& out) {
   if (PyCapsule_IsValid(capsule.ptr(), kManagedCapsule)) {
     auto* held = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), kManagedCapsule));
@@ -76,8 +91,8 @@ Status read_foreign_array(const char* name, PyObject* given, Access access, Arra
   try {
     if (is_torch_type(Py_TYPE(given))) RETURN_IF_FAILED(settle_old_tensor(name, access, object));
     if (nb::hasattr(object, "__dlpack_device__")) {
-      const nb::tuple device(object.attr("__dlpack_device__")());
-      const Device place{nb::cast<int>(nb::int_(device[0])), nb::cast<int>(nb::int_(device[1]))};
+      Device place;
+      RETURN_IF_FAILED(read_device(name, object.attr("__dlpack_device__")(), place));
       RETURN_IF_FAILED(check_device(name, place));
     }
     out.keeper = export_capsule(object);

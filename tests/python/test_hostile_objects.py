@@ -22,6 +22,18 @@ class UnprintableError(Exception):
         raise RuntimeError("no text")
 
 
+class Index:
+    """An integer that runs code, or raises, when it is read."""
+
+    def __init__(self, what: Any) -> None:
+        self.what = what
+
+    def __index__(self) -> int:
+        if isinstance(self.what, Exception):
+            raise self.what
+        return self.what()  # type: ignore[no-any-return]
+
+
 class Raising(Foreign):
     """A producer that raises what it is given."""
 
@@ -62,3 +74,31 @@ def test_a_class_whose_module_is_no_name(module: Any) -> None:
 def test_an_error_that_cannot_be_shown() -> None:
     """The name of its class stands for it."""
     refused(SELU, "result", Raising(UnprintableError()), "cannot be read:", "UnprintableError")
+
+
+class Placed(Foreign):
+    """A producer that says any device."""
+
+    def __init__(self, device: Any) -> None:
+        super().__init__(np.ones((3, 4), np.float32))
+        self.device = device
+
+    def __dlpack_device__(self) -> Any:
+        return self.device
+
+
+@pytest.mark.parametrize(
+    "device",
+    [(), (1,), [1], "", {}, (1, 0, 0), (2**40, 0), (1, 2**70), ("a", 0), "10", (1.5, 0), (None, 0)],
+    ids=repr,
+)
+def test_a_device_that_is_none(device: Any) -> None:
+    """The message says what came."""
+    refused(SELU, "result", Placed(device), f"cannot be read: its __dlpack_device__ returns {device}")
+
+
+def test_a_device_that_cannot_be_read() -> None:
+    """The error becomes part of the message."""
+    refused(SELU, "result", Placed(5), "cannot be read: TypeError")
+    refused(SELU, "result", Placed((Index(ZeroDivisionError("no")), 0)), "ZeroDivisionError: no")
+    assert np.array_equal(SELU(result=Placed([1, np.int64(0)])), SELU(result=np.ones((3, 4), "f4")))
