@@ -90,8 +90,12 @@ Status read_int_array(const char* name, PyObject* object, IntArray& out) {
   const auto count = static_cast<size_t>(PySequence_Fast_GET_SIZE(sequence));
   reset(out, count);
   for (size_t i = 0; i < count; ++i) {
-    PyObject* item = PySequence_Fast_GET_ITEM(sequence, static_cast<Py_ssize_t>(i));
-    Status status = read_integer(name, item, out[i]);
+    // An element's own code may change the list that holds it.
+    if (i >= static_cast<size_t>(PySequence_Fast_GET_SIZE(sequence)))
+      return fail(kParamInvalid, name, " became shorter while it was read");
+    const auto item =
+        nb::borrow(PySequence_Fast_GET_ITEM(sequence, static_cast<Py_ssize_t>(i)));
+    Status status = read_integer(name, item.ptr(), out[i]);
     if (!status.ok()) return fail(status.code(), "element ", i, " of ", status.message());
   }
   return {};

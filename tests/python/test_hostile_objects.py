@@ -102,3 +102,23 @@ def test_a_device_that_cannot_be_read() -> None:
     refused(SELU, "result", Placed(5), "cannot be read: TypeError")
     refused(SELU, "result", Placed((Index(ZeroDivisionError("no")), 0)), "ZeroDivisionError: no")
     assert np.array_equal(SELU(result=Placed([1, np.int64(0)])), SELU(result=np.ones((3, 4), "f4")))
+
+
+def test_a_list_of_sizes_that_changes_while_it_is_read() -> None:
+    """It is not read past its new end, nor are elements that are gone."""
+    sizes: list[Any] = []
+
+    def clear() -> int:
+        sizes.clear()
+        return 2
+
+    def replace() -> int:
+        sizes[:] = [object() for _ in range(3)]
+        return 2
+
+    sizes[:] = [Index(clear), 4, 6]
+    refused(UPSAMPLE, "output_size", sizes, "became shorter while it was read")
+    sizes[:] = [Index(replace), Index(replace), 6]
+    refused(UPSAMPLE, "output_size", sizes, "expected an integer")
+    sizes[:] = [2, 4, Index(lambda: sizes.clear() or 6)]
+    assert np.array_equal(UPSAMPLE(output_size=sizes), UPSAMPLE())
