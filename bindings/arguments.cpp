@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arguments.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "numbers.h"
@@ -11,8 +12,7 @@ namespace {
 
 // For messages about an argument that is not a pointer in C, where None is just another object.
 Status wrong_class(const char* name, nb::handle object, const char* expected) {
-  return fail(kParamInvalid, name, " is of class ", class_name(object), "; expected ",
-              expected);
+  return fail(kParamInvalid, name, " is of class ", class_name(object), "; expected ", expected);
 }
 
 bool is_text(nb::handle object, const char* text) {
@@ -57,6 +57,7 @@ TensorArg Arguments::input(const char* name, nb::handle object) {
   if (object.is_none()) return {};
   Array& array = arrays_[count_++];
   keep(read_array(name, object.ptr(), Access::read, array));
+  ran_code_ |= array.keeper.is_valid();
   return {&array.tensor, object.ptr()};
 }
 
@@ -64,27 +65,28 @@ TensorArg Arguments::output(const char* name, nb::handle object) {
   out_ = object.ptr();
   Array& array = arrays_[0];
   if (!object.is_none()) keep(read_array(name, object.ptr(), Access::write, array));
+  ran_code_ |= array.keeper.is_valid();
   return {&array.tensor, object.ptr()};
 }
 
 const Scalar* Arguments::scalar(const char* name, nb::handle object) {
   if (object.is_none()) return nullptr;
   Scalar& scalar = scalars_[scalar_count_++];
-  keep(read_scalar(name, object.ptr(), scalar));
+  keep(read_scalar(name, object.ptr(), scalar, ran_code_));
   return &scalar;
 }
 
 const IntArray* Arguments::int_array(const char* name, nb::handle object) {
   if (object.is_none()) return nullptr;
   IntArray& values = int_arrays_[int_array_count_++];
-  keep(read_int_array(name, object.ptr(), values));
+  keep(read_int_array(name, object.ptr(), values, ran_code_));
   return &values;
 }
 
 bool Arguments::flag(const char* name, nb::handle object) {
   if (PyBool_Check(object.ptr())) return object.is(Py_True);
   Scalar scalar;
-  Status status = read_scalar(name, object.ptr(), scalar);
+  Status status = read_scalar(name, object.ptr(), scalar, ran_code_);
   if (status.ok() && (is_integer(scalar.dtype) || scalar.dtype == DType::boolean))
     return to_float(scalar) != 0;
   keep(wrong_class(name, object, "a bool"));
@@ -95,7 +97,7 @@ double Arguments::number(const char* name, nb::handle object) {
   if (PyFloat_CheckExact(object.ptr())) [[likely]]
     return PyFloat_AS_DOUBLE(object.ptr());
   Scalar scalar;
-  Status status = read_scalar(name, object.ptr(), scalar);
+  Status status = read_scalar(name, object.ptr(), scalar, ran_code_);
   if (status.ok() && scalar.converts_to_float()) return to_double(scalar);
   keep(status.ok() ? wrong_class(name, object, "a real number") : std::move(status));
   return 0;
@@ -104,7 +106,7 @@ double Arguments::number(const char* name, nb::handle object) {
 int64_t Arguments::reduction(const char* name, nb::handle object) {
   int64_t value = 0;
   if (!PyUnicode_Check(object.ptr())) {
-    keep(read_integer(name, object.ptr(), value));
+    keep(read_integer(name, object.ptr(), value, ran_code_));
     return value;
   }
   for (const char* text : {"none", "mean", "sum"}) {
@@ -123,6 +125,21 @@ void Arguments::format(const char* name, nb::handle object) {
     return keep(fail(kParamInvalid, name, " is \"", readable(object),
                      "\"; expected \"NCDHW\", \"NDHWC\" or another documented format"));
   for (Array& array : arrays_) array.tensor.format = found;
+}
+
+Status Arguments::read_again(std::span<const Operand> operands) {
+  for (const Operand& operand : operands) {
+    auto* const object = static_cast<PyObject*>(const_cast<void*>(operand.arg.handle));
+    if (!may_be_resized(object)) continue;
+    Array& array = *std::ranges::find_if(
+        arrays_, [&](const Array& each) { return &each.tensor == operand.arg.tensor; });
+    const Format format = array.tensor.format;
+    array = {};
+    array.tensor.format = format;
+    const Access access = operand.use == Use::write ? Access::write : Access::read;
+    RETURN_IF_FAILED(read_array(operand.name, object, access, array));
+  }
+  return {};
 }
 
 int64_t Arguments::most_elements() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "array.h"
 #include "executor/operand.h"
@@ -23,6 +24,11 @@ class Arguments {
   int64_t reduction(const char* name, nb::handle object);
   // The documented name of a format, for all tensors of the call.
   void format(const char* name, nb::handle object);
+
+  // Whether code of an argument's own may have run since the first array was read.
+  bool ran_code() const { return ran_code_; }
+  // Reads arrays again that such code can have given other memory.
+  Status read_again(std::span<const Operand> operands);
 
   // The first failure.
   const Status& status() const { return status_; }
@@ -52,6 +58,7 @@ class Arguments {
   size_t int_array_count_ = 0;
   PyObject* like_ = nullptr;  // the first input
   PyObject* out_ = nullptr;
+  bool ran_code_ = false;
   NewArray made_;
   Status status_;
 };

@@ -25,6 +25,10 @@ Status read_array(const char* name, PyObject* object, Access access, Array& out)
               "; expected a NumPy array, a PyTorch tensor or another array that has __dlpack__");
 }
 
+bool may_be_resized(PyObject* object) {
+  return is_numpy_array(object) || find_known_exchange(Py_TYPE(object)) != nullptr;
+}
+
 Status make_array(const char* name, PyObject* like, Tensor& tensor, NewArray& out) {
   const auto elements = checked_numel(tensor.sizes);
   const auto bytes = elements ? checked_mul(*elements, item_size(tensor.dtype)) : std::nullopt;

@@ -52,6 +52,10 @@ inline void reset(Dims& dims, std::span<const int64_t> values) {
 // raises become failures too.
 Status read_array(const char* name, PyObject* object, Access access, Array& out);
 
+// Whether the object can get other memory while it is in use. What else is read is an export, which
+// keeps the memory that it describes.
+bool may_be_resized(PyObject* object);
+
 // A contiguous array of the kind of `like`, with the sizes and the data type of `tensor`, whose
 // data and strides it sets.
 Status make_array(const char* name, PyObject* like, Tensor& tensor, NewArray& out);

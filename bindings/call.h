@@ -26,6 +26,8 @@ nb::object call(Arguments& arguments, const typename Op::Args& args, Describe&& 
   const Status checked = [&]() -> Status {
     RETURN_IF_FAILED(Op::check_pointers(args));
     RETURN_IF_FAILED(arguments.status());
+    if (arguments.ran_code()) [[unlikely]]
+      RETURN_IF_FAILED(arguments.read_again(operands));
     const bool makes = arguments.makes_output();
     if (makes) describe(arguments.output_tensor());
     RETURN_IF_FAILED(Op::check(args));

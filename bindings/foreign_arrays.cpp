@@ -106,8 +106,8 @@ Status read_foreign_array(const char* name, PyObject* given, Access access, Arra
 Status make_foreign_array(const char* name, PyObject* like, Tensor& tensor, NewArray& out) {
   out.take_over = find_from_dlpack(like);
   if (!out.take_over.is_valid())
-    return fail(kParamInvalid, name, " cannot be made: the library of ",
-                class_name(like), " has no from_dlpack; pass an array as out");
+    return fail(kParamInvalid, name, " cannot be made: the library of ", class_name(like),
+                " has no from_dlpack; pass an array as out");
   out.object = make_foreign_memory(tensor);
   return {};
 }

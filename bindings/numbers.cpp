@@ -28,8 +28,7 @@ Status read_long(const char* name, PyObject* object, Scalar& out) {
 }
 
 [[gnu::cold]] Status no_number(const char* name, PyObject* object) {
-  return fail(kParamInvalid, name, " is of class ", class_name(object),
-              "; expected a number");
+  return fail(kParamInvalid, name, " is of class ", class_name(object), "; expected a number");
 }
 
 // NumPy's numbers, and arrays of rank 0.
@@ -48,7 +47,7 @@ Status read_array_scalar(const char* name, PyObject* object, Scalar& out) {
 
 }  // namespace
 
-Status read_scalar(const char* name, PyObject* object, Scalar& out) {
+Status read_scalar(const char* name, PyObject* object, Scalar& out, bool& ran_code) {
   if (PyFloat_Check(object)) {
     return set(out, DType::f64, PyFloat_AS_DOUBLE(object));
   }
@@ -60,6 +59,7 @@ Status read_scalar(const char* name, PyObject* object, Scalar& out) {
     const Py_complex value = PyComplex_AsCComplex(object);
     return set(out, DType::c128, value);
   }
+  ran_code = true;
   const PyNumberMethods* methods = Py_TYPE(object)->tp_as_number;
   const bool has_float = methods != nullptr && methods->nb_float != nullptr;
   // NumPy's numbers and arrays have it too, but say more when they are read as what they are.
@@ -69,17 +69,21 @@ Status read_scalar(const char* name, PyObject* object, Scalar& out) {
   return set(out, DType::f64, value);
 }
 
-Status read_integer(const char* name, PyObject* object, int64_t& out) {
+Status read_integer(const char* name, PyObject* object, int64_t& out, bool& ran_code) {
   if (!PyIndex_Check(object))
-    return fail(kParamInvalid, name, " is of class ", class_name(object),
-                "; expected an integer");
-  out = PyLong_CheckExact(object) ? PyLong_AsSsize_t(object)
-                                  : PyNumber_AsSsize_t(object, PyExc_OverflowError);
+    return fail(kParamInvalid, name, " is of class ", class_name(object), "; expected an integer");
+  if (PyLong_Check(object)) {
+    out = PyLong_AsSsize_t(object);
+  } else {
+    ran_code = true;
+    out = PyNumber_AsSsize_t(object, PyExc_OverflowError);
+  }
   if (out == -1 && PyErr_Occurred()) return failure_from_python(name, " is no 64-bit integer: ");
   return {};
 }
 
-Status read_int_array(const char* name, PyObject* object, IntArray& out) {
+Status read_int_array(const char* name, PyObject* object, IntArray& out, bool& ran_code) {
+  if (!PyList_Check(object) && !PyTuple_Check(object)) ran_code = true;
   PyObject* sequence = PySequence_Fast(object, "");
   if (sequence == nullptr) {
     PyErr_Clear();
@@ -93,9 +97,8 @@ Status read_int_array(const char* name, PyObject* object, IntArray& out) {
     // An element's own code may change the list that holds it.
     if (i >= static_cast<size_t>(PySequence_Fast_GET_SIZE(sequence)))
       return fail(kParamInvalid, name, " became shorter while it was read");
-    const auto item =
-        nb::borrow(PySequence_Fast_GET_ITEM(sequence, static_cast<Py_ssize_t>(i)));
-    Status status = read_integer(name, item.ptr(), out[i]);
+    const auto item = nb::borrow(PySequence_Fast_GET_ITEM(sequence, static_cast<Py_ssize_t>(i)));
+    Status status = read_integer(name, item.ptr(), out[i], ran_code);
     if (!status.ok()) return fail(status.code(), "element ", i, " of ", status.message());
   }
   return {};

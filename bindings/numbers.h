@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python's numbers.
+// Python's numbers. `ran_code` is set, never cleared, where an object's own code may have run: it
+// can have changed anything, arrays that were read before above all.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,13 +10,13 @@
 namespace softnpu::python {
 
 // Any real or complex number of Python or NumPy, or an array of rank 0, with the type it has.
-Status read_scalar(const char* name, PyObject* object, Scalar& out);
+Status read_scalar(const char* name, PyObject* object, Scalar& out, bool& ran_code);
 
 // A list, a tuple or any other sequence of integers.
-Status read_int_array(const char* name, PyObject* object, IntArray& out);
+Status read_int_array(const char* name, PyObject* object, IntArray& out, bool& ran_code);
 
 // An integer that fits 64 bits.
-Status read_integer(const char* name, PyObject* object, int64_t& out);
+Status read_integer(const char* name, PyObject* object, int64_t& out, bool& ran_code);
 
 // A scalar as float64. Requires converts_to_float().
 double to_double(const Scalar& scalar);

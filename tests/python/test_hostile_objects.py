@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 import softnpu
 from tests.python.foreign import Foreign
-from tests.python.operators import SELU, SMOOTH_L1, UPSAMPLE, refused
+from tests.python.operators import ELU, SELU, SMOOTH_L1, UPSAMPLE, refused
 
 SURROGATE = "\udcff"  # no character, so no UTF-8 has it
 
@@ -94,7 +95,9 @@ class Placed(Foreign):
 )
 def test_a_device_that_is_none(device: Any) -> None:
     """The message says what came."""
-    refused(SELU, "result", Placed(device), f"cannot be read: its __dlpack_device__ returns {device}")
+    refused(
+        SELU, "result", Placed(device), f"cannot be read: its __dlpack_device__ returns {device}"
+    )
 
 
 def test_a_device_that_cannot_be_read() -> None:
@@ -122,3 +125,61 @@ def test_a_list_of_sizes_that_changes_while_it_is_read() -> None:
     refused(UPSAMPLE, "output_size", sizes, "expected an integer")
     sizes[:] = [2, 4, Index(lambda: sizes.clear() or 6)]
     assert np.array_equal(UPSAMPLE(output_size=sizes), UPSAMPLE())
+
+
+class Number:
+    """A number that runs code when it is read."""
+
+    def __init__(self, action: Callable[[], object]) -> None:
+        self.action = action
+
+    def __float__(self) -> float:
+        self.action()
+        return 1.0
+
+
+def test_an_array_that_is_resized_while_a_number_is_read() -> None:
+    """The contract sees the array as it is when all arguments are read."""
+    x = np.ones(2**16, np.float32)
+    for name in ("grad_output", "self_or_result", "out"):
+        arrays = {"grad_output": x, "self_or_result": x, "out": np.empty_like(x)}
+        arrays[name] = resized = arrays[name].copy()
+        shrink = Number(lambda resized=resized: resized.resize(4, refcheck=False))
+        with pytest.raises(softnpu.ParamInvalidError, match=r"shape \[4\]"):
+            softnpu.elu_backward(**arrays, alpha=shrink, scale=1, input_scale=1, is_result=True)
+
+
+def test_an_array_that_is_resized_while_another_is_exported() -> None:
+    """The same for code that an array runs."""
+    x = np.ones(2**16, np.float32)
+    resized = x.copy()
+
+    class Resizing(Foreign):
+        def __dlpack__(self, **options: Any) -> object:
+            resized.resize(4, refcheck=False)
+            return super().__dlpack__(**options)
+
+    with pytest.raises(softnpu.ParamInvalidError, match=r"shape \[4\]"):
+        softnpu.selu_backward(resized, Resizing(x))
+
+
+def test_an_array_that_is_resized_while_sizes_are_read() -> None:
+    """The same for lists of integers."""
+    x = np.ones((1, 1, 32, 32, 32), np.float32)
+    shrink = Index(lambda: x.resize((1, 1, 1, 1, 1), refcheck=False) or 32)
+    with pytest.raises(softnpu.ParamInvalidError, match=r"\[1, 1, 1, 1, 1\]"):
+        softnpu.upsample_nearest3d_backward(x, [shrink, 32, 32], [1, 1, 16, 16, 16])
+
+
+def test_the_documented_order_holds_for_numbers_that_run_code() -> None:
+    """The first wrong argument is named, and a format stays with the arrays."""
+    wrong = Number(lambda: 1 / 0)
+    with pytest.raises(softnpu.ParamInvalidError, match="gradOutput is of class"):
+        ELU(grad_output="text", alpha=wrong)
+    with pytest.raises(softnpu.ParamInvalidError, match="alpha is no number: ZeroDivisionError"):
+        ELU(alpha=wrong, self_or_result="text")
+    one = Number(lambda: None)
+    grad = UPSAMPLE.arrays["grad_out"].transpose(0, 2, 3, 4, 1).copy()
+    sizes = {"output_size": (2, 4, 6), "input_size": (1, 1, 2, 3, 2), "format": "NDHWC"}
+    got = softnpu.upsample_nearest3d_backward(grad, scales_d=one, **sizes)
+    assert np.array_equal(got, softnpu.upsample_nearest3d_backward(grad, scales_d=1.0, **sizes))

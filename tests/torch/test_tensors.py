@@ -270,3 +270,26 @@ def test_agrees_with_pytorch() -> None:
     expected = torch.ops.aten.smooth_l1_loss_backward(x, y, x, 1, 0.5)
     got = softnpu.smooth_l1_loss_backward(x, y, x, "mean", 0.5)
     torch.testing.assert_close(got, expected, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("resize", "message"),
+    [
+        (lambda x: x.resize_(4), r"shape \[4\]"),
+        (lambda x: x.untyped_storage().resize_(0), "gradOutput has no data"),
+    ],
+    ids=["tensor", "storage"],
+)
+def test_a_tensor_that_is_resized_while_a_number_is_read(
+    resize: Callable[[Any], object], message: str
+) -> None:
+    """The contract sees the tensor as it is when all arguments are read."""
+    x = torch.ones(2**16)
+
+    class Resizing:
+        def __float__(self) -> float:
+            resize(x)
+            return 1.0
+
+    with pytest.raises(softnpu.AclnnError, match=message):
+        softnpu.elu_backward(x, Resizing(), 1, 1, True, torch.ones(2**16))
