@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "foreign_arrays.h"
 
+#include <algorithm>
+#include <span>
+
 #include "dlpack_arrays.h"
 #include "foreign_memory.h"
 #include "readable.h"
@@ -36,9 +39,26 @@ Status read_device(const char* name, nb::handle given, Device& out) {
               readable(given), "; expected the type and the number of a device");
 }
 
+// What would be read past, or not end, where a producer describes nonsense.
+Status check_shape(const char* name, const Description& d) {
+  constexpr int32_t most = 64;  // as in NumPy and PyTorch
+  if (d.ndim < 0 || d.ndim > most)
+    return fail(kParamInvalid, name, " cannot be read: its __dlpack__ describes ", d.ndim,
+                " dimensions; expected 0 to ", most);
+  if (d.ndim > 0 && d.shape == nullptr)
+    return fail(kParamInvalid, name, " cannot be read: its __dlpack__ describes ", d.ndim,
+                " dimensions without a shape");
+  const std::span<const int64_t> sizes(d.shape, static_cast<size_t>(d.ndim));
+  if (std::ranges::any_of(sizes, [](int64_t size) { return size < 0; }))
+    return fail(kParamInvalid, name, " cannot be read: its __dlpack__ describes the shape ",
+                Dims(sizes), ", which has a negative size");
+  return {};
+}
+
 Status read_capsule(const char* name, nb::handle capsule, Access access, Array& out) {
   if (PyCapsule_IsValid(capsule.ptr(), kManagedCapsule)) {
     auto* held = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), kManagedCapsule));
+    RETURN_IF_FAILED(check_shape(name, held->description));
     return read_description(name, held->description, access, out);
   }
   if (!PyCapsule_IsValid(capsule.ptr(), kVersionedCapsule))
@@ -50,6 +70,7 @@ Status read_capsule(const char* name, nb::handle capsule, Access access, Array& 
                 held->version.major, " of DLPack; expected ", kMajorVersion);
   if (access == Access::write && (held->flags & kReadOnly))
     return fail(kParamInvalid, name, " is read-only; an output must be writeable");
+  RETURN_IF_FAILED(check_shape(name, held->description));
   return read_description(name, held->description, access, out);
 }
 

@@ -73,13 +73,13 @@ class Described(Foreign):
 
     def __dlpack__(self, **options: Any) -> object:
         v = self.values
-        shape = (ct.c_int64 * 8)(*v["shape"])
+        shape = (ct.c_int64 * 8)(*v["shape"]) if v["shape"] is not None else None
         strides = (ct.c_int64 * 8)(*v["strides"]) if v["strides"] is not None else None
         tensor = VersionedTensor()
         tensor.major, tensor.minor, tensor.flags = v["major"], 0, v["flags"]
         for name in ("data", "device", "device_id", "ndim", "code", "bits", "lanes", "byte_offset"):
             setattr(tensor, name, v[name])
-        tensor.shape = ct.addressof(shape)
+        tensor.shape = None if shape is None else ct.addressof(shape)
         tensor.strides = None if strides is None else ct.addressof(strides)
         self.capsules.append((tensor, shape, strides))
         return new_capsule(ct.addressof(tensor), b"dltensor_versioned", None)

@@ -110,6 +110,13 @@ def test_unaligned_data() -> None:
         ({"lanes": 4}, "data type of 128 bits"),
         ({"major": 2}, "version 2"),
         ({"ndim": 2, "shape": (2**40, 2**40), "strides": (0, 0)}, "over 64 bits"),
+        ({"shape": None}, "describes 1 dimensions without a shape"),
+        ({"ndim": -1}, "describes -1 dimensions"),
+        ({"ndim": 65}, "describes 65 dimensions"),
+        ({"ndim": 2**31 - 1}, "describes 2147483647 dimensions"),
+        ({"shape": (-4,)}, "describes the shape [-4], which has a negative size"),
+        ({"ndim": 2, "shape": (-2, -2), "strides": (1, 1)}, "the shape [-2, -2]"),
+        ({"ndim": 3, "shape": (0, -5, 4), "strides": (1, 1, 1)}, "the shape [0, -5, 4]"),
     ],
 )
 def test_what_cannot_be_read(changes: dict[str, Any], message: str) -> None:
