@@ -55,8 +55,15 @@ Status check_shape(const char* name, const Description& d) {
   return {};
 }
 
-Status read_capsule(const char* name, nb::handle capsule, Access access, Array& out) {
+// `writable`: whether an export that does not say so is.
+Status read_capsule(const char* name, nb::handle capsule, Access access, bool writable,
+                    Array& out) {
   if (PyCapsule_IsValid(capsule.ptr(), kManagedCapsule)) {
+    // NumPy takes these for read-only, too. JAX exports its arrays, which never change, like this.
+    if (access == Access::write && !writable)
+      return fail(kParamInvalid, name,
+                  " cannot be written: its __dlpack__ knows no versions of "
+                  "DLPack, so it cannot say whether it may be; pass a NumPy array or a tensor");
     auto* held = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), kManagedCapsule));
     RETURN_IF_FAILED(check_shape(name, held->description));
     return read_description(name, held->description, access, out);
@@ -109,8 +116,9 @@ bool is_foreign_array(PyObject* object) {
 
 Status read_foreign_array(const char* name, PyObject* given, Access access, Array& out) {
   nb::object object = nb::borrow(given);
+  const bool torch = is_torch_type(Py_TYPE(given));
   try {
-    if (is_torch_type(Py_TYPE(given))) RETURN_IF_FAILED(settle_old_tensor(name, access, object));
+    if (torch) RETURN_IF_FAILED(settle_old_tensor(name, access, object));
     if (nb::hasattr(object, "__dlpack_device__")) {
       Device place;
       RETURN_IF_FAILED(read_device(name, object.attr("__dlpack_device__")(), place));
@@ -121,7 +129,7 @@ Status read_foreign_array(const char* name, PyObject* given, Access access, Arra
     error.restore();
     return failure_from_python(name, " cannot be read: ");
   }
-  return read_capsule(name, out.keeper, access, out);
+  return read_capsule(name, out.keeper, access, torch, out);
 }
 
 Status make_foreign_array(const char* name, PyObject* like, Tensor& tensor, NewArray& out) {
