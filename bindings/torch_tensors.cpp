@@ -61,20 +61,12 @@ class NativeAttribute {
   PyCFunction method_ = nullptr;
 };
 
-// Lazy negation comes from the imaginary part of a lazily conjugated tensor, whose elements lie two
-// apart. Asking a tensor takes 30 ns, so those are not asked that have a dimension with an odd
-// stride; it would take as_strided, and a stride that mixes real and imaginary parts, to fool this.
-bool may_be_negated(const Tensor& t) {
-  for (size_t i = 0; i < t.rank(); ++i)
-    if (t.sizes[i] > 1 && t.strides[i] % 2 != 0) return false;
-  return true;
-}
-
-// Whether memory holds the negated or conjugated values. Only floating and complex types can.
+// Whether memory holds the negated or conjugated values. Only floating and complex types can. Asking
+// takes 30 ns, but strides do not tell: as_strided gives any to an imaginary part.
 bool is_lazy(PyObject* object, const Tensor& t) {
   static NativeAttribute is_neg("is_neg"), is_conj("is_conj");
   if (is_complex(t.dtype)) return is_conj.holds(object) || is_neg.holds(object);
-  return is_floating(t.dtype) && may_be_negated(t) && is_neg.holds(object);
+  return is_floating(t.dtype) && is_neg.holds(object);
 }
 
 bool requires_grad(PyObject* object) {

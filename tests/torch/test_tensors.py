@@ -137,8 +137,11 @@ def test_an_out_that_requires_grad() -> None:
 def lazy() -> dict[str, Any]:
     """Tensors whose memory does not hold their values."""
     values = torch.complex(torch.zeros(3, 4), tensor(SELU.arrays["result"]))
+    # A view that takes real parts for imaginary ones.
+    mixed = torch.view_as_complex(tensor(SELU.arrays["result"].copy()).view(-1, 2))
     return {
         "of a conjugate": values.conj().imag,
+        "with an odd stride": mixed.conj().imag.as_strided((3, 4), (4, 1), 0),
         "a part of it": torch.cat([values, values]).conj().imag[3:],
     }
 
@@ -155,10 +158,11 @@ def test_a_lazily_negated_input_is_resolved(name: str) -> None:
     assert x.is_neg()
 
 
-def test_a_lazily_negated_out() -> None:
+@pytest.mark.parametrize("name", lazy())
+def test_a_lazily_negated_out(name: str) -> None:
     """Its memory must hold the opposite, so it is refused."""
     with pytest.raises(INVALID, match="lazily negated"):
-        SELU(tensor, out=lazy()["of a conjugate"])
+        SELU(tensor, out=lazy()[name])
 
 
 def test_a_lazily_conjugated_out() -> None:
