@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "array.h"
+#include "foreign_arrays.h"
+#include "numpy_arrays.h"
 #include "readable.h"
 
 namespace softnpu::python {
@@ -31,18 +33,43 @@ Status read_long(const char* name, PyObject* object, Scalar& out) {
   return fail(kParamInvalid, name, " is of class ", class_name(object), "; expected a number");
 }
 
-// NumPy's numbers, and arrays of rank 0.
-Status read_array_scalar(const char* name, PyObject* object, Scalar& out) {
-  Array array;
-  if (Status status = read_array(name, object, Access::read, array); !status.ok())
-    return no_number(name, object);
-  const Tensor& t = array.tensor;
+// What float() makes of an object, or operator.index() where it has no float().
+Status convert(const char* name, PyObject* object, Scalar& out) {
+  const PyNumberMethods* methods = Py_TYPE(object)->tp_as_number;
+  const bool has_float = methods != nullptr && methods->nb_float != nullptr;
+  if (!has_float && PyIndex_Check(object)) {
+    const nb::object whole = nb::steal(PyNumber_Index(object));
+    if (!whole.is_valid()) return failure_from_python(name, " is no number: ");
+    return read_long(name, whole.ptr(), out);
+  }
+  if (!has_float) return no_number(name, object);
+  const double value = PyFloat_AsDouble(object);
+  if (value == -1.0 && PyErr_Occurred()) return failure_from_python(name, " is no number: ");
+  return set(out, DType::f64, value);
+}
+
+Status read_element(const char* name, const Tensor& t, Scalar& out) {
   if (t.rank() != 0)
     return fail(kParamInvalid, name, " is an array of shape ", t.sizes, "; expected a number");
-  if (t.data == nullptr) return no_number(name, object);
+  if (t.data == nullptr) return fail(kParamInvalid, name, " has no data; expected a number");
   out.dtype = t.dtype;
   std::memcpy(out.bytes.data(), t.origin(), static_cast<size_t>(item_size(t.dtype)));
   return {};
+}
+
+// Texts and times have float(), too, as every scalar of NumPy's.
+Status read_numpy_number(const char* name, PyObject* object, Scalar& out) {
+  Array array;
+  if (read_numpy_scalar(name, object, Access::read, array).ok())
+    return read_element(name, array.tensor, out);
+  return is_other_real(array.keeper.ptr()) ? convert(name, object, out) : no_number(name, object);
+}
+
+// Arrays of rank 0.
+Status read_array_scalar(const char* name, PyObject* object, Scalar& out) {
+  Array array;
+  RETURN_IF_FAILED(read_array(name, object, Access::read, array));
+  return read_element(name, array.tensor, out);
 }
 
 }  // namespace
@@ -60,13 +87,11 @@ Status read_scalar(const char* name, PyObject* object, Scalar& out, bool& ran_co
     return set(out, DType::c128, value);
   }
   ran_code = true;
-  const PyNumberMethods* methods = Py_TYPE(object)->tp_as_number;
-  const bool has_float = methods != nullptr && methods->nb_float != nullptr;
-  // NumPy's numbers and arrays have it too, but say more when they are read as what they are.
-  if (!has_float || nb::hasattr(object, "dtype")) return read_array_scalar(name, object, out);
-  const double value = PyFloat_AsDouble(object);
-  if (value == -1.0 && PyErr_Occurred()) return failure_from_python(name, " is no number: ");
-  return set(out, DType::f64, value);
+  // These have float(), too, but say more when they are read as what they are.
+  if (is_numpy_scalar(object)) return read_numpy_number(name, object, out);
+  if (is_numpy_array(object) || is_foreign_array(object))
+    return read_array_scalar(name, object, out);
+  return convert(name, object, out);
 }
 
 Status read_integer(const char* name, PyObject* object, int64_t& out, bool& ran_code) {

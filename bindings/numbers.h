@@ -9,7 +9,8 @@
 
 namespace softnpu::python {
 
-// Any real or complex number of Python or NumPy, or an array of rank 0, with the type it has.
+// Any real or complex number of Python or NumPy, or an array of rank 0, with the type it has; any
+// other object that has float() as float64.
 Status read_scalar(const char* name, PyObject* object, Scalar& out, bool& ran_code);
 
 // A list, a tuple or any other sequence of integers.

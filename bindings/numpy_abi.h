@@ -45,6 +45,7 @@ enum TypeNum {
   kULongLong = 10,
   kFloat = 11,
   kDouble = 12,
+  kLongDouble = 13,
   kCFloat = 14,
   kCDouble = 15,
   kHalf = 23,

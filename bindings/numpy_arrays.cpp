@@ -212,6 +212,11 @@ Status read_numpy_scalar(const char* name, PyObject* object, Access access, Arra
   return read_numpy_array(name, out.keeper.ptr(), access, out);
 }
 
+bool is_other_real(PyObject* array) {
+  const int type = reinterpret_cast<const numpy_abi::NdArray*>(array)->descr->type_num;
+  return type == kLongDouble || type >= kFirstUserType;
+}
+
 nb::object make_numpy_array(Tensor& tensor, bool pooled) {
   NumPy& np = numpy();
   Descriptor* descr;

@@ -15,6 +15,9 @@ bool is_numpy_scalar(PyObject* object);
 Status read_numpy_array(const char* name, PyObject* object, Access access, Array& out);
 Status read_numpy_scalar(const char* name, PyObject* object, Access access, Array& out);
 
+// Whether an array holds real numbers of a type that the device does not have.
+bool is_other_real(PyObject* array);
+
 // In memory of the pool if `pooled`, else as NumPy allocates.
 nb::object make_numpy_array(Tensor& tensor, bool pooled);
 

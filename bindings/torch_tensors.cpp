@@ -61,8 +61,8 @@ class NativeAttribute {
   PyCFunction method_ = nullptr;
 };
 
-// Whether memory holds the negated or conjugated values. Only floating and complex types can. Asking
-// takes 30 ns, but strides do not tell: as_strided gives any to an imaginary part.
+// Whether memory holds the negated or conjugated values. Only floating and complex types can.
+// Asking takes 30 ns, but strides do not tell: as_strided gives any to an imaginary part.
 bool is_lazy(PyObject* object, const Tensor& t) {
   static NativeAttribute is_neg("is_neg"), is_conj("is_conj");
   if (is_complex(t.dtype)) return is_conj.holds(object) || is_neg.holds(object);

@@ -18,6 +18,25 @@ from tests.python.operators import ELU, SMOOTH_L1, UNPOOL, UPSAMPLE, refused
 INVALID = softnpu.ParamInvalidError
 
 
+class Integer:
+    """A number that is an integer and nothing else."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __index__(self) -> int:
+        return self.value
+
+
+class Typed:
+    """A number that looks like an array."""
+
+    dtype = "a text"
+
+    def __float__(self) -> float:
+        return 2.0
+
+
 @pytest.mark.parametrize("name", ["alpha", "scale", "input_scale"])
 @pytest.mark.parametrize(
     ("value", "part"),
@@ -30,6 +49,12 @@ INVALID = softnpu.ParamInvalidError
         (10**400, "out of range"),
         (np.str_("1"), "expected a number"),
         (np.datetime64("2020-01-01"), "expected a number"),
+        (np.timedelta64(1, "ns"), "expected a number"),
+        (np.bytes_(b"1"), "expected a number"),
+        (np.clongdouble(1), "expected a number"),
+        (np.array(1.0, ">f8"), "has data type >f8, whose bytes are swapped"),
+        (np.array(1.0, np.longdouble), "which the device does not have"),
+        (Integer(10**400), "out of range"),
     ],
     ids=repr,
 )
@@ -48,11 +73,14 @@ def test_what_is_no_real_number(name: str, value: Any, part: str) -> None:
         np.float64(2),
         np.int8(2),
         np.uint64(2),
-        np.longdouble(2).astype(float),
+        np.longdouble(2),
         ml_dtypes.bfloat16(2),
+        ml_dtypes.float8_e4m3fn(2),
         np.array(2.0),
         np.array(2, np.int16),
         Fraction(2),
+        Integer(2),
+        Typed(),
     ],
     ids=lambda v: type(v).__name__ + str(getattr(v, "dtype", "")),
 )

@@ -218,6 +218,21 @@ def test_a_rank_0_tensor_is_a_number() -> None:
         ELU(tensor, scale=torch.ones(1))
 
 
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: torch.tensor(2.0, device="meta"), "scale lies on device meta"),
+        (lambda: torch.tensor(2.0).to_sparse(), "scale has layout torch.sparse_coo"),
+        (lambda: torch.ones((), dtype=torch.float8_e4m3fn), "scale has a data type of 8 bits"),
+    ],
+    ids=["meta", "sparse", "float8"],
+)
+def test_a_rank_0_tensor_that_cannot_be_read(make: Callable[[], Any], reason: str) -> None:
+    """The message says why, as for any tensor."""
+    with pytest.raises(INVALID, match=reason):
+        ELU(tensor, scale=make())
+
+
 def test_torch_sizes_are_sizes() -> None:
     """torch.Size is a tuple."""
     x = tensor(UPSAMPLE.arrays["grad_out"])
