@@ -12,6 +12,8 @@ Device memory, streams and everything else of the runtime are in `softnpu.acl`.
 
 from __future__ import annotations
 
+from numbers import Number
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -105,16 +107,38 @@ def _numpy_type(dataType: int) -> np.dtype[Any]:
     return np.dtype(_NUMPY[dataType])
 
 
-def _bytes_of(value: complex, dataType: int) -> bytes:
-    if dataType == constants.ACL_COMPLEX32:
-        number = complex(value)
-        return np.array([number.real, number.imag], np.float16).tobytes()
-    dtype = _numpy_type(dataType)
+_CONVERSIONS = ("__float__", "__index__", "__complex__")
+
+
+def _require_number(value: Any, name: str) -> None:
+    """Refuse what NumPy converts without a word: texts, times, sequences, complex to real."""
+    converts = any(hasattr(value, conversion) for conversion in _CONVERSIONS)
+    if not converts or np.ndim(value) != 0 or (kind := np.asarray(value).dtype.kind) in "SUMm":
+        raise TypeError(f"aclCreateScalar: value is of class {type(value).__name__}, no number")
+    if kind == "c" and not name.startswith(("complex", "bool")):
+        raise TypeError(f"aclCreateScalar: value is complex, but dataType is {name}")
+
+
+def _as_whole(value: Any, dtype: np.dtype[Any]) -> Any:
+    if not isinstance(value, Number | np.generic | np.ndarray):
+        value = index(value) if hasattr(value, "__index__") else float(value)
+    limits = np.iinfo(dtype)
+    if not limits.min <= value <= limits.max:
+        raise OverflowError(f"aclCreateScalar: {value} does not fit {dtype}")
+    return value
+
+
+def _bytes_of(value: Any, dataType: int) -> bytes:
+    parts = dataType == constants.ACL_COMPLEX32
+    dtype = np.dtype(np.float16) if parts else _numpy_type(dataType)
+    if type(value) not in (bool, int, float):
+        _require_number(value, "complex32" if parts else dtype.name)
     if dtype.kind in "iu":
-        limits = np.iinfo(dtype)
-        if not limits.min <= value <= limits.max:  # type: ignore[operator]
-            raise OverflowError(f"{value} does not fit {dtype}")
-    return np.array(value, dtype).tobytes()
+        value = _as_whole(value, dtype)
+    with np.errstate(all="ignore"):  # beyond the range: infinity, as documented
+        if parts:
+            value = [complex(value).real, complex(value).imag]
+        return np.array(value, dtype).tobytes()
 
 
 def aclCreateScalar(value: complex | None, dataType: int) -> int:
@@ -141,7 +165,7 @@ def aclCreateScalar(value: complex | None, dataType: int) -> int:
     OverflowError
         value lies outside the range of an integer type, or is an int beyond that of float64.
     TypeError
-        value is complex, but dataType is real.
+        value is complex, but dataType is real; or it is no number.
 
     Notes
     -----

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import ml_dtypes
@@ -246,6 +248,47 @@ def test_scalars_that_cannot_be() -> None:
         aclnn.aclCreateScalar(1, aclnn.ACL_STRING)
     with pytest.raises(OverflowError):
         aclnn.aclCreateScalar(1000, aclnn.ACL_INT8)
+
+
+@pytest.mark.parametrize("dtype", ["ACL_FLOAT", "ACL_INT32", "ACL_BOOL", "ACL_COMPLEX32"])
+@pytest.mark.parametrize(
+    "value", ["1", b"1", [1, 2], [1.0], np.ones(1), np.datetime64(1, "s"), object()], ids=repr
+)
+def test_what_is_no_number_is_no_scalar(value: Any, dtype: str) -> None:
+    """It is not converted behind the caller's back."""
+    with pytest.raises(TypeError, match="aclCreateScalar: value is of class"):
+        aclnn.aclCreateScalar(value, getattr(aclnn, dtype))
+
+
+@pytest.mark.parametrize("dtype", ["ACL_FLOAT", "ACL_BF16", "ACL_INT32"])
+@pytest.mark.parametrize("value", [1j, np.complex64(1)], ids=repr)
+def test_a_complex_number_is_no_real_scalar(value: Any, dtype: str) -> None:
+    """The imaginary part is not dropped."""
+    with pytest.raises(TypeError, match="aclCreateScalar: value is complex, but dataType is"):
+        aclnn.aclCreateScalar(value, getattr(aclnn, dtype))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "dtype", ["ACL_FLOAT", "ACL_FLOAT16", "ACL_BF16", "ACL_COMPLEX64", "ACL_COMPLEX32"]
+)
+@pytest.mark.parametrize("value", [1e300, -1e300, 1e-300, np.float64(1e300)], ids=repr)
+def test_a_scalar_beyond_the_range_of_its_type(value: Any, dtype: str) -> None:
+    """It is infinity, or zero, without a warning."""
+    with np.errstate(all="raise"):
+        aclnn.aclDestroyScalar(aclnn.aclCreateScalar(value, getattr(aclnn, dtype)))
+
+
+@pytest.mark.parametrize("value", [Decimal("2.5"), Fraction(5, 2), np.float32(2.5), np.array(2.5)])
+def test_every_kind_of_number_makes_a_scalar(bench: Bench, value: Any) -> None:
+    """As given for a floating type, cut for an integer type."""
+    for dtype, expected in ((aclnn.ACL_FLOAT, 2.5), (aclnn.ACL_INT16, 2)):
+        scale = aclnn.aclCreateScalar(value, dtype)
+        one = aclnn.aclCreateScalar(1.0, aclnn.ACL_FLOAT)
+        out = bench.tensor(np.zeros_like(X))
+        tensors = bench.tensor(np.ones_like(X)), bench.tensor(np.abs(X) + 1)
+        run(bench, "aclnnEluBackward", tensors[0], one, scale, one, True, tensors[1], out)
+        assert (bench.read(out, X.shape) == expected).all()
 
 
 def test_complex_and_bfloat16_scalars_exist() -> None:
