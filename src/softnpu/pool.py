@@ -45,4 +45,8 @@ def set_pool_limit(limit: int) -> None:
     TypeError
         limit is negative, needs more than 64 bits, or is no integer.
     """
-    _core.set_pool_limit(limit)
+    try:
+        _core.set_pool_limit(limit)
+    except TypeError:
+        expected = "expected a number of bytes, an int from 0 to 2**64 - 1"
+        raise TypeError(f"set_pool_limit: limit is {limit!r}; {expected}") from None

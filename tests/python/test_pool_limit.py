@@ -62,8 +62,9 @@ def test_0_turns_the_pool_off() -> None:
 
 @pytest.mark.parametrize("wrong", [-1, 2**70, 1.5, "1", None])
 def test_a_limit_that_is_none(wrong: Any) -> None:
-    """Nothing changes."""
-    with pytest.raises(TypeError):
+    """Nothing changes, and the message says what came."""
+    expected = f"set_pool_limit: limit is {wrong!r}; expected a number of bytes, an int from 0"
+    with pytest.raises(TypeError, match=re.escape(expected)):
         softnpu.set_pool_limit(wrong)
     assert _core.info()["pool_limit"] == 256 * MB
 
