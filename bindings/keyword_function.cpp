@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 
+#include "raise.h"
 #include "sections.h"
 
 namespace softnpu::python {
@@ -161,6 +162,7 @@ nb::object keyword_function(nb::handle native, nb::handle python) {
   f->native = native.inc_ref().ptr();
   read_parameters(*f, python);
   nb::module_::import_("functools").attr("update_wrapper")(result, python);
+  load_errors();  // of the calls to come
   return result;
 }
 

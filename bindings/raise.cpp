@@ -5,10 +5,24 @@ namespace softnpu::python {
 
 namespace nb = nanobind;
 
+namespace {
+
+// Never released: objects that die with the interpreter may still make wrong calls.
+PyObject *make_error = nullptr, *make_index_error = nullptr;
+
+}  // namespace
+
+void load_errors() {
+  const nb::object errors = nb::module_::import_("softnpu.errors");
+  const nb::object any = errors.attr("error_from_status");
+  const nb::object index = errors.attr("index_error_from_status");
+  Py_XSETREF(make_error, any.inc_ref().ptr());
+  Py_XSETREF(make_index_error, index.inc_ref().ptr());
+}
+
 void raise(const Status& status) {
-  const bool by_index = status.cause() == Cause::index;
-  const nb::object make = nb::module_::import_("softnpu.errors")
-                              .attr(by_index ? "index_error_from_status" : "error_from_status");
+  if (make_error == nullptr) load_errors();
+  const nb::handle make = status.cause() == Cause::index ? make_index_error : make_error;
   // What a caller named (a path, an array's class) need not be UTF-8.
   const std::string& message = status.message();
   PyObject* decoded =

@@ -8,6 +8,10 @@
 
 namespace softnpu::python {
 
+// Looks the classes of softnpu.errors up. Failures call it, too, but when the interpreter ends,
+// nothing can be imported any more.
+void load_errors();
+
 // Raises the class of softnpu.errors that stands for the status and its cause.
 [[noreturn]] void raise(const Status& status);
 

@@ -96,3 +96,20 @@ def test_numbers_are_named_as_the_caller_wrote_them(call: Callable[[], Any], wri
     """Not as the float32 that is computed with."""
     with pytest.raises(softnpu.ParamInvalidError, match=re.escape(written)):
         call()
+
+
+def test_a_wrong_call_when_the_interpreter_ends(script: Callable[[str], str]) -> None:
+    """Nothing can be imported then; the exception is the usual one."""
+    text = """
+import numpy as np, softnpu
+class Last:
+    def __del__(self, call=softnpu.selu_backward, x=np.ones(2), expected=softnpu.ParamInvalidError):
+        try:
+            call(x, x[:1])
+        except expected as error:
+            print(error.status)
+softnpu.selu_backward(np.ones(2), np.ones(2))
+last = Last()
+last.itself = last
+"""
+    assert script(text.replace("np.ones(2)", "np.ones(2, np.float32)")) == "161002"
