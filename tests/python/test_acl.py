@@ -210,6 +210,11 @@ def test_addresses_as_arrays_and_back(block: int) -> None:
         util.ptr_to_numpy(block, (1,), 99)
     with pytest.raises(ValueError, match="null"):
         util.ptr_to_numpy(0, (1,), 11)
+    for shape in ((2**40, 2**40), np.array([2**32, 2**32]), (2**62,), (2**70,)):
+        with pytest.raises(ValueError, match="ptr_to_numpy: shape is"):
+            util.ptr_to_numpy(block, shape, 11)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="negative"):
+        util.ptr_to_numpy(block, (-1,), 11)
     with pytest.raises(ValueError, match="negative"):
         util.ptr_to_bytes(block, -1)
 

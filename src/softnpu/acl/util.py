@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -93,7 +94,8 @@ def ptr_to_numpy(
     Raises
     ------
     ValueError
-        data_type is another number, ptr is 0 although there are elements, or a size is negative.
+        data_type is another number, ptr is 0 although there are elements, a size is negative, or
+        the array would have more bytes than 64 bits can address.
     TypeError
         data_type is no data type, or ptr is no address.
 
@@ -108,8 +110,10 @@ def ptr_to_numpy(
             )
         data_type = _TYPES[data_type]
     dtype = np.dtype(data_type)
-    count = int(np.prod(shape, dtype=np.int64))
-    return np.frombuffer(_core.memory_view(ptr, count * dtype.itemsize), dtype).reshape(shape)
+    size = int(np.prod(shape, dtype=object)) * dtype.itemsize  # as Python's integers: exact
+    if size > sys.maxsize:
+        raise ValueError(f"ptr_to_numpy: shape is {shape}, which is more than 64 bits can address")
+    return np.frombuffer(_core.memory_view(ptr, size), dtype).reshape(shape)
 
 
 def bytes_to_ptr(data: bytes) -> int:
