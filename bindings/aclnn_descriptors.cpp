@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors, scalars, arrays and lists of aclnn.
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <memory>
 
@@ -9,12 +8,13 @@
 #include "base/dtype.h"
 #include "c_function.h"
 #include "sections.h"
+#include "sequence.h"
 
 namespace softnpu::python {
 namespace {
 
 using nb::arg;
-using Ints = std::vector<int64_t>;
+using Ints = Sequence<int64_t>;
 
 // None is a null array.
 const int64_t* values(const std::optional<Ints>& ints) { return ints ? ints->data() : nullptr; }
@@ -48,12 +48,12 @@ void init_tensor(Handle tensor, const std::optional<Ints>& dims, int type,
 }
 
 template <aclnnStatus (*kGet)(const aclTensor*, int64_t**, uint64_t*)>
-Ints get_ints(Handle tensor) {
+std::vector<int64_t> get_ints(Handle tensor) {
   int64_t* found = nullptr;
   uint64_t size = 0;
   check(kGet(pointer<const aclTensor*>(tensor), &found, &size));
   const std::unique_ptr<int64_t[]> owner(found);
-  return Ints(found, found + size);
+  return {found, found + size};
 }
 
 uintptr_t create_scalar(const std::optional<nb::bytes>& value, int type) {
@@ -67,7 +67,7 @@ uintptr_t create_scalar(const std::optional<nb::bytes>& value, int type) {
 }
 
 template <class List, class Member, List* (*kCreate)(const Member* const*, uint64_t)>
-uintptr_t create_list(const std::vector<Handle>& members) {
+uintptr_t create_list(const Sequence<Handle>& members) {
   std::vector<const Member*> pointers;
   for (const Handle& member : members) pointers.push_back(pointer<const Member*>(member));
   return check_created(kCreate(pointers.data(), pointers.size()));
@@ -108,7 +108,7 @@ void bind_scalars_and_arrays(nb::module_& m) {
   bind_aclnn<&aclGetIntArraySize>(m, "aclGetIntArraySize", handle("array"), "Number of members.");
   m.def(
       "aclCreateFloatArray",
-      [](const std::vector<float>& value) {
+      [](const Sequence<float>& value) {
         return check_created(aclCreateFloatArray(value.data(), value.size()));
       },
       arg("value"), "A copy of some numbers as float32.");
@@ -118,7 +118,7 @@ void bind_scalars_and_arrays(nb::module_& m) {
                                     "Number of members.");
   m.def(
       "aclCreateBoolArray",
-      [](const std::vector<bool>& value) {
+      [](const Sequence<bool>& value) {
         const auto copy = std::make_unique<bool[]>(value.size() + 1);
         std::copy(value.begin(), value.end(), copy.get());
         return check_created(aclCreateBoolArray(copy.get(), value.size()));

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import softnpu
+from softnpu import aclnn
 from tests.python.foreign import Foreign
 from tests.python.operators import ELU, SELU, SMOOTH_L1, UPSAMPLE, refused
 
@@ -183,3 +184,15 @@ def test_the_documented_order_holds_for_numbers_that_run_code() -> None:
     sizes = {"output_size": (2, 4, 6), "input_size": (1, 1, 2, 3, 2), "format": "NDHWC"}
     got = softnpu.upsample_nearest3d_backward(grad, scales_d=one, **sizes)
     assert np.array_equal(got, softnpu.upsample_nearest3d_backward(grad, scales_d=1.0, **sizes))
+
+
+@pytest.mark.parametrize("create", ["aclCreateIntArray", "aclCreateFloatArray"])
+def test_a_list_of_aclnn_that_changes_while_it_is_read(create: str) -> None:
+    """Its members are those that it had before."""
+    values: list[Any] = []
+    clear = Index(lambda: values.clear() or 1)
+    values[:] = [clear, *(Index(lambda: 1) for _ in range(99))]
+    made = getattr(aclnn, create)(values)
+    assert getattr(aclnn, create.replace("Create", "Get") + "Size")(made) == 100
+    assert values == []
+    getattr(aclnn, create.replace("Create", "Destroy"))(made)
