@@ -70,6 +70,95 @@ def test_flags_count(softnpu: Any, variable: str) -> None:
     assert softnpu("run", "--cxxflags=-UN -DN=3", "flag.cpp", env=one).stdout == "3"
 
 
+WHERE = """#include <cstdio>
+const char *file(const char *name = __builtin_FILE()) { return name; }
+int line(int number = __builtin_LINE()) { return number; }
+int main() { std::printf("%s:%d\\n", file(), line()); }
+"""
+
+
+def test_places_in_the_source_count(softnpu: Any) -> None:
+    """A program that tells its own line or file tells them as they are now."""
+    softnpu.write("where.cpp", WHERE)
+    assert softnpu("run", "where.cpp").stdout == "where.cpp:4\n"
+    softnpu.write("where.cpp", f"// one line more\n{WHERE}")
+    assert softnpu("run", "where.cpp").stdout == "where.cpp:5\n"
+    (softnpu.folder / "sub").mkdir()
+    softnpu.write("sub/where.cpp", WHERE)
+    assert softnpu("run", "sub/where.cpp").stdout == "sub/where.cpp:4\n"
+
+
+CALLS = '#include <cstdio>\nint given();\nint main() { std::printf("%d", given()); }\n'
+
+
+@pytest.mark.parametrize(
+    ("option", "variables"),
+    [
+        ("", {"LDFLAGS": "-L. -lgiven"}),
+        ("", {"LDFLAGS": "./given.o"}),
+        ("", {"CXX": "c++ ./given.o"}),
+        ("--cxxflags=given.o", {}),
+        ("--cxxflags=-Wl,given.o", {}),
+        ("--cxxflags=@words", {}),
+    ],
+)
+def test_libraries_and_objects_count(softnpu: Any, option: str, variables: dict[str, str]) -> None:
+    """A program that other files than sources go into is made anew, whoever names them."""
+    softnpu.write("calls.cpp", CALLS)
+    softnpu.write("words", "./given.o")
+    for number in ("1", "2"):
+        softnpu.write("given.cpp", f"int given() {{ return {number}; }}\n")
+        for command in (["c++", "-c", "given.cpp"], ["ar", "rcs", "libgiven.a", "given.o"]):
+            subprocess.run(command, cwd=softnpu.folder, check=True)
+        options = [option] if option else []
+        done = softnpu("run", *options, "calls.cpp", env=variables)
+        assert (done.returncode, done.stdout) == (0, number), done.stderr
+    assert len(programs(softnpu)) == 1
+
+
+def test_assembled_files_count(softnpu: Any) -> None:
+    """What .incbin reads is not in the preprocessed text."""
+    text = r"""#include <cstdio>
+asm(".section .rodata\n.globl word\nword: .incbin \"word.txt\"\n.byte 0\n.text");
+extern "C" const char word[];
+int main() { std::puts(word); }
+"""
+    softnpu.write("word.cpp", text)
+    for word in ("one", "two"):
+        softnpu.write("word.txt", word)
+        assert softnpu("run", "--cxxflags=-no-pie", "word.cpp").stdout == f"{word}\n"
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        "-std=c++20 -O3 -g -march=native -Wall -Wextra -Wno-unused -fopenmp -fno-plt -w",
+        "-D A=1 -DB -U C -I . -I./x -isystem . -fsanitize=undefined -pthread -L/nowhere",
+        "-Wl,-O1,--as-needed -Wl,-z,relro -Wl,-z,now -Wl,-rpath,/nowhere",
+    ],
+)
+def test_common_flags_keep_programs(softnpu: Any, flags: str) -> None:
+    """Flags that name no file to link leave a program in the cache, and so does a launcher."""
+    counter = Counter(softnpu)
+    launched = {**counter.environment, "CXX": f"env {counter.environment['CXX']}"}
+    softnpu.write("hello.cpp", HELLO)
+    for _ in range(2):
+        done = softnpu("run", f"--cxxflags={flags}", "hello.cpp", env=launched)
+        assert done.stdout == "hello\n", done.stderr
+    assert counter.builds == 1
+
+
+def test_launched_compiler_counts(softnpu: Any) -> None:
+    """A launcher is not all that tells compilers apart."""
+    softnpu.write("hello.cpp", HELLO)
+    counter = Counter(softnpu)
+    launched = {**counter.environment, "CXX": f"env {counter.environment['CXX']}"}
+    for text in (COUNTING, f"{COUNTING}# another\n"):
+        softnpu.write("counting-c++", text, executable=True)
+        softnpu("run", "hello.cpp", env=launched)
+    assert counter.builds == 2
+
+
 def test_compiler_counts(softnpu: Any) -> None:
     """Another compiler makes another program, even from the same text."""
     counter = Counter(softnpu)

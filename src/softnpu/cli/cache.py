@@ -20,7 +20,8 @@ def compiled(source: Path, toolchain: Toolchain) -> Path:
     """Give the program made from ``source``; build it when no equal one was built before.
 
     A program is equal when its preprocessed text, its name, the compiler, the flags (they hold the
-    SDK's folder) and softnpu's version are: that covers every file that the source includes.
+    SDK's folder) and softnpu's version are: that covers every file that the source includes. What
+    may be made of other files too, such as libraries that the flags name, is built each time.
     """
     preprocessed = toolchain.preprocess(source)
     if preprocessed.returncode != 0:
@@ -28,7 +29,7 @@ def compiled(source: Path, toolchain: Toolchain) -> Path:
         raise typer.Exit(preprocessed.returncode)
     folder = programs_folder() / _key(source, toolchain, preprocessed.stdout)
     program = folder / source.stem
-    if not program.is_file():
+    if not toolchain.reads_only(preprocessed.stdout) or not program.is_file():
         _build_into(folder, source, toolchain)
     return program
 
@@ -54,7 +55,7 @@ def _key(source: Path, toolchain: Toolchain, text: bytes) -> str:
 
 
 def _build_into(folder: Path, source: Path, toolchain: Toolchain) -> None:
-    """Build in a folder of its own and rename it, so that nobody meets half a program."""
+    """Build in a folder of its own and move the program, so that nobody meets half of it."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".building-"))
@@ -67,11 +68,8 @@ def _build_into(folder: Path, source: Path, toolchain: Toolchain) -> None:
         status = toolchain.build(source, scratch / source.stem)
         if status != 0:
             raise typer.Exit(status if status > 0 else 128 - status)
-        try:
-            scratch.rename(folder)
-        except OSError:
-            # Another run of the same program was first; its result is as good.
-            if not (folder / source.stem).is_file():
-                raise
+        # An earlier program gives way; a process that runs it keeps it.
+        folder.mkdir(exist_ok=True, mode=0o700)
+        (scratch / source.stem).replace(folder / source.stem)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)

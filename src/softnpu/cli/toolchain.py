@@ -2,6 +2,7 @@
 """The system's compiler: which one, with which flags."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -27,6 +28,18 @@ LANGUAGES = {".c": C, ".cpp": CXX, ".cc": CXX, ".cxx": CXX, ".c++": CXX, ".C": C
 
 LIBRARIES = ("-lopapi", "-lnnopbase", "-lascendcl", "-pthread", "-ldl", "-lm")
 
+# Flags under which a program depends on its preprocessed text alone. What is not listed may name a
+# file or a library: -L is harmless only because -l is not listed.
+_TEXT_ONLY = re.compile(
+    r"-(w|ansi|pipe|pthread|pedantic(-errors)?|shared|no-pie|pie|rdynamic|s"
+    r"|[OLDUI].+|O|std=.+|g[\w-]*|m[\w.,=+-]+|W(?![lap],)[\w=+-]+"
+    r"|f(?!auto-profile|branch-|module|plugin|profile)[\w-]+(=[\w,+-]+)?"
+    r"|Wl(,-O\d|,--(no-)?as-needed|,--gc-sections|,--sort-common|,-z,\w+|,-rpath,[^,]+)+)"
+)
+_WITH_VALUE = ("-D", "-U", "-I", "-L", "-include", "-imacros", "-isystem", "-iquote", "-idirafter")
+# Whoever assembles such text reads a file that the preprocessor has not seen.
+_READS_FILES = re.compile(rb"\.inc(bin|lude)\b|^\s*#\s*embed\b", re.MULTILINE)
+
 
 @dataclass(frozen=True)
 class Toolchain:
@@ -35,11 +48,29 @@ class Toolchain:
     compiler: tuple[str, ...]
     compile_flags: tuple[str, ...]
     link_flags: tuple[str, ...]
+    # The words among the flags that come from the user.
+    users_flags: tuple[str, ...] = ()
 
     def preprocess(self, source: Path) -> "subprocess.CompletedProcess[bytes]":
-        """Expand the program's text with all that it includes; no line markers, no comments."""
-        command = [*self.compiler, *self.compile_flags, "-E", "-P", str(source)]
+        """Expand the program's text with all that it includes, and where each line comes from.
+
+        A program can ask for its lines and files without __LINE__ and __FILE__.
+        """
+        command = [*self.compiler, *self.compile_flags, "-E", str(source)]
         return subprocess.run(command, capture_output=True, check=False)
+
+    def reads_only(self, text: bytes) -> bool:
+        """Whether nothing but the preprocessed ``text`` and the system's libraries go in."""
+        if _READS_FILES.search(text):
+            return False
+        programs = self._programs()
+        words = iter((*(word for word in self.compiler if word not in programs), *self.users_flags))
+        for word in words:
+            if word in _WITH_VALUE:
+                next(words, None)
+            elif not _TEXT_ONLY.fullmatch(word):
+                return False
+        return True
 
     def build(self, source: Path, output: Path) -> int:
         """Compile and link; the compiler prints to our stderr. Returns its exit status."""
@@ -47,24 +78,37 @@ class Toolchain:
         return subprocess.run([*command, *self.link_flags], check=False).returncode
 
     def identity(self) -> list[str]:
-        """Tell this compiler from another: by its command, and the file behind the name."""
-        file = Path(self.compiler[0]).resolve()
-        stat = file.stat()
-        return [*self.compiler, str(file), str(stat.st_size), str(stat.st_mtime_ns)]
+        """Tell this compiler from another: by its command, and the files behind the names in it."""
+        found = list(self.compiler)
+        for program in self._programs().values():
+            file = Path(program).resolve()
+            stat = file.stat()
+            found += [str(file), str(stat.st_size), str(stat.st_mtime_ns)]
+        return found
+
+    def _programs(self) -> dict[str, str]:
+        """Find the programs in the compiler's command: one, or a launcher and what it launches."""
+        files = {word: shutil.which(word) for word in self.compiler if not word.startswith("-")}
+        return {word: file for word, file in files.items() if file}
 
 
 def toolchain_for(source: Path, prefix: Path, extra_flags: str) -> Toolchain:
     """Choose compiler and flags for ``source``; the user's variables and ``extra_flags`` count."""
     language = LANGUAGES[source.suffix]
     include, lib = prefix / "include", prefix / "lib64"
-    flags = ["-O2", f"-I{include}", f"-I{include / 'aclnn'}"]
-    flags += _words("CPPFLAGS", os.environ.get("CPPFLAGS", ""))
-    flags += _words(language.flags_variable, os.environ.get(language.flags_variable, ""))
-    flags += _words("--cxxflags", extra_flags)
+    flags = ("-O2", f"-I{include}", f"-I{include / 'aclnn'}")
+    users = _words("CPPFLAGS", os.environ.get("CPPFLAGS", ""))
+    users += _words(language.flags_variable, os.environ.get(language.flags_variable, ""))
+    users += _words("--cxxflags", extra_flags)
     # The rpath lets the program run by itself. -Wl would split a folder's name at its commas.
-    link = [f"-L{lib}", "-Xlinker", "-rpath", "-Xlinker", str(lib)]
-    link += _words("LDFLAGS", os.environ.get("LDFLAGS", ""))
-    return Toolchain(_find_compiler(language), tuple(flags), (*link, *LIBRARIES))
+    link = (f"-L{lib}", "-Xlinker", "-rpath", "-Xlinker", str(lib))
+    users_link = _words("LDFLAGS", os.environ.get("LDFLAGS", ""))
+    return Toolchain(
+        _find_compiler(language),
+        (*flags, *users),
+        (*link, *users_link, *LIBRARIES),
+        (*users, *users_link),
+    )
 
 
 def _find_compiler(language: Language) -> tuple[str, ...]:
