@@ -59,6 +59,25 @@ def test_info_names_a_setting_that_cannot_be_followed(softnpu: Any) -> None:
     assert product == "Ascend910B  (SOFTNPU_SOC=Ascend1 cannot be followed)"
 
 
+@pytest.mark.parametrize(
+    ("variable", "label", "given", "shown"),
+    [
+        ("SOFTNPU_SOC", "product", "ascend910b", "Ascend910B  (SOFTNPU_SOC=ascend910b cannot"),
+        ("SOFTNPU_ISA", "instruction set", "BASELINE", "(SOFTNPU_ISA=BASELINE cannot"),
+        ("SOFTNPU_THREADS", "threads", "02", "2  (from SOFTNPU_THREADS)"),
+        ("SOFTNPU_THREADS", "threads", "+2", "(SOFTNPU_THREADS=+2 cannot"),
+        ("SOFTNPU_DEVICES", "devices", "003", "3  (from SOFTNPU_DEVICES)"),
+        ("SOFTNPU_POOL_MB", "output pool (MB)", "064", "64  (from SOFTNPU_POOL_MB)"),
+        ("SOFTNPU_POOL_MB", "output pool (MB)", "00", "0  (from SOFTNPU_POOL_MB)"),
+    ],
+)
+def test_info_reads_settings_as_the_core_does(
+    softnpu: Any, variable: str, label: str, given: str, shown: str
+) -> None:
+    """Names must have their case, and numbers may begin with zeros."""
+    assert shown in info_lines(softnpu, **{variable: given})[label]
+
+
 def test_info_follows_the_product(softnpu: Any) -> None:
     """The default product has BF16, and one without it says so."""
     assert info_lines(softnpu)["product"].startswith("Ascend910B ")

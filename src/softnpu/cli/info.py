@@ -58,7 +58,9 @@ def _setting(label: str, value: str, variable: str) -> Row:
     given = os.environ.get(variable, "")
     if not given:
         return Row(label, value, f"default; {variable} changes it")
-    if given.lower() == value.lower():
+    # Numbers are read as such; names must be spelt as they are.
+    number = given.isascii() and given.isdigit()
+    if (given.lstrip("0") or "0" if number else given) == value:
         return Row(label, value, f"from {variable}")
     return Row(label, value, f"{variable}={given} cannot be followed")
 
