@@ -66,3 +66,12 @@ def test_only_sources_are_built(softnpu: Any) -> None:
         done = softnpu("build", name, "-o", "out")
         assert done.returncode == 2
         assert message in done.stderr
+
+
+@pytest.mark.parametrize("output", ["./-out", "./-", "./@out"])
+def test_names_that_look_like_options(softnpu: Any, output: str) -> None:
+    """The compiler gets them as the files that they are."""
+    softnpu.write("-x.cpp", "int main() { return 3; }\n")
+    done = softnpu("build", "./-x.cpp", "-o", output)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert run_alone(softnpu.folder / output).returncode == 3

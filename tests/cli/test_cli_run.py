@@ -143,3 +143,18 @@ def test_what_cannot_be_run(softnpu: Any, name: str, status: int, message: str) 
     assert (done.returncode, done.stdout) == (status, "")
     assert done.stderr.startswith(f"softnpu: {message}")
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["-c.py", "-c.cpp", "-c.c", "-c.sh", "@c.cpp"])
+def test_names_that_look_like_options(softnpu: Any, name: str) -> None:
+    """Compilers, Python and shells get them as the files that they are."""
+    texts = {
+        "py": 'print("ran")\n',
+        "cpp": '#include <cstdio>\nint main() { std::puts("ran"); }\n',
+        "c": '#include <stdio.h>\nint main(void) { puts("ran"); }\n',
+        "sh": "#!/bin/sh\necho ran\n",
+    }
+    softnpu.write(name, texts[name.rpartition(".")[2]], executable=True)
+    for args in ([f"./{name}"], ["--", name]):
+        done = softnpu("run", *args)
+        assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr

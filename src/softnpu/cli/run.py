@@ -12,7 +12,7 @@ import typer
 from softnpu.cli.cache import compiled
 from softnpu.cli.environment import program_environment, script_environment, sdk_prefix
 from softnpu.cli.output import EXIT_NOT_RUNNABLE, EXIT_USAGE, fail
-from softnpu.cli.toolchain import LANGUAGES, toolchain_for
+from softnpu.cli.toolchain import LANGUAGES, as_argument, toolchain_for
 
 CONTEXT_SETTINGS = {"allow_interspersed_args": False, "ignore_unknown_options": False}
 
@@ -52,9 +52,9 @@ def command(
         _become([str(program), *arguments], environment)
     if file.suffix == ".py":
         environment |= script_environment(environment)
-        _become([sys.executable, str(file), *arguments], environment)
+        _become([sys.executable, as_argument(file), *arguments], environment)
     if os.access(file, os.X_OK):
-        _become([str(file), *arguments], environment)
+        _become([as_argument(file), *arguments], environment)
     fail(
         f"{file} is no source file ({' '.join(LANGUAGES)}), no .py script and not executable",
         EXIT_NOT_RUNNABLE,

@@ -56,7 +56,7 @@ class Toolchain:
 
         A program can ask for its lines and files without __LINE__ and __FILE__.
         """
-        command = [*self.compiler, *self.compile_flags, "-E", str(source)]
+        command = [*self.compiler, *self.compile_flags, "-E", as_argument(source)]
         return subprocess.run(command, capture_output=True, check=False)
 
     def reads_only(self, text: bytes) -> bool:
@@ -74,8 +74,9 @@ class Toolchain:
 
     def build(self, source: Path, output: Path) -> int:
         """Compile and link; the compiler prints to our stderr. Returns its exit status."""
-        command = [*self.compiler, *self.compile_flags, str(source), "-o", str(output)]
-        return subprocess.run([*command, *self.link_flags], check=False).returncode
+        files = [as_argument(source), "-o", as_argument(output)]
+        command = [*self.compiler, *self.compile_flags, *files, *self.link_flags]
+        return subprocess.run(command, check=False).returncode
 
     def identity(self) -> list[str]:
         """Tell this compiler from another: by its command, and the files behind the names in it."""
@@ -90,6 +91,12 @@ class Toolchain:
         """Find the programs in the compiler's command: one, or a launcher and what it launches."""
         files = {word: shutil.which(word) for word in self.compiler if not word.startswith("-")}
         return {word: file for word, file in files.items() if file}
+
+
+def as_argument(file: Path) -> str:
+    """Write a path so that no program takes it for an option or a list of options."""
+    # A Path has lost the ./ that the user may have written.
+    return f"./{file}" if str(file).startswith(("-", "@")) else str(file)
 
 
 def toolchain_for(source: Path, prefix: Path, extra_flags: str) -> Toolchain:
