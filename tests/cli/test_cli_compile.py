@@ -206,6 +206,17 @@ def test_compilers_exit_status(softnpu: Any, stage: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (42, "", "said this\n")
 
 
+@pytest.mark.parametrize("stage", ["-E", "-o"])
+@pytest.mark.parametrize("args", [["run", "hello.cpp"], ["build", "hello.cpp", "-o", "hello"]])
+def test_killed_compiler(softnpu: Any, stage: str, args: list[str]) -> None:
+    """A signal that ends the compiler gives 128 + n at every step of every command."""
+    text = f'#!/bin/sh\ncase " $* " in *" {stage} "*) kill -9 $$ ;; esac\nexec c++ "$@"\n'
+    compiler = softnpu.write("killed", text, executable=True)
+    softnpu.write("hello.cpp", HELLO)
+    expected = 0 if args[0] == "build" and stage == "-E" else 137
+    assert softnpu(*args, env={"CXX": str(compiler)}).returncode == expected
+
+
 def test_missing_header(softnpu: Any) -> None:
     """An include that is not found is a compile error like any other."""
     softnpu.write("include.cpp", '#include "nowhere.h"\nint main() {}\n')

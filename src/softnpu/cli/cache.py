@@ -13,7 +13,7 @@ import typer
 
 from softnpu import __version__
 from softnpu.cli.output import fail
-from softnpu.cli.toolchain import Toolchain
+from softnpu.cli.toolchain import Toolchain, exit_status
 
 
 def compiled(source: Path, toolchain: Toolchain) -> Path:
@@ -26,7 +26,7 @@ def compiled(source: Path, toolchain: Toolchain) -> Path:
     preprocessed = toolchain.preprocess(source)
     if preprocessed.returncode != 0:
         sys.stderr.buffer.write(preprocessed.stderr)
-        raise typer.Exit(preprocessed.returncode)
+        raise typer.Exit(exit_status(preprocessed.returncode))
     folder = programs_folder() / _key(source, toolchain, preprocessed.stdout)
     program = folder / source.stem
     if not toolchain.reads_only(preprocessed.stdout) or not program.is_file():
@@ -67,7 +67,7 @@ def _build_into(folder: Path, source: Path, toolchain: Toolchain) -> None:
     try:
         status = toolchain.build(source, scratch / source.stem)
         if status != 0:
-            raise typer.Exit(status if status > 0 else 128 - status)
+            raise typer.Exit(exit_status(status))
         # An earlier program gives way; a process that runs it keeps it.
         folder.mkdir(exist_ok=True, mode=0o700)
         (scratch / source.stem).replace(folder / source.stem)

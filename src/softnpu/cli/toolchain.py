@@ -73,7 +73,7 @@ class Toolchain:
         return True
 
     def build(self, source: Path, output: Path) -> int:
-        """Compile and link; the compiler prints to our stderr. Returns its exit status."""
+        """Compile and link; the compiler prints to our stderr. Returns its return code."""
         files = [as_argument(source), "-o", as_argument(output)]
         command = [*self.compiler, *self.compile_flags, *files, *self.link_flags]
         return subprocess.run(command, check=False).returncode
@@ -91,6 +91,11 @@ class Toolchain:
         """Find the programs in the compiler's command: one, or a launcher and what it launches."""
         files = {word: shutil.which(word) for word in self.compiler if not word.startswith("-")}
         return {word: file for word, file in files.items() if file}
+
+
+def exit_status(returncode: int) -> int:
+    """Give a process's exit status as a shell does: 128 + n when signal n killed it."""
+    return returncode if returncode >= 0 else 128 - returncode
 
 
 def as_argument(file: Path) -> str:
