@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ``softnpu`` command: one file per command, the shared parts beside them."""
 
+import sys
+
 __all__ = ["main"]
 
 
@@ -8,5 +10,13 @@ def main() -> None:
     """Run the command line and end the process with its exit status."""
     # Imported here so that importing the package for its parts does not load typer.
     from softnpu.cli.app import app
+    from softnpu.cli.output import end_of_output, prepare_streams
 
-    app(prog_name="softnpu")
+    prepare_streams()
+    try:
+        try:
+            app(prog_name="softnpu")
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        end_of_output(error)

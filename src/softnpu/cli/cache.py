@@ -27,20 +27,39 @@ def compiled(source: Path, toolchain: Toolchain) -> Path:
     if preprocessed.returncode != 0:
         sys.stderr.buffer.write(preprocessed.stderr)
         raise typer.Exit(exit_status(preprocessed.returncode))
-    folder = programs_folder() / _key(source, toolchain, preprocessed.stdout)
+    programs = _writable_folder()
+    folder = programs / _key(source, toolchain, preprocessed.stdout)
     program = folder / source.stem
-    if not toolchain.reads_only(preprocessed.stdout) or not program.is_file():
-        _build_into(folder, source, toolchain)
+    try:
+        if not toolchain.reads_only(preprocessed.stdout) or not program.is_file():
+            _build_into(folder, source, toolchain)
+    except OSError as error:
+        fail(
+            f"cannot write the cache folder {programs}: {error.strerror}",
+            hint="Name another cache folder in XDG_CACHE_HOME.",
+        )
     return program
 
 
 def programs_folder() -> Path:
-    """Give the folder where compiled programs are kept."""
+    """Give the folder where compiled programs are kept; RuntimeError where nothing names one."""
     # A relative XDG_CACHE_HOME is to be ignored, says the specification that defines it.
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if not base.is_absolute():
         base = Path.home() / ".cache"
+    if not base.is_absolute():
+        raise RuntimeError("HOME is no absolute path")
     return base / "softnpu" / "programs"
+
+
+def _writable_folder() -> Path:
+    try:
+        return programs_folder()
+    except RuntimeError:
+        fail(
+            "there is no home folder to keep compiled programs in",
+            hint="Name a cache folder in XDG_CACHE_HOME.",
+        )
 
 
 def _key(source: Path, toolchain: Toolchain, text: bytes) -> str:
@@ -56,18 +75,14 @@ def _key(source: Path, toolchain: Toolchain, text: bytes) -> str:
 
 def _build_into(folder: Path, source: Path, toolchain: Toolchain) -> None:
     """Build in a folder of its own and move the program, so that nobody meets half of it."""
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".building-"))
-    except OSError as error:
-        fail(
-            f"cannot write the cache folder {folder.parent}: {error.strerror}",
-            hint="Name another cache folder in XDG_CACHE_HOME.",
-        )
+    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".building-"))
     try:
         status = toolchain.build(source, scratch / source.stem)
         if status != 0:
             raise typer.Exit(exit_status(status))
+        if not (scratch / source.stem).is_file():
+            fail(f"the compiler {toolchain.compiler[0]} wrote no program")
         # An earlier program gives way; a process that runs it keeps it.
         folder.mkdir(exist_ok=True, mode=0o700)
         (scratch / source.stem).replace(folder / source.stem)

@@ -81,4 +81,7 @@ def _path_rows() -> Iterator[Row]:
     yield Row("headers", str(prefix / "include"))
     for library in sorted((prefix / "lib64").glob("*.so")):
         yield Row("library", str(library))
-    yield Row("compiled programs", str(programs_folder()))
+    try:
+        yield Row("compiled programs", str(programs_folder()))
+    except RuntimeError:
+        yield Row("compiled programs", "nowhere", "no home folder; XDG_CACHE_HOME names another")

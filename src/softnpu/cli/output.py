@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How commands speak: results on stdout, everything else on stderr."""
 
+import codecs
+import contextlib
+import io
+import os
 import sys
 from typing import NoReturn
 
@@ -17,11 +21,50 @@ EXIT_NOT_FOUND = 127
 
 def fail(message: str, status: int = EXIT_FAILURE, hint: str = "") -> NoReturn:
     """Print one error, and what to do about it when that is known, and end the command."""
+    _complain(message, hint)
+    raise typer.Exit(status)
+
+
+def _complain(message: str, hint: str = "") -> None:
     console = Console(stderr=True, highlight=False)
     console.print(Text.assemble(("softnpu: ", "bold red"), message), soft_wrap=True)
     if hint:
         console.print(Text(hint, style="dim"), soft_wrap=True)
-    raise typer.Exit(status)
+
+
+def prepare_streams() -> None:
+    """Make streams of those that the caller closed, and let stdout take any text."""
+    if sys.stdout is None:
+        # Results that nobody can get are an error: what is open for reading refuses them.
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    codecs.register_error("as_given", _as_given)
+    stdout = sys.stdout
+    if isinstance(stdout, io.TextIOWrapper) and stdout.errors in ("strict", "surrogateescape"):
+        stdout.reconfigure(errors="as_given")
+
+
+def _as_given(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Write bytes of names as they are, and other characters that have no code escaped."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    one = UnicodeEncodeError(
+        error.encoding, error.object, error.start, error.start + 1, error.reason
+    )
+    handler = "surrogateescape" if "\udc80" <= error.object[error.start] <= "\udcff" else ""
+    return codecs.lookup_error(handler or "backslashreplace")(one)
+
+
+def end_of_output(error: OSError) -> NoReturn:
+    """End the command after a failure of the system, in most cases to write results."""
+    if not isinstance(error, BrokenPipeError):
+        with contextlib.suppress(OSError):
+            _complain(f"{error.filename or 'cannot write the results'}: {error.strerror}")
+    # What stdout still holds would fail again when Python ends.
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(EXIT_FAILURE)
 
 
 def results() -> Console:

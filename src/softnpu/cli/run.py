@@ -3,6 +3,7 @@
 
 import os
 import signal
+import stat
 import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -63,9 +64,13 @@ def command(
 
 def existing_file(file: Path) -> None:
     """End the command when ``file`` is not there or not a file."""
-    if not file.exists():
+    try:
+        mode = file.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
         fail(f"{file} does not exist", EXIT_USAGE)
-    if not file.is_file():
+    except OSError as error:
+        fail(f"cannot find {file}: {error.strerror}", EXIT_USAGE)
+    if not stat.S_ISREG(mode):
         fail(f"{file} is not a file", EXIT_USAGE)
 
 

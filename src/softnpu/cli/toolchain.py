@@ -57,7 +57,7 @@ class Toolchain:
         A program can ask for its lines and files without __LINE__ and __FILE__.
         """
         command = [*self.compiler, *self.compile_flags, "-E", as_argument(source)]
-        return subprocess.run(command, capture_output=True, check=False)
+        return _run(command, capture_output=True)
 
     def reads_only(self, text: bytes) -> bool:
         """Whether nothing but the preprocessed ``text`` and the system's libraries go in."""
@@ -76,7 +76,7 @@ class Toolchain:
         """Compile and link; the compiler prints to our stderr. Returns its return code."""
         files = [as_argument(source), "-o", as_argument(output)]
         command = [*self.compiler, *self.compile_flags, *files, *self.link_flags]
-        return subprocess.run(command, check=False).returncode
+        return _run(command).returncode
 
     def identity(self) -> list[str]:
         """Tell this compiler from another: by its command, and the files behind the names in it."""
@@ -91,6 +91,13 @@ class Toolchain:
         """Find the programs in the compiler's command: one, or a launcher and what it launches."""
         files = {word: shutil.which(word) for word in self.compiler if not word.startswith("-")}
         return {word: file for word, file in files.items() if file}
+
+
+def _run(command: list[str], capture_output: bool = False) -> "subprocess.CompletedProcess[bytes]":
+    try:
+        return subprocess.run(command, capture_output=capture_output, check=False)
+    except OSError as error:
+        fail(f"cannot run the compiler {command[0]}: {error.strerror}", EXIT_NOT_FOUND)
 
 
 def exit_status(returncode: int) -> int:
