@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finding the compiler, showing what it says, and keeping what it makes."""
 
+import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +177,23 @@ def test_concurrent_runs(softnpu: Any) -> None:
     assert [process.communicate()[0] for process in running] == ["hello\n"] * 4
     assert [process.returncode for process in running] == [0] * 4
     assert len(programs(softnpu)) == 1
+
+
+def test_abandoned_builds_are_removed(softnpu: Any) -> None:
+    """What a killed run left is gone a day later; what is being built stays."""
+    softnpu.write("hello.cpp", HELLO)
+    softnpu("run", "hello.cpp")
+    (program,) = programs(softnpu)
+    old, new = program.parent / ".building-old", program.parent / ".building-new"
+    for folder in (old, new):
+        folder.mkdir()
+        (folder / "part").touch()
+    a_day_ago = time.time() - 25 * 3600
+    os.utime(old, (a_day_ago, a_day_ago))
+    softnpu.write("hello.cpp", f"{HELLO}int other;\n")
+    assert softnpu("run", "hello.cpp").stdout == "hello\n"
+    assert not old.exists()
+    assert new.is_dir()
 
 
 def test_compile_error_is_shown_as_printed(softnpu: Any) -> None:

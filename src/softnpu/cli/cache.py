@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiled programs, kept by content in the user's cache folder."""
 
+import contextlib
 import hashlib
 import json
 import os
 import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import typer
@@ -14,6 +16,9 @@ import typer
 from softnpu import __version__
 from softnpu.cli.output import fail
 from softnpu.cli.toolchain import Toolchain, exit_status
+
+# What is older than a day is no longer being built: a signal ended that run.
+_ABANDONED = 24 * 3600.0
 
 
 def compiled(source: Path, toolchain: Toolchain) -> Path:
@@ -76,6 +81,7 @@ def _key(source: Path, toolchain: Toolchain, text: bytes) -> str:
 def _build_into(folder: Path, source: Path, toolchain: Toolchain) -> None:
     """Build in a folder of its own and move the program, so that nobody meets half of it."""
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _remove_abandoned(folder.parent)
     scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".building-"))
     try:
         status = toolchain.build(source, scratch / source.stem)
@@ -88,3 +94,10 @@ def _build_into(folder: Path, source: Path, toolchain: Toolchain) -> None:
         (scratch / source.stem).replace(folder / source.stem)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _remove_abandoned(programs: Path) -> None:
+    for scratch in programs.glob(".building-*"):
+        with contextlib.suppress(OSError):
+            if time.time() - scratch.stat().st_mtime > _ABANDONED:
+                shutil.rmtree(scratch)
