@@ -59,6 +59,66 @@ def test_files_that_are_no_json_are_refused(tmp_path: Path) -> None:
         Results.read(tmp_path / "other.txt")
 
 
+def test_deep_files_are_refused(tmp_path: Path) -> None:
+    """Deeper than Python's parser goes."""
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    with pytest.raises(ValueError, match="nested too deeply"):
+        Results.read(tmp_path / "deep.json")
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (["busy"], "x"),
+        (["busy"], float("nan")),
+        (["id"], ["a"]),
+        (["elements"], None),
+        (["bytes"], 10**400),
+        (["softnpu"], None),
+        (["softnpu"], []),
+        (["peer"], "abc"),
+        (["softnpu", "median"], 0),
+        (["softnpu", "median"], "1"),
+        (["softnpu", "median"], True),
+        (["peer", "low"], float("inf")),
+        (["triad", "halves"], []),
+        (["peer", "halves"], [1.0, 0]),
+        (["peer", "halves"], 5),
+    ],
+)
+def test_wrong_values_are_refused(
+    tmp_path: Path,
+    make_results: Any,
+    make_row: Any,
+    make_timing: Any,
+    path: list[str],
+    value: object,
+) -> None:
+    """Before anything is measured that should be compared with them; the message says which."""
+    file = tmp_path / "results.json"
+    make_results(make_row("sliced", 1.0, 2.0, triad=make_timing(1.0))).write(file)
+    data = json.loads(file.read_text())
+    place = data["cases"][0]
+    for name in path[:-1]:
+        place = place[name]
+    place[path[-1]] = value
+    file.write_text(json.dumps(data))
+    with pytest.raises(ValueError, match=f"case .*{'.*'.join(path)} is "):
+        Results.read(file)
+
+
+@pytest.mark.parametrize("cases", [5, "abc", [5], ["abc"], {"a": 1}])
+def test_other_things_than_cases_are_refused(
+    tmp_path: Path, make_results: Any, cases: object
+) -> None:
+    """Whatever they are instead."""
+    file = tmp_path / "results.json"
+    make_results().write(file)
+    file.write_text(json.dumps({**json.loads(file.read_text()), "cases": cases}))
+    with pytest.raises((ValueError, TypeError)):
+        Results.read(file)
+
+
 def test_a_planted_regression_is_found(make_results: Any, make_row: Any) -> None:
     """Also when the machine was twice as slow for both sides: ratios count, not times."""
     before = make_results(make_row("transposed", 1.0, 2.0), make_row("sliced", 1.0, 2.0))
@@ -105,11 +165,13 @@ def test_a_busy_machine_is_told(make_results: Any, make_row: Any) -> None:
     assert any("BUSY" in line for line in summary(make_results(make_row("a", 1.0, busy=0.5))))
 
 
-def test_disturbed_cases_are_in_no_mean(make_row: Any) -> None:
-    """Unless there are no others."""
+def test_disturbed_cases_are_in_no_mean(make_results: Any, make_row: Any) -> None:
+    """Neither when there are others nor when there are none."""
     rows = [make_row("a", 1.0, 4.0), make_row("b", 1.0, 64.0, busy=0.5)]
     assert class_means(rows) == {"elu, selu strided": pytest.approx(4.0)}
-    assert class_means(rows[1:]) == {"elu, selu strided": pytest.approx(64.0)}
+    assert class_means(rows[1:]) == {}
+    (line,) = summary(make_results(rows[1]))
+    assert line.startswith("THE MACHINE WAS BUSY: in 1 of 1 cases")
 
 
 def test_classes_have_geometric_means(make_row: Any) -> None:

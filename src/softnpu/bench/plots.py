@@ -21,6 +21,7 @@ LADDERS = (
 )
 # Beyond this they are drawn at the edge: layouts that the peer walks element by element.
 WIDEST = 64.0
+FILES = ("speedup.png", "bandwidth.png", "time_per_element.png")
 
 
 def write(results: Results, folder: Path) -> list[Path]:
@@ -29,19 +30,15 @@ def write(results: Results, folder: Path) -> list[Path]:
     matplotlib.use("Agg")
     plt = importlib.import_module("matplotlib.pyplot")
     drawn = []
-    pictures: dict[str, Callable[[Any, Results], Any]] = {
-        "speedup": _speedup,
-        "bandwidth": _bandwidth,
-        "time_per_element": _time_per_element,
-    }
+    pictures: tuple[Callable[[Any, Results], Any], ...] = (_speedup, _bandwidth, _time_per_element)
     style = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
     with plt.rc_context(style):
-        for name, draw in pictures.items():
+        for name, draw in zip(FILES, pictures, strict=True):
             figure = draw(plt, results)
             if figure is not None:
-                figure.savefig(folder / f"{name}.png", dpi=140, bbox_inches="tight")
+                figure.savefig(folder / name, dpi=140, bbox_inches="tight")
                 plt.close(figure)
-                drawn.append(folder / f"{name}.png")
+                drawn.append(folder / name)
     return drawn
 
 

@@ -78,10 +78,9 @@ def judged(rows: Iterable[Row]) -> list[Row]:
     """Keep the rows with a ratio that other programs did not disturb.
 
     OpenMP waits for a thread that has lost its processor far longer than softnpu does, so disturbed
-    ratios flatter. Where all of them are disturbed they are all there is.
+    ratios flatter.
     """
-    compared = [row for row in rows if row.ratio is not None]
-    return [row for row in compared if row.busy <= BUSY] or compared
+    return [row for row in rows if row.ratio is not None and row.busy <= BUSY]
 
 
 def _cases(rows: Iterable[Row]) -> Table:

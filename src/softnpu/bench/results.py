@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -130,7 +131,10 @@ class Results:
     @classmethod
     def read(cls, file: Path) -> Results:
         """Read what `write` wrote; raises ValueError for anything else."""
-        data = json.loads(file.read_text(encoding="utf-8"))
+        try:
+            data = json.loads(file.read_text(encoding="utf-8"))
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise ValueError(f"{file} is no result of this benchmark (schema {SCHEMA})")
         return cls(
@@ -150,13 +154,38 @@ def geometric_mean(values: Iterable[float]) -> float:
     return math.exp(sum(logs) / len(logs)) if logs else math.nan
 
 
-def _row(entry: dict[str, Any]) -> Row:
-    names = [field.name for field in fields(Row) if field.name not in SIDES]
-    given: dict[str, Any] = {name: entry[name] for name in names}
-    return Row(**given, **{side: _timing(entry[side]) for side in SIDES})
+def _row(entry: Any) -> Row:
+    """Make a row of what a file holds; ValueError when that is no case."""
+    if not isinstance(entry, dict):
+        raise ValueError(f"a case is {entry!r:.60}")
+    given: dict[str, Any] = {field.name: entry[field.name] for field in fields(Row)}
+    where = f"case {given['id']!r:.80}"
+    for name in ("id", "group", "operator", "variant", "dtype", "layout", "size"):
+        if not isinstance(given[name], str):
+            raise ValueError(f"{where}: {name} is {given[name]!r:.60}, no text")
+    for name in ("elements", "bytes", "busy"):
+        _check_number(where, name, given[name], positive=False)
+    return Row(**{**given, **{side: _timing(f"{where}: {side}", given[side]) for side in SIDES}})
 
 
-def _timing(entry: dict[str, Any] | None) -> Any:
-    if entry is None:
+def _timing(where: str, entry: Any) -> Any:
+    if entry is None and not where.endswith(" softnpu"):
         return None
-    return Timing(**{**entry, "halves": tuple(entry["halves"])})
+    if not isinstance(entry, dict):
+        raise ValueError(f"{where} is {entry!r:.60}")
+    given = {field.name: entry[field.name] for field in fields(Timing)}
+    halves = given["halves"]
+    if not isinstance(halves, list) or len(halves) != 2:
+        raise ValueError(f"{where}: halves is {halves!r:.60}, no two numbers")
+    for name, value in (*given.items(), *(("halves", half) for half in halves)):
+        if value is not halves:
+            _check_number(where, name, value, positive=True)
+    return Timing(**{**given, "halves": tuple(halves)})
+
+
+def _check_number(where: str, name: str, value: Any, positive: bool) -> None:
+    # NaN compares with nothing; booleans are integers, but no measurements.
+    real = isinstance(value, int | float) and not isinstance(value, bool)
+    if not real or not 0 <= value <= sys.float_info.max or (positive and value == 0):
+        least = "above 0" if positive else "of 0 or more"
+        raise ValueError(f"{where}: {name} is {value!r:.60}, no number {least}")

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,7 +36,7 @@ QuickOption = Annotated[
 ]
 ThreadsOption = Annotated[
     int | None,
-    typer.Option("--threads", min=1, help="Threads for all sides; default: softnpu's."),
+    typer.Option("--threads", min=1, max=1024, help="Threads for all sides; default: softnpu's."),
 ]
 OutOption = Annotated[
     Path | None,
@@ -68,6 +70,9 @@ def command(
 
     benchmarks/README.md of the source tree says how to read the tables and the file.
     """
+    # A comparison with NaN would never fail.
+    if not 0 <= fail_below < math.inf:
+        fail(f"--fail-below is {fail_below:g}; it must be a ratio of 0 or more", EXIT_USAGE)
     torch = _peer(against)
     chosen = _choose(filters or [], quick, torch)
     if list_cases:
@@ -77,7 +82,7 @@ def command(
         fail("--fail-below compares with a peer", EXIT_USAGE, hint="Add: --against torch")
     before = _read(compare) if compare else None
     if out is not None:
-        _make_folder(out)
+        _prepare_folder(out)
     settings = {"against": against, "threads": _use_threads(threads, torch), "quick": quick}
     found = _run(chosen, torch, settings)
     _tell(found, before, out)
@@ -104,7 +109,9 @@ def _choose(filters: list[str], quick: bool, torch: Any) -> list[Case]:
     chosen = cases.quick(chosen) if quick else chosen
     chosen = [case for case in chosen if torch is not None or not case.needs_torch]
     if not chosen:
-        fail("no case matches", EXIT_USAGE, hint="softnpu bench --list prints the names.")
+        listing = "softnpu bench --list"
+        listing += (" --quick" if quick else "") + (" --against torch" if torch else "")
+        fail("no case matches", EXIT_USAGE, hint=f"{listing} prints the names.")
     return chosen
 
 
@@ -119,12 +126,20 @@ def _read(file: Path) -> Results:
         fail(f"{file} is not a result of softnpu bench: {error}", EXIT_USAGE)
 
 
-def _make_folder(folder: Path) -> None:
-    """Do so before the minutes of measuring, not after."""
+def _prepare_folder(folder: Path) -> None:
+    """Make the folder and see that results can be written, before the minutes of measuring."""
+    from softnpu.bench.plots import FILES
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+        for file in (folder / name for name in ("results.json", "report.txt", *FILES)):
+            if file.exists():
+                file.open("a").close()
     except OSError as error:
-        fail(f"cannot make the folder {folder}: {error.strerror}", EXIT_USAGE)
+        where = error.filename if error.filename and Path(error.filename).exists() else folder
+        fail(f"cannot write to {where}: {error.strerror}", EXIT_USAGE)
 
 
 def _use_threads(wanted: int | None, torch: Any) -> int:
@@ -234,10 +249,14 @@ def _write(found: Results, out: Path) -> None:
 
 
 def judge(found: Results, fail_below: float) -> None:
-    """End with status 1 when the geometric mean of a class is below the limit."""
+    """End with status 1 when the geometric mean of a class is below the limit, or there is none."""
     from softnpu.bench.report import class_means
 
+    if not fail_below:
+        return
     means = class_means(found.rows)
+    if not means:
+        fail("no case has a ratio to the peer that other programs left undisturbed", EXIT_FAILURE)
     below = [f"{group} ({mean:.2f}x)" for group, mean in means.items() if mean < fail_below]
     if below:
         fail(f"below {fail_below:g}x of the peer: {', '.join(below)}", EXIT_FAILURE)
