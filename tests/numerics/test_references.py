@@ -259,3 +259,23 @@ def test_distances() -> None:
     near = 1 + 2**-25
     got = np.array([1, 1 + 2**-23, 1 - 2**-24], np.float32)
     assert faithful(got, np.full(3, near)).tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "layout"),
+    [
+        (((2, 2, 2), (1, 1, 0, 1, 1)), "NCDHW"),
+        (((2, 2, 2), (1, 1, -1, 1, 1)), "NCDHW"),
+        (((2, 2, 2), (1, 1, 1, 1)), "NCDHW"),
+        (((2, 2, 3), (1, 1, 1, 1, 1)), "NCDHW"),
+        (((2, 2, 2), (1, 3, 1, 1, 1)), "NCDHW"),
+        (((2, 2, 2), (1, 1, 1, 1, 1)), "XX"),
+    ],
+)
+def test_upsample_of_sizes_that_do_not_belong(
+    sizes: tuple[tuple[int, ...], tuple[int, ...]], layout: str
+) -> None:
+    """Law: the definition computes nothing where the contract defines nothing."""
+    grad = np.ones((1, 1, 2, 2, 2), np.float32)
+    with pytest.raises(ValueError, match=r"^upsample_nearest3d_backward: "):
+        reference.upsample_nearest3d_backward(grad, *sizes, format=layout)

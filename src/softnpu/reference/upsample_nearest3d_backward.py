@@ -42,7 +42,7 @@ def upsample_nearest3d_backward(
     input_size : 5 integers
         The shape of the gradient: N, C, D, H, W. For NDHWC, N, D, H, W, C is tried first.
     scales_d, scales_h, scales_w : float
-        0 or less means not given.
+        0 or less means not given. The formula takes any others, whatever the sizes are.
     format : "NCDHW" or "NDHWC"
 
     Returns
@@ -52,12 +52,14 @@ def upsample_nearest3d_backward(
     Raises
     ------
     ValueError
-        The sizes do not belong to ``grad_out``.
+        The sizes do not belong to ``grad_out`` or are not all above 0, or ``format`` is another.
 
     Notes
     -----
     Source: the document of aclnnUpsampleNearest3dBackward.
     """
+    if format not in ("NCDHW", "NDHWC"):
+        raise ValueError(f"upsample_nearest3d_backward: format is {format!r}")
     channels_last = format == "NDHWC"
     grad = np.moveaxis(grad_out, -1, 1) if channels_last else grad_out
     inner = _inner_sizes(grad.shape, tuple(output_size), tuple(input_size), channels_last)
@@ -100,10 +102,11 @@ def _inner_sizes(
     shape: tuple[int, ...], out: tuple[int, ...], size: tuple[int, ...], channels_last: bool
 ) -> tuple[int, ...]:
     """D, H, W of the gradient, from either documented order of input_size."""
-    if shape[2:] != out or len(size) != 5:
+    if len(shape) != 5 or shape[2:] != out or len(size) != 5 or min(*out, *size) < 1:
         raise ValueError(
             f"upsample_nearest3d_backward: grad_out has D, H, W = {list(shape[2:])}, output_size "
-            f"is {list(out)}, input_size is {list(size)}; expected equal sizes and 5 integers"
+            f"is {list(out)}, input_size is {list(size)}; expected equal sizes and 5 integers, all "
+            "above 0"
         )
     if channels_last and (size[0], size[4]) == shape[:2]:
         return size[1:4]
