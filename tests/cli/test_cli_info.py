@@ -118,6 +118,8 @@ def test_ops_shows_a_contract(softnpu: Any, file: Path) -> None:
     text = softnpu("ops", table["operator"]).stdout
     assert table["formula"].strip() in text
     assert all(f" {argument['name']} " in text for argument in table["argument"])
+    notes = [row["note"] for row in table["argument"] if "note" in row]
+    assert all(note in text for note in notes)
     rows = [line.split()[:2] for line in text.splitlines() if line.strip()[:1].isdigit()]
     rules = [[str(rule["status"]), rule["id"]] for rule in table["rule"]]
     assert rows[: len(rules)] == rules

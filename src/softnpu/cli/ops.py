@@ -57,6 +57,10 @@ def _show(console: Console, contract: Contract) -> None:
     console.print(Text.assemble(("products  ", "dim"), ", ".join(_products(contract))))
     console.print(Text("\n" + table["formula"].strip()), soft_wrap=True)
     console.print(_arguments(table["argument"]))
+    for row in table["argument"]:
+        # Arguments without data types have their note in place of these.
+        if row.get("note") and row.get("dtypes"):
+            console.print(Text(f"  {row['name']}: {row['note']}"), soft_wrap=True)
     console.print(Text("Checks, in this order; the first that fails decides the status:"))
     console.print(_rules(table["rule"]))
     console.print(Text("Checks that all operators share:"))
