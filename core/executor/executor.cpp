@@ -15,56 +15,54 @@ ExecutorTable& executors() {
 
 namespace {
 
-// What must stay allocated for an operand: nothing where its data is not needed.
-const std::byte* needed_data(Use use, const Tensor& tensor) {
-  return use != Use::shape_only && tensor.numel() > 0 ? tensor.data : nullptr;
+Status check_allocated(const char* name, const void* address, uint64_t time, int32_t code,
+                       const char* since) {
+  REQUIRE(runtime::was_allocated_at(time, address), code, "memory-freed"_rule, name,
+          " is in memory that was freed since ", since);
+  return {};
 }
 
 }  // namespace
 
 Executor::Executor(const OperatorTraits& traits, std::span<const Operand> operands,
-                   std::unique_ptr<Launchable> plan)
+                   std::unique_ptr<Launchable> plan, uint64_t time)
     : traits_(traits), plan_(std::move(plan)) {
-  std::array<const std::byte*, kMaxOperands> data;
-  std::array<runtime::BlockMark, kMaxOperands> blocks;
-  for (size_t i = 0; i < operands.size(); ++i)
-    data[i] = needed_data(operands[i].use, *operands[i].arg);
-  runtime::mark_blocks({data.data(), operands.size()}, blocks.data());
   operands_.reserve(operands.size());
-  for (size_t i = 0; i < operands.size(); ++i) {
-    const Operand& o = operands[i];
-    operands_.push_back({o.name, o.use, o.arg.handle, *o.arg, blocks[i]});
-  }
+  for (const Operand& o : operands)
+    operands_.push_back({o.name, o.use, o.arg.handle, *o.arg, time});
 }
 
 Status Executor::place(Placement& out) const {
   std::lock_guard lock(mutex_);
-  for (size_t i = 0; i < operands_.size(); ++i) {
-    out.origins[i] = operands_[i].tensor.origin();
-    out.blocks[i] = operands_[i].block;
+  out.origins.reserve(operands_.size());
+  for (const Bound& operand : operands_) {
+    std::byte* const origin = operand.tensor.origin();
+    if (operand.time != out.time && operand.needs_data())
+      RETURN_IF_FAILED(
+          check_allocated(operand.name, origin, operand.time, kParamInvalid, "phase one"));
+    out.origins.push_back(origin);
   }
-  RETURN_IF_FAILED(check_live(out, kParamInvalid, "phase one"));
   return out.workspace == nullptr ? Status() : check_apart(out.workspace);
 }
 
 Status Executor::run(const Placement& placement) const {
-  RETURN_IF_FAILED(check_live(placement, kRuntimeError, "the launch"));
+  if (runtime::memory_time() != placement.time) RETURN_IF_FAILED(check_still_allocated(placement));
   return plan_->run(placement.origins.data(), placement.workspace);
 }
 
-Status Executor::check_live(const Placement& placement, int32_t code, const char* since) const {
+Status Executor::check_still_allocated(const Placement& placement) const {
+  const auto check = [&](const char* name, const void* address) {
+    return check_allocated(name, address, placement.time, kRuntimeError, "the launch");
+  };
   for (size_t i = 0; i < operands_.size(); ++i)
-    REQUIRE(!placement.blocks[i].was_freed(), code, "memory-freed"_rule, operands_[i].name,
-            " has its data in memory that was freed since ", since);
-  REQUIRE(!placement.workspace_block.was_freed(), code, "memory-freed"_rule,
-          "workspace is in memory that was freed since ", since);
-  return {};
+    if (operands_[i].needs_data()) RETURN_IF_FAILED(check(operands_[i].name, placement.origins[i]));
+  return placement.workspace == nullptr ? Status() : check("workspace", placement.workspace);
 }
 
 Status Executor::check_apart(const std::byte* workspace) const {
   const Bounds::Wide low = reinterpret_cast<intptr_t>(workspace), end = low + workspace_size();
   for (const Bound& operand : operands_) {
-    if (needed_data(operand.use, operand.tensor) == nullptr) continue;
+    if (!operand.needs_data()) continue;
     const Bounds bounds(operand.tensor);
     REQUIRE(end <= bounds.low() || bounds.end() <= low, kParamInvalid, "workspace-on-operand"_rule,
             "workspace overlaps ", operand.name, " in memory; it needs ", workspace_size(),
@@ -93,17 +91,16 @@ Status Executor::set_address(Counted counted, size_t index, const void* handle, 
           "tensor is not the one that phase one got as ", found->name, ", which index ", index,
           " stands for");
   std::byte* const before = found->tensor.data;
+  const uint64_t time = runtime::memory_time();
   found->tensor.data = static_cast<std::byte*>(address);
   std::vector<Operand> now;
   for (const Bound& o : operands_) now.push_back({o.name, {&o.tensor, o.handle}, o.use});
   Status status = check_addresses(traits_, now, Memory::device);
-  if (!status.ok()) {
+  if (status.ok())
+    found->time = time;
+  else
     found->tensor.data = before;
-    return status;
-  }
-  const std::byte* const data = needed_data(found->use, found->tensor);
-  runtime::mark_blocks({&data, 1}, &found->block);
-  return {};
+  return status;
 }
 
 namespace {
@@ -124,7 +121,6 @@ Status check_workspace(const Executor& executor, void* workspace, uint64_t size,
   REQUIRE(room >= planned, kParamInvalid, "workspace-past-allocation"_rule, "workspace is to hold ",
           planned, " bytes, but its device allocation ends after ", room);
   out.workspace = static_cast<std::byte*>(workspace);
-  out.workspace_block = block->mark;
   return {};
 }
 
@@ -136,14 +132,14 @@ Status launch_checked(const OperatorTraits& traits, void* workspace, uint64_t wo
           describe_handle(handle, HandleKind::executor), "; expected one from phase one");
   REQUIRE(executor->operator_name() == traits.name, kParamInvalid, "executor-operator"_rule,
           "executor was planned for ", executor->operator_name());
-  Placement placement;
+  Placement placement{.time = runtime::memory_time()};
   RETURN_IF_FAILED(check_workspace(*executor, workspace, workspace_size, placement));
   RETURN_IF_FAILED(executor->place(placement));
   REQUIRE(executor->claim(), kParamInvalid, "executor-dead"_rule,
           "executor is being launched by another thread already");
 
-  Status launched = runtime::launch(stream, traits.name,
-                                    [executor, placement] { return executor->run(placement); });
+  auto task = [executor, placement = std::move(placement)] { return executor->run(placement); };
+  Status launched = runtime::launch(stream, traits.name, std::move(task));
   if (launched.code() == kRtInvalidHandle) launched = Status(kParamInvalid, launched.message());
   if (!launched.ok()) {
     if (!executor->is_repeatable()) executor->unclaim();

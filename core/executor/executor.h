@@ -2,7 +2,6 @@
 // What phase one leaves and phase two launches.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -12,7 +11,6 @@
 #include "base/export.h"
 #include "base/handle_table.h"
 #include "executor/operand.h"
-#include "runtime/memory.h"
 
 namespace softnpu {
 
@@ -25,15 +23,11 @@ class Launchable {
   virtual Status run(std::byte* const* origins, std::byte* workspace) const = 0;
 };
 
-// No operator has more tensors.
-inline constexpr size_t kMaxOperands = 8;
-
-// The memory that one launch uses.
+// The memory that one launch uses, all of it allocated at that time (runtime::memory_time).
 struct Placement {
-  std::array<std::byte*, kMaxOperands> origins{};
-  std::array<runtime::BlockMark, kMaxOperands> blocks;
+  uint64_t time;
   std::byte* workspace = nullptr;
-  runtime::BlockMark workspace_block;
+  std::vector<std::byte*> origins = {};
 };
 
 // Which of an executor's tensors a caller counts when it names one by index.
@@ -41,8 +35,9 @@ enum class Counted : uint8_t { inputs, outputs, all };
 
 class SOFTNPU_EXPORT Executor {
  public:
+  // `time` is when the operands' memory was known to be allocated, or earlier.
   Executor(const OperatorTraits& traits, std::span<const Operand> operands,
-           std::unique_ptr<Launchable> plan);
+           std::unique_ptr<Launchable> plan, uint64_t time);
 
   std::string_view operator_name() const { return traits_.name; }
   uint64_t workspace_size() const { return plan_->workspace_size(); }
@@ -57,7 +52,7 @@ class SOFTNPU_EXPORT Executor {
   Status set_address(Counted counted, size_t index, const void* handle, void* address);
 
   // Where the operands lie now, unless they lie in memory that was freed since they got their
-  // addresses, or in the workspace, which `out` has already.
+  // addresses, or overlap the workspace, which `out` has already.
   Status place(Placement& out) const;
   // The memory may have been freed since the launch, which waited for its turn in the stream.
   Status run(const Placement& placement) const;
@@ -68,15 +63,17 @@ class SOFTNPU_EXPORT Executor {
     Use use;
     const void* handle;
     Tensor tensor;
-    runtime::BlockMark block;  // of nothing where no data is needed
+    uint64_t time;  // when it got its address
+
+    bool needs_data() const { return use != Use::shape_only && tensor.numel() > 0; }
   };
 
-  Status check_live(const Placement& placement, int32_t code, const char* since) const;
+  Status check_still_allocated(const Placement& placement) const;
   Status check_apart(const std::byte* workspace) const;  // with the lock held
 
   const OperatorTraits& traits_;
   std::unique_ptr<Launchable> plan_;
-  mutable std::mutex mutex_;  // guards the addresses and the blocks that they are in
+  mutable std::mutex mutex_;  // guards the addresses
   std::vector<Bound> operands_;
   std::atomic<bool> repeatable_{false};
   std::atomic<bool> claimed_{false};

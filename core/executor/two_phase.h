@@ -11,6 +11,7 @@
 #include "base/guard.h"
 #include "executor/executor.h"
 #include "executor/operand.h"
+#include "runtime/memory.h"
 
 namespace softnpu {
 
@@ -41,13 +42,13 @@ int32_t phase_one(std::string_view function, uint64_t* workspace_size, Handle** 
     RETURN_IF_FAILED(handles.status());
     RETURN_IF_FAILED(Op::check(args));
     const auto operands = Op::operands(args);
-    static_assert(operands.size() <= kMaxOperands);
+    const uint64_t time = runtime::memory_time();  // earlier than the checks, so as to miss nothing
     RETURN_IF_FAILED(check_common(Op::kTraits, operands, Memory::device));
 
     auto plan = std::make_unique<PlannedOperator<typename Op::Plan>>(Op::plan(args));
     const uint64_t size = plan->workspace_size();
-    void* handle =
-        executors().insert(std::make_shared<Executor>(Op::kTraits, operands, std::move(plan)));
+    void* handle = executors().insert(
+        std::make_shared<Executor>(Op::kTraits, operands, std::move(plan), time));
     REQUIRE(handle, kCreateExecutor, "executor-limit"_rule, "too many executors are alive");
     *workspace_size = size;
     *executor = static_cast<Handle*>(handle);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/memory.h"
 
-#include <deque>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
-#include <utility>
 
 #include "base/handle_table.h"
 #include "runtime/arena.h"
@@ -14,21 +13,10 @@
 namespace softnpu::runtime {
 namespace {
 
-// What marks look at: the serial number of the allocation that has it, counted up when that ends.
-// It goes from one allocation to another and is never destroyed, because marks outlive allocations.
-struct Serial {
-  std::atomic<uint64_t> number{1};
-  Serial* next_idle = nullptr;
-};
-
 struct Allocation {
   size_t size;
   Family family;
-  Serial* serial;
-
-  BlockMark mark() const {
-    return {serial->number, serial->number.load(std::memory_order_relaxed)};
-  }
+  uint64_t made;  // when
 };
 
 struct Registry {
@@ -37,18 +25,8 @@ struct Registry {
   std::shared_mutex mutex;
   Arena arena;
   std::map<uintptr_t, Allocation> live;  // by first address
-  std::deque<Serial> serials;
-  Serial* idle_serials = nullptr;
   size_t bytes = 0;
-
-  Serial* take_serial() {
-    if (idle_serials == nullptr) return &serials.emplace_back();
-    return std::exchange(idle_serials, idle_serials->next_idle);
-  }
-  void give_back(Serial* serial) {
-    serial->number.fetch_add(1, std::memory_order_release);
-    serial->next_idle = std::exchange(idle_serials, serial);
-  }
+  std::atomic<uint64_t> time{0};  // changes with the lock held
 };
 
 Registry& registry() {
@@ -87,22 +65,17 @@ std::optional<Block> find_block(const void* address) {
   std::shared_lock lock(r.mutex);
   const auto found = containing(r, address);
   if (found == r.live.end() || found->second.family != Family::device) return std::nullopt;
-  return Block{reinterpret_cast<std::byte*>(found->first), found->second.size,
-               found->second.mark()};
+  return Block{reinterpret_cast<std::byte*>(found->first), found->second.size};
 }
 
-void mark_blocks(std::span<const std::byte* const> addresses, BlockMark* marks) {
-  static constexpr std::atomic<uint64_t> kFreed{1};
+uint64_t memory_time() { return registry().time.load(std::memory_order_acquire); }
+
+bool was_allocated_at(uint64_t time, const void* address) {
   Registry& r = registry();
   std::shared_lock lock(r.mutex);
-  for (const std::byte* address : addresses) {
-    BlockMark& mark = *marks++;
-    mark = {};
-    if (address == nullptr) continue;
-    const auto found = containing(r, address);
-    const bool live = found != r.live.end() && found->second.family == Family::device;
-    mark = live ? found->second.mark() : BlockMark(kFreed, 0);
-  }
+  const auto found = containing(r, address);
+  return found != r.live.end() && found->second.family == Family::device &&
+         found->second.made <= time;
 }
 
 Status allocate(Family family, size_t size, void** out) {
@@ -119,7 +92,7 @@ Status allocate(Family family, size_t size, void** out) {
   std::byte* base = r.arena.take(size);
   if (base == nullptr)
     return fail(kRtMemoryAllocation, "size is ", size, ", and the system has no such memory left");
-  r.live.emplace(number(base), Allocation{size, family, r.take_serial()});
+  r.live.emplace(number(base), Allocation{size, family, ++r.time});
   r.bytes += size;
   *out = base;
   return {};
@@ -146,8 +119,8 @@ Status release(Family family, const void* address) {
     base = reinterpret_cast<std::byte*>(found->first);
     size = found->second.size;
     r.bytes -= size;
-    r.give_back(found->second.serial);
     r.live.erase(found);
+    ++r.time;
   }
   Arena::release_pages(base, size);  // takes its time, so others are let in
   std::lock_guard lock(r.mutex);

@@ -3,11 +3,9 @@
 // address.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "base/export.h"
@@ -15,35 +13,20 @@
 
 namespace softnpu::runtime {
 
-// Remembers an allocation, so that its end is noticed later, also when its address was handed out
-// again. To ask takes no lock and no search: launches ask for each of their operands.
-class BlockMark {
- public:
-  BlockMark() = default;  // of nothing, which is never freed
-  BlockMark(const std::atomic<uint64_t>& serial, uint64_t marked)
-      : serial_(&serial), marked_(marked) {}
-
-  bool was_freed() const {
-    return serial_ != nullptr && serial_->load(std::memory_order_acquire) != marked_;
-  }
-
- private:
-  const std::atomic<uint64_t>* serial_ = nullptr;
-  uint64_t marked_ = 0;
-};
-
 struct Block {
   std::byte* base;
   size_t size;
-  BlockMark mark;
 };
 
 // The live device allocation that contains `address`.
 SOFTNPU_EXPORT std::optional<Block> find_block(const void* address);
 
-// Marks the device allocation of each address; that of null is nothing, and an address outside all
-// live ones counts as freed. `marks` has room for as many.
-SOFTNPU_EXPORT void mark_blocks(std::span<const std::byte* const> addresses, BlockMark* marks);
+// Passes with every allocation and every release: while it stands still, no memory was freed.
+SOFTNPU_EXPORT uint64_t memory_time();
+
+// Whether `address` lies in a live device allocation that was there at that time already. One that
+// was made since may have the address of another that was freed.
+SOFTNPU_EXPORT bool was_allocated_at(uint64_t time, const void* address);
 
 enum class Family : uint8_t { device, host };
 
