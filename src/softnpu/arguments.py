@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Protocol, SupportsFloat, SupportsIndex, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, SupportsFloat, SupportsIndex, TypeVar
 
 from softnpu import _core
 
-__all__ = ["Array", "ArrayT", "Number", "short_cut"]
+if TYPE_CHECKING:
+    from numpy import generic
+
+__all__ = ["Array", "ArrayT", "Number", "Operand", "Sizes", "short_cut"]
 
 
 class Array(Protocol):
@@ -26,6 +29,12 @@ class Array(Protocol):
 
 ArrayT = TypeVar("ArrayT", bound=Array)
 Number = SupportsFloat | SupportsIndex
+Sizes = Sequence[SupportsIndex] | Array
+if TYPE_CHECKING:
+    Operand = Array | generic
+else:
+    # NumPy is not loaded for the sake of a name.
+    Operand = Array
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 

@@ -21,11 +21,10 @@ released while a kernel runs on arrays of 2048 elements or more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal, SupportsIndex
 
 from softnpu import _core
-from softnpu.arguments import Array, ArrayT, Number, short_cut
+from softnpu.arguments import Array, ArrayT, Number, Operand, Sizes, short_cut
 
 __all__ = [
     "Array",
@@ -44,7 +43,7 @@ def elu_backward(
     scale: Number,
     input_scale: Number,
     is_result: bool,
-    self_or_result: Array,
+    self_or_result: Operand,
     *,
     out: ArrayT | None = None,
 ) -> ArrayT:
@@ -94,7 +93,7 @@ def elu_backward(
 
 
 @short_cut(_core.selu_backward)
-def selu_backward(grad_output: ArrayT, result: Array, *, out: ArrayT | None = None) -> ArrayT:
+def selu_backward(grad_output: ArrayT, result: Operand, *, out: ArrayT | None = None) -> ArrayT:
     """Gradient of the scaled exponential linear unit, from the forward's output.
 
     For each y of result it is grad_output times 1.0507... where y >= 0, else times
@@ -135,8 +134,8 @@ def selu_backward(grad_output: ArrayT, result: Array, *, out: ArrayT | None = No
 @short_cut(_core.smooth_l1_loss_backward)
 def smooth_l1_loss_backward(
     grad_out: ArrayT,
-    self: Array,
-    target: Array,
+    self: Operand,
+    target: Operand,
     reduction: SupportsIndex | Literal["none", "mean", "sum"],
     beta: Number,
     *,
@@ -185,8 +184,8 @@ def smooth_l1_loss_backward(
 @short_cut(_core.upsample_nearest3d_backward)
 def upsample_nearest3d_backward(
     grad_out: ArrayT,
-    output_size: Sequence[SupportsIndex],
-    input_size: Sequence[SupportsIndex],
+    output_size: Sizes,
+    input_size: Sizes,
     scales_d: Number = 0.0,
     scales_h: Number = 0.0,
     scales_w: Number = 0.0,
@@ -246,11 +245,11 @@ def upsample_nearest3d_backward(
 @short_cut(_core.max_unpool3d_backward)
 def max_unpool3d_backward(
     grad_output: ArrayT,
-    self: Array,
-    indices: Array,
-    output_size: Sequence[SupportsIndex],
-    stride: Sequence[SupportsIndex],
-    padding: Sequence[SupportsIndex],
+    self: Operand,
+    indices: Operand,
+    output_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
     *,
     out: ArrayT | None = None,
 ) -> ArrayT:
