@@ -64,8 +64,10 @@ TensorArg Arguments::input(const char* name, nb::handle object) {
 TensorArg Arguments::output(const char* name, nb::handle object) {
   out_ = object.ptr();
   Array& array = arrays_[0];
-  if (!object.is_none()) keep(read_array(name, object.ptr(), Access::write, array));
-  ran_code_ |= array.keeper.is_valid();
+  if (!object.is_none()) {
+    keep(read_array(name, object.ptr(), Access::write, array));
+    ran_code_ |= array.keeper.is_valid();
+  }
   return {&array.tensor, object.ptr()};
 }
 

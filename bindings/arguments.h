@@ -28,7 +28,7 @@ class Arguments {
   // Whether code of an argument's own may have run since the first array was read.
   bool ran_code() const { return ran_code_; }
   // Reads arrays again that such code can have given other memory.
-  Status read_again(std::span<const Operand> operands);
+  [[gnu::cold]] Status read_again(std::span<const Operand> operands);
 
   // The first failure.
   const Status& status() const { return status_; }

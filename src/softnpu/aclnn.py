@@ -135,6 +135,8 @@ def _bytes_of(value: Any, dataType: int) -> bytes:
         _require_number(value, "complex32" if parts else dtype.name)
     if dtype.kind in "iu":
         value = _as_whole(value, dtype)
+    if type(value) is float and 1e-4 < value < 6e4 and not parts:
+        return np.array(value, dtype).tobytes()  # in every range, and errstate takes a while
     with np.errstate(all="ignore"):  # beyond the range: infinity, as documented
         if parts:
             value = [complex(value).real, complex(value).imag]
