@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens an operator library, closes it again, and goes on with what it made. The program's exit
-// status says how that went: 0 is well.
+// status says how that went: 0 is well. LIBRARY is its path: where a sanitizer calls dlopen() for
+// the program, the program's own search path does not count.
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -13,7 +14,7 @@
 namespace {
 
 struct Selu {
-  void* library = dlopen("libopapi_nn.so", RTLD_NOW);
+  void* library = dlopen(LIBRARY, RTLD_NOW);
   decltype(&aclnnSeluBackwardGetWorkspaceSize) plan = nullptr;
   decltype(&aclnnSeluBackward) launch = nullptr;
 

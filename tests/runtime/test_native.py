@@ -60,7 +60,9 @@ def test_calls_at_exit(tmp_path: Path) -> None:
 
 def test_closed_library(tmp_path: Path) -> None:
     """What an operator library made works on and is destroyed after the program closed it."""
-    done = compile_and_run("closed_library", tmp_path, [*WITHOUT_OPERATORS, "-ldl"])
+    library = library_folder().resolve() / "libopapi_nn.so"
+    options = [*WITHOUT_OPERATORS, "-ldl", f'-DLIBRARY="{library}"']
+    done = compile_and_run("closed_library", tmp_path, options)
     assert done.returncode == 0, done.stderr
 
 
