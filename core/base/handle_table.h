@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/export.h"
+#include "base/fork.h"
 
 namespace softnpu {
 
@@ -59,19 +59,6 @@ SOFTNPU_EXPORT std::string describe_handle(const void* handle, HandleKind wanted
 // The whole message about it: "array is an aclScalar; expected a live aclIntArray".
 [[gnu::cold]] SOFTNPU_EXPORT std::string not_live(std::string_view argument, const void* handle,
                                                   HandleKind wanted);
-
-// fork() copies locks as they are, but of the threads only the one that called it: what another
-// one held would stay locked in the child for ever. So the locks of state that the whole process
-// shares are taken around a fork(), outer ones first, and the child finds them free. That costs
-// calls nothing.
-enum class LockRank : uint8_t {
-  outer,  // its holders take inner ones, and no other outer one
-  inner,  // its holders take no lock of the two ranks
-};
-
-// `mutex` must live as long as the process.
-SOFTNPU_EXPORT void keep_free_over_fork(std::mutex& mutex, LockRank rank = LockRank::inner);
-SOFTNPU_EXPORT void keep_free_over_fork(std::shared_mutex& mutex, LockRank rank = LockRank::inner);
 
 // Thread-safe. Lives as long as the process. Objects are shared, so that one thread may destroy a
 // handle while another still reads the object.

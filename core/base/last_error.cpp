@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/last_error.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "base/main_thread.h"
 
 namespace softnpu {
 namespace {
@@ -18,11 +17,9 @@ struct ThreadErrors {
 thread_local constinit ThreadErrors* errors = nullptr;
 thread_local constinit int32_t runtime_code = 0;
 
-// The main thread's exit is the program's, and exit handlers may still read what was handed out.
-bool is_main_thread() { return syscall(SYS_gettid) == getpid(); }
-
 struct AtThreadExit {
   ~AtThreadExit() {
+    // The main thread's exit is the program's: exit handlers may still read what was handed out.
     if (is_main_thread()) return;
     delete errors;
     errors = nullptr;

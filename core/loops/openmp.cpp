@@ -2,9 +2,10 @@
 #include "loops/openmp.h"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <atomic>
+
+#include "base/main_thread.h"
 
 namespace softnpu::loops {
 namespace {
@@ -31,8 +32,8 @@ const OpenMp* look_for_openmp() {
   return nullptr;
 }
 
-bool is_main_thread() {
-  static thread_local const bool is_main = gettid() == getpid();
+bool called_from_main_thread() {
+  static thread_local const bool is_main = is_main_thread();  // two system calls
   return is_main;
 }
 
@@ -42,7 +43,7 @@ const OpenMp* borrowed_openmp() {
   // Of the main thread only, so no lock.
   static const OpenMp* found = nullptr;
   static unsigned asked = 0, next = 1;
-  if (forked.load(std::memory_order_relaxed) || !is_main_thread()) return nullptr;
+  if (forked.load(std::memory_order_relaxed) || !called_from_main_thread()) return nullptr;
   if (found != nullptr) return found;
   // A look costs half a microsecond. Each of the first jobs, then every 64th.
   constexpr unsigned kOften = 64;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/handle_table.h"
+#include "base/fork.h"
 #include "runtime/context.h"
 #include "runtime/settings.h"
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <shared_mutex>
 
-#include "base/handle_table.h"
+#include "base/fork.h"
 #include "runtime/arena.h"
 #include "runtime/machine.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/handle_table.h"
+#include "base/fork.h"
 
 namespace softnpu::runtime {
 namespace {

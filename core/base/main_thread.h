@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <unistd.h>
+
+namespace softnpu {
+
+// Whether the calling thread is the one that the program, or the forked child, began with.
+inline bool is_main_thread() { return gettid() == getpid(); }
+
+}  // namespace softnpu
