@@ -38,13 +38,13 @@ SOFTNPU_INLINE int64_t gather_run(const Bits* grad, const int64_t* index, int64_
   return count;
 }
 
-// The same for dense operands from memory. Every element is asked for this far ahead, also where
-// indices ascend, and so are the indices: 16M float32 with two threads 25 -> 20 ms pooled, 29 -> 20
-// ms random, with one thread 46 -> 25 and 56 -> 32. A row's first elements are asked for together.
-// Indices ahead are not looked over yet: to ask for what is nowhere does nothing.
+// The same for dense operands from memory. Every element is prefetched kAhead places ahead, also
+// where indices ascend, and so are the indices: 16M float32 with two threads 25 -> 20 ms pooled,
+// 29 -> 20 ms random, with one thread 46 -> 25 and 56 -> 32. A row's first elements are prefetched
+// together. Indices ahead are not looked over yet: to prefetch what is nowhere does nothing.
 template <bool kStreams, class Bits>
-int64_t gather_ahead(const Bits* grad, const int64_t* index, int64_t count, int64_t last,
-                     Bits* out) {
+int64_t gather_prefetched(const Bits* grad, const int64_t* index, int64_t count, int64_t last,
+                          Bits* out) {
   constexpr int64_t kBlock = 64, kAhead = 192, kIndicesAhead = 512, kNear = 8192;
   const auto run = [&](int64_t begin, int64_t end) {
     return begin + gather_run(grad, index + begin, 1, end - begin, last, same, out + begin);
@@ -70,7 +70,7 @@ int64_t gather_ahead(const Bits* grad, const int64_t* index, int64_t count, int6
         for (int64_t k = i; k < i + kEach; ++k) to[k] = grad[at[k]];
       }
     };
-    // Bytes near each other share lines: asking for every fourth takes 0.8 to 0.95 of the time.
+    // Bytes near each other share lines: prefetching every fourth takes 0.8 to 0.95 of the time.
     if (sizeof(Bits) == 1 && static_cast<uint64_t>(at[kBlock - 1] - at[0]) < uint64_t{kNear})
       gather_block.template operator()<4>();
     else
@@ -95,9 +95,9 @@ int64_t gather_row(const Task& task, const Bits* grad, const int64_t* index, int
       return rest / task.grad_h * gs[2] + rest % task.grad_h * gs[3] + at % task.grad_w * gs[4];
     });
   if (gs[4] != 1 || stride != 1) return run([step = gs[4]](int64_t at) { return at * step; });
-  if (!task.ask_ahead) return gather_run(grad, index, 1, count, last, same, out);
-  return task.stream ? gather_ahead<true>(grad, index, count, last, out)
-                     : gather_ahead<false>(grad, index, count, last, out);
+  if (!task.prefetches) return gather_run(grad, index, 1, count, last, same, out);
+  return task.stream ? gather_prefetched<true>(grad, index, count, last, out)
+                     : gather_prefetched<false>(grad, index, count, last, out);
 }
 
 template <class Bits>

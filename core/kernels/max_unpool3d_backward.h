@@ -16,7 +16,7 @@ struct MaxUnpool3dBackwardTask {
   int64_t grad_h = 1, grad_w = 1;  // sizes of gradOutput
   int64_t limit = 0;               // D·H·W of gradOutput
   bool grad_flat = true;           // D, H, W of gradOutput have one stride
-  bool ask_ahead = false;          // for elements of gradOutput
+  bool prefetches = false;         // elements of gradOutput
   bool stream = false;             // write past the caches
 
   int64_t positions() const { return batch * channels * d * h * w; }

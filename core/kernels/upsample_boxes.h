@@ -40,8 +40,8 @@ class UpsampleBoxes {
 
   // How far in gradOut the elements are that will be needed next; 0 where the machine finds them by
   // itself.
-  void set_ahead(int64_t ahead) { ahead_ = ahead; }
-  int64_t ahead() const { return ahead_; }
+  void set_prefetch_distance(int64_t distance) { prefetch_distance_ = distance; }
+  int64_t prefetch_distance() const { return prefetch_distance_; }
 
   // sums[x, v] = the sum over y and z for x in [x0, x0 + nx) and nv channels.
   void sum(const T* from, int64_t x0, int64_t nx, int64_t nv, Sums<kCompensated> sums) const {
@@ -116,8 +116,8 @@ class UpsampleBoxes {
     int waiting = 0;
     bool first = true;
     const auto add_waiting = [&]<int kRows>() {
-      first ? add_rows<kRows, true>(rows, n, ahead_, sums)
-            : add_rows<kRows, false>(rows, n, ahead_, sums);
+      first ? add_rows<kRows, true>(rows, n, prefetch_distance_, sums)
+            : add_rows<kRows, false>(rows, n, prefetch_distance_, sums);
       first = false;
       waiting = 0;
     };
@@ -137,15 +137,15 @@ class UpsampleBoxes {
 #ifdef SOFTNPU_QUADS
   // The same for n elements of each row behind each other, 4 or more, all rows at once. False where
   // sum_of(), which takes fewer at a time, is faster: from memory, but for short rows, and for rows
-  // of middle length wherever it pays to ask ahead.
+  // of middle length wherever it pays to prefetch.
   bool sum_in_registers(const T* from, int64_t n, Sums<kCompensated> sums) const {
     constexpr int64_t kShort = 16, kLong = 64;
-    if (ahead_ != 0 && n >= kShort && (n < kLong || task_.far)) return false;
+    if (prefetch_distance_ != 0 && n >= kShort && (n < kLong || task_.far)) return false;
     // In long rows, choosing the function no longer counts.
     const auto sum_long = [&]<int kY, int kZ>() { sum_long_boxes(small<kY, kZ>(from), n, sums); };
     if (n >= kLong && if_small<4>(sum_long)) return true;
     sum_large_boxes(first(from), rows(), task_.h.out_stride, planes(), task_.d.out_stride, n,
-                    ahead_, sums);
+                    prefetch_distance_, sums);
     return true;
   }
 #endif
@@ -176,7 +176,7 @@ class UpsampleBoxes {
   const UpsampleNearest3dBackwardTask& task_;
   Stage* const (&staged_)[UpsampleScratch<T>::kBatch];
   int64_t z0_ = 0, z1_ = 0, y0_ = 0, y1_ = 0;
-  int64_t ahead_ = 0;
+  int64_t prefetch_distance_ = 0;
 };
 
 SOFTNPU_LEVEL_END

@@ -35,7 +35,7 @@ class RowMaker {
     const int64_t longer = task.w.in > span_ ? task.w.in : span_;
     if (!task.channels_inner && short_ranges && task.w.tiles.size() == 2)
       at_once_ = kUpsampleTile / (longer + columns_.constants());
-    if (task.ask_ahead) plan_ahead();
+    if (task.prefetches) plan_prefetches();
   }
 
   void make(int64_t row, int64_t end) {
@@ -82,7 +82,8 @@ class RowMaker {
     const bool picked = columns_.picked();
     T* const place = output_.place_for(to, output_.rows_touch());
     // One plane alone is read from end to end, which the machine foresees.
-    boxes_.set_ahead(task_.ask_ahead && boxes_.planes() > 1 ? distance_of_rows(h, count) : 0);
+    boxes_.set_prefetch_distance(
+        task_.prefetches && boxes_.planes() > 1 ? distance_of_rows(h, count) : 0);
     if (total_in_registers(from, h, count, place)) return finish_rows(place, to, count);
     Stage* const out = output_.stage_for(place);
     if (picked) fill_zero(count * w.in, out);
@@ -101,11 +102,11 @@ class RowMaker {
     finish_rows(out, to, count);
   }
 
-  // Rows that are made together are split into groups of one size, so that what is asked for ahead
-  // of one group is all that the next one needs. For rows that are made one by one, elements are
-  // asked for about 8 KB ahead: with a scale of 3.3 and rows of 59 elements from memory, that
-  // is 1.5 times as fast as for the next row only.
-  void plan_ahead() {
+  // Rows that are made together are split into groups of one size, so that what is prefetched with
+  // one group is all that the next one needs. For rows that are made one by one, elements are
+  // prefetched about 8 KB ahead: with a scale of 3.3 and rows of 59 elements from memory, that is
+  // 1.5 times as fast as for the next row only.
+  void plan_prefetches() {
     constexpr int64_t kAheadBytes = 8192;
     const UpsampleAxis &d = task_.d, &h = task_.h;
     const auto divided = [](int64_t n, int64_t by) { return (n + by - 1) / by; };
@@ -144,14 +145,15 @@ class RowMaker {
       return total_doubled_rows(from, h, count, out);
     const BoxRows<T> rows = boxes_.box_rows(from, h, count);
     if (w.halved && span_ >= kQuad) {
-      boxes_.ahead() == 0 ? total_halved_rows<false>(rows, w.in, span_, 0, out)
-                          : total_halved_rows<true>(rows, w.in, span_, boxes_.ahead(), out);
+      boxes_.prefetch_distance() == 0
+          ? total_halved_rows<false>(rows, w.in, span_, 0, out)
+          : total_halved_rows<true>(rows, w.in, span_, boxes_.prefetch_distance(), out);
       return true;
     }
 #ifdef SOFTNPU_PICKS_QUADS
     const auto total_picked = [&](const auto& groups) {
       if (groups.empty()) return false;
-      total_picked_rows(rows, groups.data(), w.in, boxes_.ahead(), out);
+      total_picked_rows(rows, groups.data(), w.in, boxes_.prefetch_distance(), out);
       return true;
     };
     if constexpr (kSumsExactly<T, 2>)
@@ -167,8 +169,9 @@ class RowMaker {
     if (!boxes_.take_rows(h)) return false;
     return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
       const Boxes<kY, kZ, T> boxes = boxes_.template small<kY, kZ>(from);
-      boxes_.ahead() == 0 ? total_doubled<false>(boxes, task_.w.in, count, 0, out)
-                          : total_doubled<true>(boxes, task_.w.in, count, boxes_.ahead(), out);
+      boxes_.prefetch_distance() == 0
+          ? total_doubled<false>(boxes, task_.w.in, count, 0, out)
+          : total_doubled<true>(boxes, task_.w.in, count, boxes_.prefetch_distance(), out);
     });
   }
 #endif
@@ -183,7 +186,7 @@ class RowMaker {
     return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
       total_positions(boxes_.template small<kY, kZ>(from), w.out_stride,
                       w.start.data() + w.tiles[tile], w.tiles[tile + 1] - w.tiles[tile], nv_,
-                      boxes_.ahead(), out);
+                      boxes_.prefetch_distance(), out);
     });
 #endif
     return false;
@@ -209,10 +212,10 @@ class RowMaker {
     const UpsampleAxis& w = task_.w;
     const int64_t w0 = w.tiles[tile], w1 = w.tiles[tile + 1];
     const int64_t x0 = w.start[w0], nx = w.start[w1] - x0;
-    if (task_.ask_ahead)
-      boxes_.set_ahead(w1 < w.in
-                           ? nx * w.out_stride
-                           : distance_of_rows(h, w0 == 0 ? rows_ahead_ : 1) - x0 * w.out_stride);
+    if (task_.prefetches)
+      boxes_.set_prefetch_distance(w1 < w.in ? nx * w.out_stride
+                                             : distance_of_rows(h, w0 == 0 ? rows_ahead_ : 1) -
+                                                   x0 * w.out_stride);
     const bool touch = output_.dense() && (nv_ == 1 || nv_ == w.in_stride);
     to += w0 * w.in_stride;
     const auto write = [&](const auto* made) {
@@ -261,7 +264,7 @@ class RowMaker {
   UpsampleOutput<T> output_;
   int64_t span_;            // how much of a row of gradOut has a part in gradInput
   int64_t at_once_ = 0;     // rows that are made together; one by one if it is no more than 1
-  int64_t rows_ahead_ = 1;  // for which of the next rows, else, elements are asked for
+  int64_t rows_ahead_ = 1;  // which of the next rows, else, is prefetched
   int64_t nv_ = 1;          // channels side by side
 };
 

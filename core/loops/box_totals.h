@@ -29,8 +29,9 @@ SOFTNPU_INLINE void for_lanes(int64_t n, const At& at) {
 }
 
 // add_rows() and total_groups<2>() at once, for `count` rows of n totals, 4 or more. Nothing leaves
-// the registers: 1.6 times as fast for rows of 60. Without kAsks, nothing ahead is asked for.
-template <bool kAsks, int kY, int kZ, class T>
+// the registers: 1.6 times as fast for rows of 60. With kPrefetches, what lies `ahead` is
+// prefetched.
+template <bool kPrefetches, int kY, int kZ, class T>
 void total_doubled(const Boxes<kY, kZ, T>& first, int64_t n, int64_t count, int64_t ahead, T* out) {
   // Field by field: a copy as a whole waits for the stores of the caller.
   Boxes<kY, kZ, T> boxes{first.first, first.sy, first.sz};
@@ -52,14 +53,14 @@ void total_doubled(const Boxes<kY, kZ, T>& first, int64_t n, int64_t count, int6
           for_steps<kQuad>(i, i + kHalf, total_at);
       };
       if (n >= kHalf) {
-        if constexpr (kAsks) boxes.read_ahead(ahead);
+        if constexpr (kPrefetches) boxes.prefetch_rows(ahead);
         for_steps<kHalf>(0, n, total_exactly_at);
         continue;
       }
     }
     for_steps<kQuad>(0, n, [&](int64_t i) SOFTNPU_INLINED {
       // Line by line: all of a row's at once wait for each other.
-      if (kAsks && 2 * i % boxes.kLine == 0) boxes.read_ahead(ahead + 2 * i, boxes.kLine);
+      if (kPrefetches && 2 * i % boxes.kLine == 0) boxes.prefetch_rows(ahead + 2 * i, boxes.kLine);
       total_at(i);
     });
   }
@@ -71,7 +72,7 @@ template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
                                        const loops::FourGroups* groups, int64_t n, int64_t ahead,
                                        T* out) {
-  boxes.read_ahead(ahead);
+  boxes.prefetch_rows(ahead);
   for (int64_t i = 0; i < n; i += kQuad, ++groups) {
     const int64_t x = groups->base, at = i + kQuad <= n ? i : n - kQuad;
     store_quad(one_nan(add_picked(boxes.sum_two(x), *groups)), out + at);
@@ -97,7 +98,7 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
                                        const loops::EightGroups* groups, int64_t n, int64_t ahead,
                                        T* out) {
   constexpr int64_t kGroups = loops::EightGroups::kGroups;
-  boxes.read_ahead(ahead);
+  boxes.prefetch_rows(ahead);
   for (int64_t i = 0; i < n; i += kGroups, ++groups) {
     const int64_t at = i + kGroups <= n ? i : n - kGroups;
     ExactSum sum = boxes.exact_sum(groups->base, kLanes);
@@ -138,17 +139,17 @@ SOFTNPU_INLINE void total_halved(const Boxes<kY, kZ, T> boxes, int64_t span, T* 
 }
 
 // Rows of n totals each, `span` of them not of empty ranges.
-template <bool kAsks, class T>
+template <bool kPrefetches, class T>
 void total_halved_rows(const BoxRows<T>& rows, int64_t n, int64_t span, int64_t ahead, T* out) {
   const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
-    if constexpr (kAsks) boxes.read_ahead(ahead);
+    if constexpr (kPrefetches) boxes.prefetch_rows(ahead);
     total_halved(boxes, span, out + r * n);
     fill_short(n - 2 * span, out + r * n + 2 * span);
   };
   rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
 }
 
-// total_positions(), which asks for what lies ahead of a position in pieces or all at once.
+// total_positions(), which prefetches what lies ahead of a position in pieces or all at once.
 template <bool kPieces, int kY, int kZ, class T>
 SOFTNPU_INLINE void total_each_position(const Boxes<kY, kZ, T> row, int64_t sx,
                                         const int64_t* start, int64_t n, int64_t nv, int64_t ahead,
@@ -157,12 +158,12 @@ SOFTNPU_INLINE void total_each_position(const Boxes<kY, kZ, T> row, int64_t sx,
     const int64_t length = start[w + 1] - start[w];
     Boxes<kY, kZ, T> boxes = row;
     boxes.first += start[w] * sx;
-    if constexpr (!kPieces) boxes.read_ahead(ahead, length * sx);
-    const auto read_piece = [&](int64_t v) SOFTNPU_INLINED {
+    if constexpr (!kPieces) boxes.prefetch_rows(ahead, length * sx);
+    const auto prefetch_piece = [&](int64_t v) SOFTNPU_INLINED {
       constexpr int64_t kPiece = Boxes<kY, kZ, T>::kLine * 8 / (kY * kZ);
       if (!kPieces || v % kPiece != 0) return;
       const int64_t count = least(nv - v, kPiece);
-      for (int64_t x = 0; x < length; ++x) boxes.read_ahead(ahead + v + x * sx, count);
+      for (int64_t x = 0; x < length; ++x) boxes.prefetch_rows(ahead + v + x * sx, count);
     };
     const auto total_at = [&](int64_t v) SOFTNPU_INLINED {
       QuadSum<T> total = boxes.sum(v);
@@ -176,7 +177,7 @@ SOFTNPU_INLINE void total_each_position(const Boxes<kY, kZ, T> row, int64_t sx,
     if constexpr (kSumsExactly<T, kY * kZ>)
       if (length == 1 || kSumsExactly<T, 2 * kY * kZ>) {
         for_lanes(nv, [&](int64_t v, int64_t count) SOFTNPU_INLINED {
-          read_piece(v);
+          prefetch_piece(v);
           ExactSum total = boxes.exact_sum(v, count);
           if (length == 2) total.add(boxes.exact_sum(v + sx, count));
           if (!total.exact()) [[unlikely]]
@@ -188,7 +189,7 @@ SOFTNPU_INLINE void total_each_position(const Boxes<kY, kZ, T> row, int64_t sx,
         continue;
       }
     for_steps<kQuad>(0, nv, [&](int64_t v) SOFTNPU_INLINED {
-      read_piece(v);
+      prefetch_piece(v);
       total_at(v);
     });
   }
@@ -199,7 +200,7 @@ SOFTNPU_INLINE void total_each_position(const Boxes<kY, kZ, T> row, int64_t sx,
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, const int64_t* start,
                                     int64_t n, int64_t nv, int64_t ahead, T* out) {
-  // Where more lines are asked for at once they wait for each other: a scale of 2 with 48 channels
+  // Where more lines are prefetched at once they wait for each other: a scale of 2 with 48 channels
   // of DOUBLE took 1.2 to 1.5 times as long.
   constexpr int64_t kMostLines = 24;
   if (ahead != 0 && 2 * kY * kZ * nv > kMostLines * row.kLine)

@@ -53,15 +53,15 @@ struct Boxes {
     for (int y = 0; y < kY; ++y)
       for (int z = y == 0 ? 1 : 0; z < kZ; ++z) f(first + y * sy + z * sz);
   }
-  // Asks for what lies `ahead` elements behind these boxes' rows, which follow each other; 0 for
+  // Prefetches what lies `ahead` elements behind these boxes' rows, which follow each other; 0 for
   // nothing.
-  SOFTNPU_INLINE void read_ahead(int64_t ahead) const {
+  SOFTNPU_INLINE void prefetch_rows(int64_t ahead) const {
     if (ahead == 0) return;
     for (int z = 0; z < kZ; ++z)
       for (int64_t i = 0; i < kY * sy; i += kLine) prefetch(first + z * sz + i, ahead);
   }
   // The same for the first n columns of rows that do not.
-  SOFTNPU_INLINE void read_ahead(int64_t ahead, int64_t n) const {
+  SOFTNPU_INLINE void prefetch_rows(int64_t ahead, int64_t n) const {
     if (ahead == 0) return;
     for (int z = 0; z < kZ; ++z)
       for (int y = 0; y < kY; ++y)

@@ -99,8 +99,8 @@ Y pick_y(const Dimensions& dims, int operands) {
   return {dims.size() < 2 ? dims.size() : dims.size() - 2, false};
 }
 
-// Whether more operands are dense along y than along x. Turning the few around is cheaper, as long
-// as the output can be written in pieces: past the caches it cannot.
+// Whether more operands are dense along y than along x. Transposing the few is cheaper, as long as
+// the output can be written in pieces: past the caches it cannot.
 bool should_swap(const ElementwiseLayout& l) {
   int more = 0;
   for (int k = 0; k < l.operands; ++k) more += (l.sy[k] == 1) - (l.sx[k] == 1);
@@ -126,30 +126,30 @@ void set_far(ElementwiseLayout& l, int64_t bytes) {
 }
 
 // How inputs that are dense along y are cut: rows of a tile, and elements that it takes of each.
-struct TurnedTiles {
+struct TransposedTiles {
   int64_t rows, elements;
 };
 
-TurnedTiles choose_turned_tiles(const ElementwiseLayout& l) {
-  const auto [turned, spread, aliased] = l.turned_inputs();
+TransposedTiles choose_transposed_tiles(const ElementwiseLayout& l) {
+  const auto [transposed, spread, aliased] = l.transposed_inputs();
   const int64_t item = std::max<int64_t>(2, item_size(l.dtype[0]));
   if (!l.far) {
     // 16-bit types: 1.03 to 1.08 times as fast as with half as many rows of half the length.
-    if (item == 2 && turned <= 1) return {64, kMostBlockElements};
+    if (item == 2 && transposed <= 1) return {64, kMostBlockElements};
     return {32, kMostBlockElements / 4};
   }
   // From memory. Columns that share pages are read whole: 1.2 times as fast as 16 rows, and 1.5
   // times with float16. Else few and long rows, for the sake of the operands that are dense along
   // x: 2048 x 16 is up to 2 times as fast as 128 x 64. Columns whole pages apart fall into the same
   // few places of a cache, where more of each has to be used at once: 1.5 times as fast.
-  if (!spread) return {64, std::min((int64_t{32} << 10) / item, kMostBlockElements / turned)};
+  if (!spread) return {64, std::min((int64_t{32} << 10) / item, kMostBlockElements / transposed)};
   const int64_t all = (int64_t{64} << 10) / item;
-  return {aliased ? 32 : 16, std::max(all / turned, kMostBlockElements / 4)};
+  return {aliased ? 32 : 16, std::max(all / transposed, kMostBlockElements / 4)};
 }
 
 void choose_tiles(ElementwiseLayout& l, bool transposed) {
   if (transposed) {
-    const TurnedTiles tiles = choose_turned_tiles(l);
+    const TransposedTiles tiles = choose_transposed_tiles(l);
     l.tile_y = std::min<int64_t>(l.ny, tiles.rows);
     // Equal tiles in x, of whole squares: a narrow one left over would cost as much as a full one.
     const int64_t most = tiles.elements / tiles.rows / 16 * 16;
@@ -181,10 +181,10 @@ bool is_plain(std::span<const Tensor* const> operands) {
 
 }  // namespace
 
-ElementwiseLayout::TurnedInputs ElementwiseLayout::turned_inputs() const {
-  TurnedInputs found;
+ElementwiseLayout::TransposedInputs ElementwiseLayout::transposed_inputs() const {
+  TransposedInputs found;
   for (int k = 0; k + 1 < operands; ++k) {
-    if (!is_turned(k)) continue;
+    if (!is_transposed(k)) continue;
     ++found.count;
     found.spread |= is_spread(k);
     found.aliased &= step(k) % kPageBytes == 0;

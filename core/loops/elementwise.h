@@ -50,7 +50,7 @@ struct ElementwiseLayout {
   std::array<Dims, kMaxOperands> outer_strides;
 
   // An input is dense along y, not along x: it is brought in by whole tiles.
-  bool is_turned(int k) const { return sy[k] == 1 && sx[k] != 1 && sx[k] != 0; }
+  bool is_transposed(int k) const { return sy[k] == 1 && sx[k] != 1 && sx[k] != 0; }
 
   // The output's rows are dense, and those of each input, or repeat one element.
   bool has_dense_rows() const {
@@ -64,13 +64,13 @@ struct ElementwiseLayout {
   // Elements that follow each other along x lie on pages of their own.
   bool is_spread(int k) const { return step(k) >= kPageBytes; }
 
-  // The inputs that are turned: how many, whether one of them is spread, and whether steps along x
-  // are whole pages in all of them.
-  struct TurnedInputs {
+  // The inputs that are transposed: how many, whether one of them is spread, and whether steps
+  // along x are whole pages in all of them.
+  struct TransposedInputs {
     int count = 0;
     bool spread = false, aliased = true;
   };
-  TurnedInputs turned_inputs() const;
+  TransposedInputs transposed_inputs() const;
 
   // All operands are FLOAT, and one row.
   bool is_dense_float() const {
@@ -116,7 +116,7 @@ class ElementwisePlan {
     const int64_t tile = layout_.tile_x * layout_.tile_y;
     const int64_t grain = tile >= kGrain || layout_.tiles <= 1 ? 1 : kGrain / tile;
     parallel_for(layout_.tiles, grain, thread_count(), [=, this](int64_t begin, int64_t end, int) {
-      // Another core wrote the plan: its lines are asked for together, not as each is needed.
+      // Another core wrote the plan: its lines are prefetched together, not as each is needed.
       const auto* line = reinterpret_cast<const std::byte*>(this);
       const auto* const end_of_lines = reinterpret_cast<const std::byte*>(&layout_.outer);
       for (; line < end_of_lines; line += 64) __builtin_prefetch(line);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fast walk for the usual case: all operands of one type, and none that has to be turned
-// around. Elements are converted, computed and written without leaving the registers: 1.7 times as
-// fast for 16-bit types as staging whole tiles. Rows that are not dense are cut into pieces, which
-// are made dense on the way.
+// The fast walk for the usual case: all operands of one type, and none that has to be transposed.
+// Elements are converted, computed and written without leaving the registers: 1.7 times as fast for
+// 16-bit types as staging whole tiles. Rows that are not dense are cut into pieces, which are made
+// dense on the way.
 #pragma once
 
 #include "loops/stream_out.h"
@@ -12,14 +12,14 @@
 #ifdef SOFTNPU_LANES
 SOFTNPU_LEVEL_BEGIN
 
-// How far ahead inputs are asked for that come from memory, where the machine's own guesses wait
+// How far ahead inputs are prefetched that come from memory, where the machine's own guesses wait
 // for the arithmetic, and end with a page: elu with exp and 64M elements takes 18 ms instead of 25,
 // smooth_l1 25 instead of 28. Half as far, exp of 16-bit types takes 1.1 times as long. With 16M,
 // part of which a shared cache has, only exp gains; one thread of the others loses 10 %.
 constexpr int64_t kFusedAhead = 1024;
 
 template <class Formula>
-bool asks_ahead(const ElementwiseLayout& l, const Formula& formula) {
+bool should_prefetch(const ElementwiseLayout& l, const Formula& formula) {
   return l.huge || may_be_rare(formula);
 }
 
@@ -59,8 +59,8 @@ struct FusedRow {
   }
   // Into the first cache: smooth_l1 with 64M elements is 1.1 times as fast as with the second. A
   // prefetch may point behind the input.
-  SOFTNPU_INLINE void read_ahead(int64_t at) const {
-    read_row_ahead<3>(first + (at + kFusedAhead) * step, kBlock);
+  SOFTNPU_INLINE void prefetch_at(int64_t at) const {
+    prefetch_row<3>(first + (at + kFusedAhead) * step, kBlock);
   }
   SOFTNPU_INLINE Lanes some(int64_t at, int64_t count) const {
     return load_some(first + at * step, count);
@@ -77,7 +77,7 @@ SOFTNPU_INLINE void fused_part(const Formula& formula, int64_t at, int64_t end, 
 }
 
 template <bool kStreams, class Formula, class T, class... In>
-SOFTNPU_INLINE void fused_row(const Formula formula, int64_t n, bool ahead, T* out,
+SOFTNPU_INLINE void fused_row(const Formula formula, int64_t n, bool prefetches, T* out,
                               const In... in) {
   // Whole lines of the result: streaming stores need them, and arrays that begin off a line mostly
   // do so together, so that their loads become whole, too.
@@ -90,7 +90,7 @@ SOFTNPU_INLINE void fused_row(const Formula formula, int64_t n, bool ahead, T* o
   }
   for (; at + kBlock <= n; at += kBlock) {
     alignas(64) T lines[kBlock];
-    if (kStreams && ahead) (in.read_ahead(at), ...);
+    if (kStreams && prefetches) (in.prefetch_at(at), ...);
     apply_block(formula, kStreams ? lines : out + at,
                 BlockVectors([&](int64_t i) { return in.at(at, i * kLanes); })...);
     if constexpr (kStreams) stream_lines(out + at, lines);
@@ -121,7 +121,7 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
                 int64_t begin, int64_t end) {
   FusedInput<T> in[Inputs];
   alignas(64) T held[kPiece];
-  const bool whole = l.has_dense_rows(), ahead = asks_ahead(l, formula) || !whole;
+  const bool whole = l.has_dense_rows(), prefetches = should_prefetch(l, formula) || !whole;
   const int64_t out_sx = l.sx[Inputs];
   for (int64_t index = begin; index < end;) {
     Tile tile = locate(l, index);
@@ -137,7 +137,7 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
               l.sx[k], n, l.far);
         T* const out = out_sx == 1 ? to : held;
         with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
-          fused_row<kStreams>(formula, n, ahead, out, FusedRow(in[k])...);
+          fused_row<kStreams>(formula, n, prefetches, out, FusedRow(in[k])...);
         });
         if (out_sx != 1) scatter_row(held, n, to, out_sx);
       }
@@ -151,7 +151,7 @@ inline bool can_fuse(const ElementwiseLayout& l) {
   if (l.tile_x < kLanes || !has_lanes(l.dtype[0])) return false;
   for (int k = 0; k < l.operands; ++k) {
     if (l.dtype[k] != l.dtype[0]) return false;
-    if (l.is_turned(k)) return false;
+    if (l.is_transposed(k)) return false;
   }
   return true;
 }

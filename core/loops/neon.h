@@ -69,7 +69,7 @@ SOFTNPU_INLINE void store_lanes(Lanes v, bf16* out) {
 
 // As in transpose.h, in two rounds, which interleave floats, then pairs of them.
 template <class Load, class Store>
-SOFTNPU_INLINE void turn_square(const Load& load, const Store& store) {
+SOFTNPU_INLINE void transpose_registers(const Load& load, const Store& store) {
   float32x4_t r[4];
   float64x2_t even[2], odd[2];
   for (int i = 0; i < 4; ++i) r[i] = (float32x4_t)load(i);

@@ -7,7 +7,7 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// Brings the line `ahead` elements behind `at` into the first cache, or into the second
+// Prefetches the line `ahead` elements behind `at` into the first cache, or into the second
 // (kLocality 2). There need not be one: nothing happens then.
 template <int kLocality = 3, class T>
 SOFTNPU_INLINE void prefetch(const T* at, int64_t ahead) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The walk for operands of one type of which some are dense along x and others along y, in a cache:
-// square by square, each as wide as a vector. What lies the other way is turned around in
-// registers. Outputs that are written against their order take half of the time of whole tiles;
-// small arrays gain, too.
+// square by square, each as wide as a vector. What lies the other way is transposed in registers.
+// Outputs that are written against their order take half of the time of whole tiles; small arrays
+// gain, too.
 #pragma once
 
 #include "loops/tiles.h"
@@ -55,16 +55,16 @@ struct SquareInput {
     if (sx == 0) {
       for (int64_t y = 0; y < part.rows; ++y) square.set_row(y, splat<Lanes>(widen(at[y * sy])));
     } else {
-      turn(part, at);
+      transpose(part, at);
     }
     return {nullptr, kLanes, &square};
   }
 
   // Whole vectors go into the square: one that was written in part could not be read back before it
   // has left for the cache.
-  SOFTNPU_INLINE void turn(const SquarePart& part, const T* at) {
+  SOFTNPU_INLINE void transpose(const SquarePart& part, const T* at) {
     if (part.whole()) return transpose_square(at, sx, square.values, kLanes);
-    turn_square(
+    transpose_registers(
         [&](int x) {
           if (x >= part.columns) return splat<Lanes>(0);
           return part.rows == kLanes ? load_lanes(at + x * sx) : load_some(at + x * sx, part.rows);
@@ -99,8 +99,8 @@ SOFTNPU_INLINE void one_square(const Formula& formula, const SquarePart& part, T
   const auto keep = [&](int64_t y, Lanes v) { square.set_row(y, v); };
   if (part.whole()) {
     each_row<true>(formula, part, keep, in...);
-    turn_square([&](int y) { return square.row(y); },
-                [&](int x, Lanes v) { store_lanes(v, out + x * sx); });
+    transpose_registers([&](int y) { return square.row(y); },
+                        [&](int x, Lanes v) { store_lanes(v, out + x * sx); });
   } else {
     each_row<false>(formula, part, keep, in...);
     transpose_part(square.values, kLanes, part.rows, part.columns, out, sx);
@@ -132,21 +132,21 @@ void walk_squares(const ElementwiseLayout& l, std::byte* const* origins, const F
   }
 }
 
-// Whether walk_squares() applies. Tiles that are read ahead are faster from memory; so are tiles
-// where the output is dense along x, which walk_turned() takes for 16-bit types, unless one is all
-// of FLOAT: that takes 0.8 of the time.
+// Whether walk_squares() applies. Tiles that are prefetched are faster from memory; so are tiles
+// where the output is dense along x, which walk_transposed() takes for 16-bit types, unless one is
+// all of FLOAT: that takes 0.8 of the time.
 inline bool has_squares(const ElementwiseLayout& l) {
   const int out = l.operands - 1;
   if (!has_lanes(l.dtype[0])) return false;
   if (l.far || (l.dtype[0] == DType::f32 && l.sx[out] == 1 && l.tiles > 1)) return false;
-  bool turned = false;
+  bool transposed = false;
   for (int k = 0; k <= out; ++k) {
     if (l.dtype[k] != l.dtype[0]) return false;
     if (l.sx[k] == 1 || (l.sx[k] == 0 && k < out)) continue;
     if (l.sy[k] != 1) return false;
-    turned = true;
+    transposed = true;
   }
-  return turned;
+  return transposed;
 }
 
 // False where it does not apply.

@@ -11,7 +11,7 @@
 #ifdef SOFTNPU_LANES
 SOFTNPU_LEVEL_BEGIN
 
-// `far` rows are in memory, not in a cache: what comes 1024 elements later is asked for, up to
+// `far` rows are in memory, not in a cache: what comes 1024 elements later is prefetched, up to
 // twice as fast.
 template <class T>
 void gather_row(const T* in, int64_t stride, int64_t n, bool far, T* out) {

@@ -138,7 +138,7 @@ SOFTNPU_INLINE const T* read_alone(const T* const& pointer) {
 
 // sums[i] = (nothing or sums[i]) + in[0][i] + in[1][i] + …, in this order. Several rows at a time
 // keep the sums in registers: 1.6 times as fast as one by one. The elements `ahead` of the rows',
-// if not 0, are needed next, in the first cache: brought into the second one only, a scale of 2
+// if not 0, are needed next, in the first cache: prefetched into the second one only, a scale of 2
 // took up to 1.3 times as long from memory.
 template <int kRows, bool kFirst, bool kCompensated, class T>
 void add_rows(const T* const* in, int64_t n, int64_t ahead, Sums<kCompensated> sums) {

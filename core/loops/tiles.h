@@ -62,10 +62,10 @@ SOFTNPU_INLINE auto with_inputs(const F& f) {
   }(std::make_integer_sequence<int, kInputs>{});
 }
 
-// Brings n elements into the second cache, or the first (kLocality 3); they may lie behind the
+// Prefetches n elements into the second cache, or the first (kLocality 3); they may lie behind the
 // operand.
 template <int kLocality = 2, class T>
-SOFTNPU_INLINE void read_row_ahead(const T* row, int64_t n) {
+SOFTNPU_INLINE void prefetch_row(const T* row, int64_t n) {
   constexpr int64_t kLine = 64 / sizeof(T);
   for (int64_t i = 0; i < n; i += kLine) prefetch<kLocality>(row, i);
 }

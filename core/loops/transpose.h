@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading a block that is dense along y into rows that are dense along x, converted or bit by bit.
-// Squares are turned around in registers: 3 times as fast as element by element.
+// Squares are transposed in registers: 3 times as fast as element by element.
 #pragma once
 
 #include "loops/convert.h"
@@ -17,10 +17,10 @@ void transpose_elements(const T* in, int64_t sx, int64_t nx, int64_t ny, Stage* 
 }
 
 #if defined(__AVX512F__)
-// Turns kLanes vectors around: load(x) gives those along y, store(y, v) takes those along x. Four
+// Transposes kLanes vectors: load(x) gives those along y, store(y, v) takes those along x. Four
 // rounds; each interleaves units twice as large: 1, 2, 4, then 8 floats.
 template <class Load, class Store>
-SOFTNPU_INLINE void turn_square(const Load& load, const Store& store) {
+SOFTNPU_INLINE void transpose_registers(const Load& load, const Store& store) {
   __m512 r[16], t[16];
   for (int i = 0; i < 16; ++i) r[i] = load(i);
   for (int i = 0; i < 16; i += 2) {
@@ -45,7 +45,7 @@ SOFTNPU_INLINE void turn_square(const Load& load, const Store& store) {
 }
 #elif defined(SOFTNPU_LANES) && defined(__AVX2__)
 template <class Load, class Store>
-SOFTNPU_INLINE void turn_square(const Load& load, const Store& store) {
+SOFTNPU_INLINE void transpose_registers(const Load& load, const Store& store) {
   __m256 r[8], t[8];
   for (int i = 0; i < 8; ++i) r[i] = load(i);
   for (int i = 0; i < 8; i += 2) {
@@ -68,8 +68,8 @@ SOFTNPU_INLINE void turn_square(const Load& load, const Store& store) {
 #ifdef SOFTNPU_LANES
 template <class T>
 SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, float* out, int64_t so) {
-  turn_square([&](int x) { return load_lanes(in + x * sx); },
-              [&](int y, Lanes v) { store_lanes(v, out + y * so); });
+  transpose_registers([&](int x) { return load_lanes(in + x * sx); },
+                      [&](int y, Lanes v) { store_lanes(v, out + y * so); });
 }
 
 // The edges of a block, where less than a square is left: 5 times as fast as element by element.
@@ -81,7 +81,7 @@ void transpose_part(const From* in, int64_t sx, int64_t nx, int64_t ny, To* out,
       To* const to = out + y0 * so + x0;
       const int64_t columns = least(nx - x0, kLanes);
       const int64_t rows = least(ny - y0, kLanes);
-      turn_square(
+      transpose_registers(
           [&](int x) { return x < columns ? load_some(from + x * sx, rows) : splat<Lanes>(0); },
           [&](int y, Lanes v) {
             if (y < rows) store_some(v, to + y * so, columns);
@@ -89,14 +89,14 @@ void transpose_part(const From* in, int64_t sx, int64_t nx, int64_t ny, To* out,
     }
 }
 
-// The squares of a block. Where `kAhead`, those of the block after next along y are asked for: the
-// machine does not guess what comes after so many short pieces. 1.3 times as fast from memory,
+// The squares of a block. With kPrefetches, those of the block after next along y are prefetched:
+// the machine does not guess what comes after so many short pieces. 1.3 times as fast from memory,
 // slower from a cache.
-template <bool kAhead, class T>
+template <bool kPrefetches, class T>
 void transpose_squares(const T* in, int64_t sx, int64_t nx, int64_t ny, float* out, int64_t so) {
   for (int64_t x = 0; x < nx; x += kLanes)
     for (int64_t y = 0; y < ny; y += kLanes) {
-      if constexpr (kAhead)
+      if constexpr (kPrefetches)
         for (int64_t i = 0; i < kLanes; ++i) prefetch<2>(in, (x + i) * sx + y + 2 * ny);
       transpose_square(in + x * sx + y, sx, out + y * so + x, so);
     }
@@ -104,14 +104,14 @@ void transpose_squares(const T* in, int64_t sx, int64_t nx, int64_t ny, float* o
 #endif
 
 #ifdef SOFTNPU_LANES
-// Squares that are turned around without conversion have this side for every type.
-constexpr int64_t kTurned = 16;
+// Squares that are transposed bit by bit have this side for every type.
+constexpr int64_t kSquareSide = 16;
 
 #if defined(__AVX2__)
 // A square of 16-bit elements: out[y * so + x] = element y of row x, of which load(x, half) gives
 // eight. Three rounds; each interleaves units twice as large.
 template <class T, class Load>
-SOFTNPU_INLINE void turn_words(const Load& load, T* out, int64_t so) {
+SOFTNPU_INLINE void transpose_words(const Load& load, T* out, int64_t so) {
   for (int half = 0; half < 2; ++half, out += 8 * so) {
     __m256i r[8], t[8];
     for (int x = 0; x < 8; ++x)
@@ -150,21 +150,22 @@ SOFTNPU_INLINE __m128i load_some_words(const T* in, int64_t count) {
 }
 #endif
 
-// out[y * so + x] = in[x * sx + y] for a whole square, or for its first `columns` and `rows`: what
-// else is written there means nothing.
+// out[y * so + x] = in[x * sx + y], bit by bit, for a whole square, or for its first `columns` and
+// `rows`: what else is written there means nothing.
 template <bool kWhole, class T>
-SOFTNPU_INLINE void turn_part(const T* in, int64_t sx, int64_t columns, int64_t rows, T* out,
-                              int64_t so) {
+SOFTNPU_INLINE void transpose_raw_square(const T* in, int64_t sx, int64_t columns, int64_t rows,
+                                         T* out, int64_t so) {
   if constexpr (std::is_same_v<T, float>) {
-    for (int64_t x0 = 0; x0 < kTurned; x0 += kLanes)
-      for (int64_t y0 = 0; y0 < kTurned; y0 += kLanes) {
+    for (int64_t x0 = 0; x0 < kSquareSide; x0 += kLanes)
+      for (int64_t y0 = 0; y0 < kSquareSide; y0 += kLanes) {
         const auto load = [&](int x) {
           const T* const at = in + (x0 + x) * sx + y0;
           if (kWhole) return load_lanes(at);
           if (x0 + x >= columns || y0 >= rows) return splat<Lanes>(0);
           return rows - y0 >= kLanes ? load_lanes(at) : load_some(at, rows - y0);
         };
-        turn_square(load, [&](int y, Lanes v) { store_lanes(v, out + (y0 + y) * so + x0); });
+        transpose_registers(load,
+                            [&](int y, Lanes v) { store_lanes(v, out + (y0 + y) * so + x0); });
       }
   } else {
 #if defined(__AVX2__)
@@ -173,7 +174,7 @@ SOFTNPU_INLINE void turn_part(const T* in, int64_t sx, int64_t columns, int64_t 
       if (kWhole) return _mm_loadu_si128((const __m128i*)at);
       return x < columns ? load_some_words(at, rows - half * 8) : _mm_setzero_si128();
     };
-    turn_words(load, out, so);
+    transpose_words(load, out, so);
 #else
     for (int64_t x = 0; x < columns; ++x)
       for (int64_t y = 0; y < rows; ++y) out[y * so + x] = in[x * sx + y];
@@ -182,25 +183,25 @@ SOFTNPU_INLINE void turn_part(const T* in, int64_t sx, int64_t columns, int64_t 
 }
 
 // The same for nx columns and ny rows, in a place with room for whole squares. The elements that
-// lie `ahead` are asked for, if it is not 0.
+// lie `ahead` are prefetched, if it is not 0.
 template <class T>
-void turn_block(const T* in, int64_t sx, int64_t nx, int64_t ny, int64_t ahead, T* out,
-                int64_t so) {
-  for (int64_t x = 0; x < nx; x += kTurned)
-    for (int64_t y = 0; y < ny; y += kTurned) {
+void transpose_raw_block(const T* in, int64_t sx, int64_t nx, int64_t ny, int64_t ahead, T* out,
+                         int64_t so) {
+  for (int64_t x = 0; x < nx; x += kSquareSide)
+    for (int64_t y = 0; y < ny; y += kSquareSide) {
       const T* const from = in + x * sx + y;
       T* const to = out + y * so + x;
-      const int64_t columns = least(nx - x, kTurned);
-      const int64_t rows = least(ny - y, kTurned);
+      const int64_t columns = least(nx - x, kSquareSide);
+      const int64_t rows = least(ny - y, kSquareSide);
       // Columns of 4-byte elements that lie a power of two apart would push each other out of the
       // first cache; those of 2-byte ones gain 5 % by being there.
       constexpr int kLocality = sizeof(T) == 2 ? 3 : 2;
       if (ahead != 0)
         for (int64_t i = 0; i < columns; ++i) prefetch<kLocality>(from, i * sx + ahead);
-      if (columns == kTurned && rows == kTurned)
-        turn_part<true>(from, sx, columns, rows, to, so);
+      if (columns == kSquareSide && rows == kSquareSide)
+        transpose_raw_square<true>(from, sx, columns, rows, to, so);
       else
-        turn_part<false>(from, sx, columns, rows, to, so);
+        transpose_raw_square<false>(from, sx, columns, rows, to, so);
     }
 }
 #endif

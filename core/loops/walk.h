@@ -11,7 +11,7 @@
 #include "loops/squares.h"
 #include "loops/tiles.h"
 #include "loops/transpose.h"
-#include "loops/turned_rows.h"
+#include "loops/transposed_rows.h"
 
 SOFTNPU_LEVEL_BEGIN
 
@@ -61,7 +61,7 @@ struct Input {
         sy(l.sy[k]),
         far(l.far),
         dense(l.dtype[k] == kStageType<Stage> && sx == 1),
-        transposed(l.is_turned(k)),
+        transposed(l.is_transposed(k)),
         at(nullptr),
         buffer(space) {}
 
@@ -69,13 +69,13 @@ struct Input {
     at = first;
     if (transposed) reader.transposed(first, sx, tile.width, tile.height, far, buffer);
   }
-  // Asks for row y of the tile after next along y, as transposed inputs do for themselves: 1.15
+  // Prefetches row y of the tile after next along y, as transposed inputs do for themselves: 1.15
   // times as fast from memory.
-  void read_ahead(const Tile& tile, int64_t y) const {
+  void prefetch_at(const Tile& tile, int64_t y) const {
     if (transposed) return;
     const std::byte* const first = at + (y + 2 * tile.height) * sy * item;
     const int64_t bytes = sx == 1 ? tile.width * item : 1;
-    read_row_ahead(first, bytes);
+    prefetch_row(first, bytes);
   }
   // Rows [y, y + height) of the tile, one behind the other.
   const Stage* rows(const Tile& tile, int64_t y, int64_t height) const {
@@ -94,12 +94,12 @@ template <int Inputs, class Stage, class Formula>
 void walk_staged(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
                  int64_t begin, int64_t end) {
   constexpr int64_t kLongRow = 64;
-  // Whole tiles of inputs that are turned around, rows of the others.
+  // Whole tiles of inputs that are transposed, rows of the others.
   alignas(64) Stage space[loops::kMostBlockElements + 4 * loops::kRowElements];
   Stage* left = space + loops::kRowElements;
   const auto take = [&](int k) {
     Stage* const taken = left;
-    left += l.is_turned(k) ? (l.tile_x * l.tile_y + 15) / 16 * 16 : loops::kRowElements;
+    left += l.is_transposed(k) ? (l.tile_x * l.tile_y + 15) / 16 * 16 : loops::kRowElements;
     return taken;
   };
   // The third one is there for formulas of three inputs only.
@@ -109,8 +109,8 @@ void walk_staged(const ElementwiseLayout& l, std::byte* const* origins, const Fo
   const bool out_dense = l.dtype[Inputs] == kStageType<Stage> && l.sx[Inputs] == 1;
 
   const bool streams = l.stream && l.sx[Inputs] == 1;
-  bool turns = false;
-  for (int k = 0; k < Inputs; ++k) turns |= in[k].transposed;
+  bool transposes = false;
+  for (int k = 0; k < Inputs; ++k) transposes |= in[k].transposed;
   alignas(64) std::byte narrowed[loops::kRowElements * sizeof(Complex<double>)];
 
   for (int64_t index = begin; index < end; ++index) {
@@ -123,8 +123,8 @@ void walk_staged(const ElementwiseLayout& l, std::byte* const* origins, const Fo
       const bool in_place = out_dense && step == 1 && !streams;
       Stage* const out = in_place ? reinterpret_cast<Stage*>(to) : space;
       const int64_t n = tile.width * step;
-      if (l.far && turns)
-        for (int k = 0; k < Inputs; ++k) in[k].read_ahead(tile, y);
+      if (l.far && transposes)
+        for (int k = 0; k < Inputs; ++k) in[k].prefetch_at(tile, y);
       with_inputs<Inputs>(
           [&](auto... k) SOFTNPU_INLINED { apply(formula, n, out, in[k].rows(tile, y, step)...); });
       if (in_place) continue;
@@ -147,7 +147,7 @@ void walk(const ElementwiseLayout& l, std::byte* const* origins, const Formula& 
   if constexpr (takes_lanes<Formula, Inputs>()) {
     if (try_joined<Inputs>(l, origins, formula, begin, end)) return;
     if (try_fused<Inputs>(l, origins, formula, begin, end)) return;
-    if (try_turned<Inputs>(l, origins, formula, begin, end)) return;
+    if (try_transposed<Inputs>(l, origins, formula, begin, end)) return;
     if (try_squares<Inputs>(l, origins, formula, begin, end)) return;
     if (try_mixed<Inputs>(l, origins, formula, begin, end)) return;
   }

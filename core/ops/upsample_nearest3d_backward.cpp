@@ -76,9 +76,9 @@ Status check_limits(const Dims& out, const Dims& in, RuleId /*rule*/) {
 
 bool scales_given(const Args& a) { return a.scales_d > 0 && a.scales_h > 0 && a.scales_w > 0; }
 
-// From how many bytes of operands on it pays to ask for elements ahead: before memory has to be
-// read, because a cache that is shared with others has less room than its size says.
-int64_t bytes_to_ask_ahead(const kernels::UpsampleNearest3dBackwardTask& task) {
+// From how many bytes of operands on it pays to prefetch elements: before memory has to be read,
+// because a cache that is shared with others has less room than its size says.
+int64_t least_bytes_to_prefetch(const kernels::UpsampleNearest3dBackwardTask& task) {
   constexpr int64_t kMiB = int64_t{1} << 20;
   if (task.channels_inner) return (task.dtype == DType::f64 ? 6 : 12) * kMiB;
   if (task.w.halved) return (item_size(task.dtype) == 2 ? 16 : 8) * kMiB;
@@ -163,7 +163,7 @@ UpsampleNearest3dBackward::Plan UpsampleNearest3dBackward::plan(const Args& a) {
   task.channels_inner = task.channels > 1 && task.out_channel_stride == 1 && task.w.out_stride != 1;
   const int64_t bytes = (out.numel() + in.numel()) * item_size(out.dtype);
   task.far = bytes >= loops::kFarBytes;
-  task.ask_ahead = bytes >= bytes_to_ask_ahead(task);
+  task.prefetches = bytes >= least_bytes_to_prefetch(task);
   // A result that is smaller than what it comes from gains later, and with channels outside never.
   constexpr int64_t kSmallResultBytes = 2 * loops::kFarBytes;
   task.stream =

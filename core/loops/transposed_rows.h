@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fast walk for operands of one type, the output dense along x and some inputs along y: their
-// part of a tile is turned around, bit by bit, then the tile's rows are computed as any dense rows
+// part of a tile is transposed, bit by bit, then the tile's rows are computed as any dense rows
 // are. From memory 1.1 to 1.4 times as fast for FLOAT as converting and staging whole tiles, 1.4 to
 // 2.5 times for 16-bit types; those gain up to 1.2 in a cache, too.
 #pragma once
@@ -15,46 +15,48 @@ using loops::kMostBlockElements;
 
 // One input of the current tile.
 template <class T>
-class TurnedInput {
+class TransposedInput {
  public:
-  TurnedInput() = default;
+  TransposedInput() = default;
   // Takes its part of `space`.
-  TurnedInput(const ElementwiseLayout& l, int k, T*& space)
-      : sx_(l.sx[k]), sy_(l.sy[k]), turned_(l.is_turned(k)), block_(space) {
+  TransposedInput(const ElementwiseLayout& l, int k, T*& space)
+      : sx_(l.sx[k]), sy_(l.sy[k]), transposed_(l.is_transposed(k)), block_(space) {
     // One line more, so that rows of a power of two do not fall into the same places of the cache.
-    block_stride_ = (l.tile_x + kTurned - 1) / kTurned * kTurned + kTurned;
-    space += turned_ ? (l.tile_y + kTurned - 1) / kTurned * kTurned * block_stride_ : kBlock;
+    block_stride_ = (l.tile_x + kSquareSide - 1) / kSquareSide * kSquareSide + kSquareSide;
+    space += transposed_ ? (l.tile_y + kSquareSide - 1) / kSquareSide * kSquareSide * block_stride_
+                         : kBlock;
     // Along y the pages stay the same, which is 1.7 times as fast as along x. Columns that share
     // pages follow each other in memory: 1.05 to 1.4 times as fast that way.
-    if (l.far) ahead_ = l.is_spread(k) ? 2 * l.tile_y : 2 * kTurned * sx_;
+    if (l.far) ahead_ = l.is_spread(k) ? 2 * l.tile_y : 2 * kSquareSide * sx_;
   }
 
   void enter(const Tile& tile, const T* first) {
     first_ = first;
-    if (turned_) turn_block(first, sx_, tile.width, tile.height, ahead_, block_, block_stride_);
+    if (transposed_)
+      transpose_raw_block(first, sx_, tile.width, tile.height, ahead_, block_, block_stride_);
   }
-  // The tile whose rows are asked for while this one's are computed: 1.2 times as fast.
-  void expect(const Tile& tile, const T* first) {
-    if (turned_ || sx_ != 1) return;
+  // The tile whose rows are prefetched while this one's are computed: 1.2 times as fast.
+  void set_next(const Tile& tile, const T* first) {
+    if (transposed_ || sx_ != 1) return;
     next_ = first;
     next_width_ = tile.width;
   }
-  void expect_nothing() { next_ = nullptr; }
+  void clear_next() { next_ = nullptr; }
 
   FusedRow<T> row(int64_t y) {
-    if (turned_) return FusedRow<T>(block_ + y * block_stride_);
+    if (transposed_) return FusedRow<T>(block_ + y * block_stride_);
     const T* const row = first_ + y * sy_;
     if (sx_ == 0) {
       repeat_element(*row, kBlock, block_);
       return FusedRow<T>(block_, 0);
     }
-    if (next_ != nullptr) read_row_ahead(next_ + y * sy_, next_width_);
+    if (next_ != nullptr) prefetch_row(next_ + y * sy_, next_width_);
     return FusedRow<T>(row);
   }
 
  private:
   int64_t sx_, sy_;
-  bool turned_;
+  bool transposed_;
   T* block_;
   int64_t block_stride_, ahead_ = 0;
   const T *first_ = nullptr, *next_ = nullptr;
@@ -62,12 +64,12 @@ class TurnedInput {
 };
 
 template <int Inputs, class T, bool kStreams, class Formula>
-void walk_turned(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
-                 int64_t begin, int64_t end) {
+void walk_transposed(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
+                     int64_t begin, int64_t end) {
   alignas(64) T space[kMostBlockElements + 4 * loops::kRowElements];
   T* left = space;
-  TurnedInput<T> in[Inputs];
-  for (int k = 0; k < Inputs; ++k) in[k] = TurnedInput<T>(l, k, left);
+  TransposedInput<T> in[Inputs];
+  for (int k = 0; k < Inputs; ++k) in[k] = TransposedInput<T>(l, k, left);
   const auto first = [&](const Tile& tile, int k) {
     return reinterpret_cast<T*>(origins[k]) + tile.at[k];
   };
@@ -76,9 +78,9 @@ void walk_turned(const ElementwiseLayout& l, std::byte* const* origins, const Fo
     const Tile tile = locate(l, index);
     if (l.far && index + kNext < end) {
       const Tile next = locate(l, index + kNext);
-      for (int k = 0; k < Inputs; ++k) in[k].expect(next, first(next, k));
+      for (int k = 0; k < Inputs; ++k) in[k].set_next(next, first(next, k));
     } else {
-      for (int k = 0; k < Inputs; ++k) in[k].expect_nothing();
+      for (int k = 0; k < Inputs; ++k) in[k].clear_next();
     }
     for (int k = 0; k < Inputs; ++k) in[k].enter(tile, first(tile, k));
     for (int64_t y = 0; y < tile.height; ++y) {
@@ -91,29 +93,30 @@ void walk_turned(const ElementwiseLayout& l, std::byte* const* origins, const Fo
   if constexpr (kStreams) finish_streaming();
 }
 
-// Whether walk_turned() applies; narrow tiles are left to the others. So is FLOAT where staging
+// Whether walk_transposed() applies; narrow tiles are left to the others. So is FLOAT where staging
 // takes 0.8 to 0.95 of the time: in a cache, and where several inputs have columns that are pages
 // apart.
-inline bool can_turn(const ElementwiseLayout& l) {
+inline bool can_transpose(const ElementwiseLayout& l) {
   const int out = l.operands - 1;
   if (!has_lanes(l.dtype[out]) || l.sx[out] != 1 || l.tile_x < kBlock) return false;
   for (int k = 0; k < out; ++k) {
     if (l.dtype[k] != l.dtype[out]) return false;
-    if (l.sx[k] != 0 && l.sx[k] != 1 && !l.is_turned(k)) return false;
+    if (l.sx[k] != 0 && l.sx[k] != 1 && !l.is_transposed(k)) return false;
   }
-  const auto turned = l.turned_inputs();
-  if (l.dtype[out] == DType::f32 && (!l.far || (turned.count > 1 && turned.spread))) return false;
-  return turned.count > 0;
+  const auto transposed = l.transposed_inputs();
+  if (l.dtype[out] == DType::f32 && (!l.far || (transposed.count > 1 && transposed.spread)))
+    return false;
+  return transposed.count > 0;
 }
 
 // False where it does not apply.
 template <int Inputs, class Formula>
-bool try_turned(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
-                int64_t begin, int64_t end) {
-  if (!can_turn(l)) return false;
+bool try_transposed(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
+                    int64_t begin, int64_t end) {
+  if (!can_transpose(l)) return false;
   with_lanes_type(l.dtype[0], [&]<class T>() {
-    l.stream ? walk_turned<Inputs, T, true>(l, origins, formula, begin, end)
-             : walk_turned<Inputs, T, false>(l, origins, formula, begin, end);
+    l.stream ? walk_transposed<Inputs, T, true>(l, origins, formula, begin, end)
+             : walk_transposed<Inputs, T, false>(l, origins, formula, begin, end);
   });
   return true;
 }
