@@ -6,10 +6,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from softnpu import acl
+from tests.support.process import importing_tests
 
 REPEAT_INITIALIZE = 100002
 
@@ -28,12 +30,17 @@ def stream() -> Iterator[int]:
 
 
 @pytest.fixture
-def script() -> Callable[[str], str]:
-    """Run a program in a Python of its own and return what it prints."""
+def script(tmp_path: Path) -> Callable[[str], str]:
+    """Run a program in a Python of its own, in an empty folder, and return what it prints."""
 
     def run(text: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", text], capture_output=True, text=True, check=False
+            [sys.executable, "-W", "error", "-c", text],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            env=importing_tests(),
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()

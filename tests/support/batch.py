@@ -16,6 +16,7 @@ from tests.support.calls import Outcome, make
 from tests.support.contract import DEFAULT_SOC, Call
 from tests.support.paths import ROOT
 from tests.support.plan import everything
+from tests.support.process import importing_tests
 
 _known: dict[str, Outcome] = {}
 
@@ -25,14 +26,12 @@ def _key(call: Call) -> str:
 
 
 def _elsewhere(soc: str, calls: list[Call]) -> None:
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    environment = {**os.environ, "SOFTNPU_SOC": soc, "PYTHONPATH": path}
     done = subprocess.run(
         [sys.executable, "-m", "tests.support.batch"],
         input=json.dumps([call.as_json() for call in calls]),
         capture_output=True,
         text=True,
-        env=environment,
+        env={**importing_tests(), "SOFTNPU_SOC": soc},
         cwd=ROOT / "tests",  # not the root: its src/ is no installed package
         check=False,
     )
