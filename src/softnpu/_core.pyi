@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-_T = TypeVar("_T")
+from softnpu.arguments import Array
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 class _Memory:
@@ -12,40 +13,40 @@ class _Memory:
 
 # Both phases of an operator, on arrays. `None` as out asks for a new array.
 def elu_backward(
-    grad_output: _T,
+    grad_output: Any,
     alpha: Any,
     scale: Any,
     input_scale: Any,
     is_result: Any,
     self_or_result: Any,
-    out: _T | None,
+    out: Array | None,
     /,
-) -> _T: ...
+) -> Array: ...
 def max_unpool3d_backward(
-    grad_output: _T,
+    grad_output: Any,
     self: Any,
     indices: Any,
     output_size: Any,
     stride: Any,
     padding: Any,
-    out: _T | None,
+    out: Array | None,
     /,
-) -> _T: ...
-def selu_backward(grad_output: _T, result: Any, out: _T | None, /) -> _T: ...
+) -> Array: ...
+def selu_backward(grad_output: Any, result: Any, out: Array | None, /) -> Array: ...
 def smooth_l1_loss_backward(
-    grad_out: _T, self: Any, target: Any, reduction: Any, beta: Any, out: _T | None, /
-) -> _T: ...
+    grad_out: Any, self: Any, target: Any, reduction: Any, beta: Any, out: Array | None, /
+) -> Array: ...
 def upsample_nearest3d_backward(
-    grad_out: _T,
+    grad_out: Any,
     output_size: Any,
     input_size: Any,
     scales_d: Any,
     scales_h: Any,
     scales_w: Any,
     format: Any,
-    out: _T | None,
+    out: Array | None,
     /,
-) -> _T: ...
+) -> Array: ...
 
 # Settings and helpers.
 def bytes_address(data: bytes) -> int: ...

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from numbers import Number
 from operator import index
-from typing import Any
+from typing import Any, SupportsComplex, SupportsFloat, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -143,7 +143,9 @@ def _bytes_of(value: Any, dataType: int) -> bytes:
         return np.array(value, dtype).tobytes()
 
 
-def aclCreateScalar(value: complex | None, dataType: int) -> int:
+def aclCreateScalar(
+    value: complex | SupportsComplex | SupportsFloat | SupportsIndex | None, dataType: int
+) -> int:
     """Create a scalar that holds a number as the given data type.
 
     Parameters

@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, SupportsFloat, SupportsIndex, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsFloat, SupportsIndex, TypeVar
 
 from softnpu import _core
 
 if TYPE_CHECKING:
-    from numpy import generic
+    from numpy import bool_, dtype, generic, integer
 
-__all__ = ["Array", "ArrayT", "Number", "Operand", "Sizes", "short_cut"]
+__all__ = ["Array", "ArrayT", "Flag", "Number", "Operand", "Reduction", "Sizes", "short_cut"]
 
 
 class Array(Protocol):
@@ -29,12 +28,18 @@ class Array(Protocol):
 
 ArrayT = TypeVar("ArrayT", bound=Array)
 Number = SupportsFloat | SupportsIndex
+Reduction = SupportsIndex | Literal["none", "mean", "sum"]
 Sizes = Sequence[SupportsIndex] | Array
 if TYPE_CHECKING:
     Operand = Array | generic
+    Flag = int | bool_ | integer[Any]
+    ScalarT = TypeVar("ScalarT", bound=generic)
+    ShapeT = TypeVar("ShapeT", bound=tuple[Any, ...])
+    DTypeT = TypeVar("DTypeT", bound=dtype[Any])
 else:
-    # NumPy is not loaded for the sake of a name.
+    # NumPy is not loaded for the sake of names.
     Operand = Array
+    Flag = int
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 
@@ -43,4 +48,9 @@ def short_cut(native: Callable[..., Any]) -> Callable[[FunctionT], FunctionT]:
 
     Running the function itself takes up to a sixth of a small call.
     """
-    return partial(_core.keyword_function, native)
+
+    def cut(function: FunctionT) -> FunctionT:
+        function.__module__ = "softnpu.functional"  # where it is found, by users and by pickle
+        return _core.keyword_function(native, function)
+
+    return cut

@@ -13,6 +13,9 @@ count as the process's memory, but the system takes their pages when it is short
 
 from __future__ import annotations
 
+from operator import index
+from typing import SupportsIndex
+
 from softnpu import _core
 
 __all__ = ["release_memory", "set_pool_limit"]
@@ -31,7 +34,7 @@ def release_memory() -> int:
     return _core.release_memory()
 
 
-def set_pool_limit(limit: int) -> None:
+def set_pool_limit(limit: SupportsIndex) -> None:
     """Keep at most this much in idle buffers from now on.
 
     Parameters
@@ -46,7 +49,7 @@ def set_pool_limit(limit: int) -> None:
         limit is negative, needs more than 64 bits, or is no integer.
     """
     try:
-        _core.set_pool_limit(limit)
+        _core.set_pool_limit(index(limit))
     except TypeError:
         expected = "expected a number of bytes, an int from 0 to 2**64 - 1"
         raise TypeError(f"set_pool_limit: limit is {limit!r}; {expected}") from None

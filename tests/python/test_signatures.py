@@ -202,7 +202,7 @@ def test_the_stub_has_the_names_of_the_extension() -> None:
 def test_the_stub_has_the_signatures_of_the_extension(name: str) -> None:
     """Arguments, defaults and types are those that the extension says it has."""
     stub, said = stub_functions()[name], said_signature(name)
-    if name in SIGNATURES:  # the stub says more: a result is of the class of the first array
+    if name in SIGNATURES:  # functions that know no types; the stub adds them
         for argument in [*stub.args.posonlyargs, *said.args.posonlyargs]:
             argument.annotation = None
         stub.returns = said.returns = None

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 def elu_backward(
     grad_output: npt.NDArray[Any],
-    alpha: float,
-    scale: float,
-    input_scale: float,
+    alpha: SupportsFloat,
+    scale: SupportsFloat,
+    input_scale: SupportsFloat,
     is_result: bool,
     self_or_result: npt.NDArray[Any],
 ) -> npt.NDArray[np.float64]:

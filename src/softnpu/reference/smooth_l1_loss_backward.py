@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ def smooth_l1_loss_backward(
     self: npt.NDArray[Any],
     target: npt.NDArray[Any],
     reduction: int | str,
-    beta: float,
+    beta: SupportsFloat,
 ) -> npt.NDArray[np.float64]:
     """Gradient of the smooth L1 loss with respect to ``self``, in float64.
 
@@ -51,7 +51,7 @@ def smooth_l1_loss_backward(
     code = _REDUCTIONS.get(reduction, -1) if isinstance(reduction, str) else reduction
     if code not in (0, 1, 2):
         raise ValueError(f"smooth_l1_loss_backward: reduction is {reduction!r}; expected 0, 1 or 2")
-    if not beta >= 0:
+    if not float(beta) >= 0:
         raise ValueError(f"smooth_l1_loss_backward: beta is {beta}; expected at least 0")
     grad, a, b = (array.astype(np.float64) for array in (grad_out, self, target))
     with np.errstate(all="ignore"):

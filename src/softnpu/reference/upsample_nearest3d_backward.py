@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,9 @@ def upsample_nearest3d_backward(
     grad_out: npt.NDArray[Any],
     output_size: Sequence[int],
     input_size: Sequence[int],
-    scales_d: float = 0.0,
-    scales_h: float = 0.0,
-    scales_w: float = 0.0,
+    scales_d: SupportsFloat = 0.0,
+    scales_h: SupportsFloat = 0.0,
+    scales_w: SupportsFloat = 0.0,
     *,
     format: str = "NCDHW",
 ) -> npt.NDArray[np.float64]:
@@ -63,7 +63,7 @@ def upsample_nearest3d_backward(
     channels_last = format == "NDHWC"
     grad = np.moveaxis(grad_out, -1, 1) if channels_last else grad_out
     inner = _inner_sizes(grad.shape, tuple(output_size), tuple(input_size), channels_last)
-    scales = (scales_d, scales_h, scales_w)
+    scales = tuple(map(float, (scales_d, scales_h, scales_w)))
     given = all(scale > 0 for scale in scales)
     ranges = [
         _ranges(size, out, scale if given else None)

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators as functions on arrays, with the documented arguments in snake_case.
+
+Arrays are NumPy arrays, PyTorch tensors on the CPU, or any object on the CPU that speaks DLPack;
+kinds may be mixed, and `Array` says how they are read. A new result is contiguous, in row-major
+order, and of the kind of the first array. ``out`` is written in place and returned; it may be
+strided too, must be aligned and writeable, and must not overlap an input, except that elementwise
+operators take exactly the same view as an input.
+
+Nothing here takes part in automatic differentiation: a PyTorch tensor that requires grad is read
+like any other, and is refused as ``out``. Writing to ``out`` is as invisible to PyTorch as writing
+through ``tensor.numpy()``.
+
+New results of 4 MB and more get their memory from a pool; `softnpu.pool` says how to limit it.
+
+What breaks the contract raises a subclass of `softnpu.AclnnError`, with the documented status and
+message. TypeError and MemoryError are Python's own: a call does not fit the signature, or memory
+runs out. What an array's library raises when it takes a new result over comes through. The GIL is
+released while a kernel runs on arrays of 2048 elements or more.
+"""
+
+from softnpu.arguments import Array
+from softnpu.functional.elu_backward import elu_backward
+from softnpu.functional.max_unpool3d_backward import max_unpool3d_backward
+from softnpu.functional.selu_backward import selu_backward
+from softnpu.functional.smooth_l1_loss_backward import smooth_l1_loss_backward
+from softnpu.functional.upsample_nearest3d_backward import upsample_nearest3d_backward
+
+__all__ = [
+    "Array",
+    "elu_backward",
+    "max_unpool3d_backward",
+    "selu_backward",
+    "smooth_l1_loss_backward",
+    "upsample_nearest3d_backward",
+]

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gradient of max unpooling in three dimensions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, overload
+
+from softnpu import _core
+from softnpu.arguments import Array, ArrayT, Sizes, short_cut
+
+if TYPE_CHECKING:
+    from numpy import ndarray
+
+    from softnpu.arguments import DTypeT, ShapeT
+
+
+@overload
+def max_unpool3d_backward(
+    grad_output: ndarray[ShapeT, DTypeT],
+    self: Array,
+    indices: Array,
+    output_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    *,
+    out: None = None,
+) -> ndarray[ShapeT, DTypeT]: ...
+@overload
+def max_unpool3d_backward(
+    grad_output: ArrayT,
+    self: Array,
+    indices: Array,
+    output_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    *,
+    out: None = None,
+) -> ArrayT: ...
+@overload
+def max_unpool3d_backward(
+    grad_output: Array,
+    self: Array,
+    indices: Array,
+    output_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    *,
+    out: ArrayT,
+) -> ArrayT: ...
+
+
+@short_cut(_core.max_unpool3d_backward)
+def max_unpool3d_backward(
+    grad_output: Array,
+    self: Array,
+    indices: Array,
+    output_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    *,
+    out: Array | None = None,
+) -> Array:
+    """Gradient of three-dimensional max unpooling: a gather of grad_output at the indices.
+
+    Parameters
+    ----------
+    grad_output : array
+        float32, float16, float64, int8, uint8, int16, int32 or int64, of shape
+        (N, C, *output_size) or (N, *output_size).
+    self : array
+        The forward's input, of shape (N, C, D, H, W) or (N, D, H, W) and the same data type. Its
+        values are not read.
+    indices : array
+        int64, of the shape of self: positions in grad_output's flattened D, H, W.
+    output_size, stride, padding : sequence of 3 int
+        For D, H, W. stride and padding take part in the checks only.
+    out : array, optional
+        Shape of self, data type of grad_output; contiguous.
+
+    Returns
+    -------
+    array
+        ``out``, or a new array with the shape of self.
+
+    Raises
+    ------
+    ParamNullptrError
+        An argument other than out is None (161001).
+    ParamInvalidError
+        Data types, shapes or sizes break the rules above (161002).
+    IndexOutOfRangeError
+        An index is negative, or not below the product of output_size (361001); out is unspecified
+        then.
+    AclnnError
+        SOFTNPU_SOC names no product (100000), or one that does not have the operator (561003).
+    MemoryError
+        There is not enough memory.
+
+    Notes
+    -----
+    Source: aclnnMaxUnpool3dBackward.
+    """
+    return _core.max_unpool3d_backward(
+        grad_output, self, indices, output_size, stride, padding, out
+    )
