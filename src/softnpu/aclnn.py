@@ -12,6 +12,7 @@ Device memory, streams and everything else of the runtime are in `softnpu.acl`.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from numbers import Number
 from operator import index
 from typing import Any, SupportsComplex, SupportsFloat, SupportsIndex
@@ -110,31 +111,47 @@ def _numpy_type(dataType: int) -> np.dtype[Any]:
 _CONVERSIONS = ("__float__", "__index__", "__complex__")
 
 
-def _require_number(value: Any, name: str) -> None:
+def _as_number(value: Any, name: str) -> Any:
     """Refuse what NumPy converts without a word: texts, times, sequences, complex to real."""
     converts = any(hasattr(value, conversion) for conversion in _CONVERSIONS)
-    if not converts or np.ndim(value) != 0 or (kind := np.asarray(value).dtype.kind) in "SUMm":
+    if not converts or np.ndim(value) != 0 or np.asarray(value).dtype.kind in "SUMm":
         raise TypeError(f"aclCreateScalar: value is of class {type(value).__name__}, no number")
-    if kind == "c" and not name.startswith(("complex", "bool")):
+    number = _plain(value)
+    if np.iscomplexobj(number) and not name.startswith(("complex", "bool")):
         raise TypeError(f"aclCreateScalar: value is complex, but dataType is {name}")
+    return number
 
 
-def _as_whole(value: Any, dtype: np.dtype[Any]) -> Any:
-    if not isinstance(value, Number | np.generic | np.ndarray):
-        value = index(value) if hasattr(value, "__index__") else float(value)
+def _plain(value: Any) -> Any:
+    """Bring a number to a class whose numbers NumPy compares and converts."""
+    array = np.asarray(value)
+    if array.dtype.kind != "O" and array.dtype.isbuiltin == 1:
+        return array[()]
+    if isinstance(value, Number):
+        return value
+    for convert in (index, float):
+        with suppress(TypeError):
+            return convert(value)
+    return complex(value)
+
+
+def _require_range(value: Any, dtype: np.dtype[Any]) -> None:
     limits = np.iinfo(dtype)
     if not limits.min <= value <= limits.max:
         raise OverflowError(f"aclCreateScalar: {value} does not fit {dtype}")
-    return value
 
 
 def _bytes_of(value: Any, dataType: int) -> bytes:
     parts = dataType == constants.ACL_COMPLEX32
     dtype = np.dtype(np.float16) if parts else _numpy_type(dataType)
     if type(value) not in (bool, int, float):
-        _require_number(value, "complex32" if parts else dtype.name)
+        value = _as_number(value, "complex32" if parts else dtype.name)
     if dtype.kind in "iu":
-        value = _as_whole(value, dtype)
+        _require_range(value, dtype)
+    if dataType == constants.ACL_BF16:
+        from softnpu.reference import round_to  # NumPy would round to float32 in between
+
+        return round_to(float(value), dtype).tobytes()
     if type(value) is float and 1e-4 < value < 6e4 and not parts:
         return np.array(value, dtype).tobytes()  # in every range, and errstate takes a while
     with np.errstate(all="ignore"):  # beyond the range: infinity, as documented

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from softnpu import acl
+from tests.python.two_phases import Bench
 from tests.support.process import importing_tests
 
 REPEAT_INITIALIZE = 100002
@@ -27,6 +28,15 @@ def stream() -> Iterator[int]:
     acl.rt.destroy_stream_force(made)
     acl.rt.reset_device(0)
     acl.get_recent_err_msg()
+
+
+@pytest.fixture
+def bench(stream: int) -> Iterator[Bench]:
+    """A bench on the stream."""
+    made = Bench(stream)
+    yield made
+    for block in made.blocks:
+        acl.rt.free(block)
 
 
 @pytest.fixture

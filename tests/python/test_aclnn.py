@@ -3,73 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 import softnpu
 from softnpu import acl, aclnn
+from tests.python.two_phases import Bench, X, run
 
 Array = npt.NDArray[Any]
-TYPES = {np.dtype(np.float32): aclnn.ACL_FLOAT, np.dtype(np.int64): aclnn.ACL_INT64}
-
-
-class Bench:
-    """Device tensors and scalars that are released at the end."""
-
-    def __init__(self, stream: int) -> None:
-        self.stream = stream
-        self.blocks: list[int] = []
-
-    def block(self, size: int) -> int:
-        """Device memory."""
-        address, ret = acl.rt.malloc(size, acl.ACL_MEM_MALLOC_HUGE_FIRST)
-        assert ret == 0
-        self.blocks.append(address)
-        return address
-
-    def upload(self, array: Array) -> int:
-        """A copy of an array on the device."""
-        address = self.block(array.nbytes)
-        source = acl.util.numpy_to_ptr(array)
-        assert acl.rt.memcpy(address, array.nbytes, source, array.nbytes, 1) == 0
-        return address
-
-    def tensor(self, array: Array, strides: Sequence[int] | None = None) -> int:
-        """A tensor with an array's contents."""
-        address = self.upload(array)
-        kind = TYPES[array.dtype]
-        return aclnn.aclCreateTensor(array.shape, kind, strides, 0, 2, array.shape, address)
-
-    def read(self, tensor: int, shape: tuple[int, ...]) -> Array:
-        """A float32 tensor's contents."""
-        assert acl.rt.synchronize_stream(self.stream) == 0
-        return acl.util.ptr_to_numpy(aclnn.aclGetRawTensorAddr(tensor), shape, 11).copy()
-
-
-@pytest.fixture
-def bench(stream: int) -> Iterator[Bench]:
-    """A bench on the stream."""
-    made = Bench(stream)
-    yield made
-    for block in made.blocks:
-        acl.rt.free(block)
-
-
-def run(bench: Bench, name: str, *arguments: Any) -> None:
-    """Both phases."""
-    size, executor = getattr(aclnn, name + "GetWorkspaceSize")(*arguments)
-    workspace = bench.block(size) if size else None
-    assert getattr(aclnn, name)(workspace, size, executor, bench.stream) is None
-
-
-X = np.array([[-2, -1, 3], [0, 1, -0.5]], np.float32)
 
 
 def test_elu_backward(bench: Bench) -> None:
@@ -215,90 +159,6 @@ def test_a_tensor_that_cannot_be(shape: list[int], stride: list[int] | None, off
     """Null in C is an exception here; a list of strides of another length is never read past."""
     with pytest.raises(softnpu.ParamInvalidError):
         aclnn.aclCreateTensor(shape, aclnn.ACL_FLOAT, stride, offset, 2, shape, None)
-
-
-@pytest.mark.parametrize(
-    ("value", "dtype"),
-    [
-        (1.5, "ACL_FLOAT"),
-        (1.5, "ACL_FLOAT16"),
-        (1.5, "ACL_BF16"),
-        (1.5, "ACL_DOUBLE"),
-        (2, "ACL_INT8"),
-        (2, "ACL_UINT64"),
-        (True, "ACL_BOOL"),
-    ],
-)
-def test_a_scalar_holds_its_value_in_its_type(bench: Bench, value: Any, dtype: str) -> None:
-    """As an operator reads it."""
-    scale = aclnn.aclCreateScalar(value, getattr(aclnn, dtype))
-    one = aclnn.aclCreateScalar(1.0, aclnn.ACL_FLOAT)
-    out = bench.tensor(np.zeros_like(X))
-    tensors = bench.tensor(np.ones_like(X)), bench.tensor(np.abs(X) + 1)
-    run(bench, "aclnnEluBackward", tensors[0], one, scale, one, True, tensors[1], out)
-    assert (bench.read(out, X.shape) == float(value)).all()
-    aclnn.aclDestroyScalar(scale)
-
-
-def test_scalars_that_cannot_be() -> None:
-    """No value, no such type, a value that does not fit."""
-    with pytest.raises(softnpu.AclnnError):
-        aclnn.aclCreateScalar(None, aclnn.ACL_FLOAT)
-    with pytest.raises(softnpu.AclnnError):
-        aclnn.aclCreateScalar(1, aclnn.ACL_STRING)
-    with pytest.raises(OverflowError):
-        aclnn.aclCreateScalar(1000, aclnn.ACL_INT8)
-
-
-@pytest.mark.parametrize("dtype", ["ACL_FLOAT", "ACL_INT32", "ACL_BOOL", "ACL_COMPLEX32"])
-@pytest.mark.parametrize(
-    "value", ["1", b"1", [1, 2], [1.0], np.ones(1), np.datetime64(1, "s"), object()], ids=repr
-)
-def test_what_is_no_number_is_no_scalar(value: Any, dtype: str) -> None:
-    """It is not converted behind the caller's back."""
-    with pytest.raises(TypeError, match="aclCreateScalar: value is of class"):
-        aclnn.aclCreateScalar(value, getattr(aclnn, dtype))
-
-
-@pytest.mark.parametrize("dtype", ["ACL_FLOAT", "ACL_BF16", "ACL_INT32"])
-@pytest.mark.parametrize("value", [1j, np.complex64(1)], ids=repr)
-def test_a_complex_number_is_no_real_scalar(value: Any, dtype: str) -> None:
-    """The imaginary part is not dropped."""
-    with pytest.raises(TypeError, match="aclCreateScalar: value is complex, but dataType is"):
-        aclnn.aclCreateScalar(value, getattr(aclnn, dtype))
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize(
-    "dtype", ["ACL_FLOAT", "ACL_FLOAT16", "ACL_BF16", "ACL_COMPLEX64", "ACL_COMPLEX32"]
-)
-@pytest.mark.parametrize("value", [1e300, -1e300, 1e-300, np.float64(1e300)], ids=repr)
-def test_a_scalar_beyond_the_range_of_its_type(value: Any, dtype: str) -> None:
-    """It is infinity, or zero, without a warning."""
-    with np.errstate(all="raise"):
-        aclnn.aclDestroyScalar(aclnn.aclCreateScalar(value, getattr(aclnn, dtype)))
-
-
-@pytest.mark.parametrize("value", [Decimal("2.5"), Fraction(5, 2), np.float32(2.5), np.array(2.5)])
-def test_every_kind_of_number_makes_a_scalar(bench: Bench, value: Any) -> None:
-    """As given for a floating type, cut for an integer type."""
-    for dtype, expected in ((aclnn.ACL_FLOAT, 2.5), (aclnn.ACL_INT16, 2)):
-        scale = aclnn.aclCreateScalar(value, dtype)
-        one = aclnn.aclCreateScalar(1.0, aclnn.ACL_FLOAT)
-        out = bench.tensor(np.zeros_like(X))
-        tensors = bench.tensor(np.ones_like(X)), bench.tensor(np.abs(X) + 1)
-        run(bench, "aclnnEluBackward", tensors[0], one, scale, one, True, tensors[1], out)
-        assert (bench.read(out, X.shape) == expected).all()
-
-
-def test_complex_and_bfloat16_scalars_exist() -> None:
-    """They are descriptors like any other, whatever takes them."""
-    for value, dtype in ((1 + 2j, aclnn.ACL_COMPLEX64), (ml_dtypes.bfloat16(2), aclnn.ACL_BF16)):
-        scalar = aclnn.aclCreateScalar(value, dtype)
-        assert scalar > 0
-        aclnn.aclDestroyScalar(scalar)
-        with pytest.raises(softnpu.ParamInvalidError):
-            aclnn.aclDestroyScalar(scalar)
 
 
 def test_arrays_and_lists() -> None:
