@@ -126,11 +126,15 @@ def test_accuracy_is_as_tabled(row: accuracy.Row) -> None:
     is_result=st.booleans(),
 )
 def test_any_float32(g: float, x: float, scalars: Scalars, is_result: bool) -> None:
-    """Law: no float32 input and no scalars from 0 to 1e10 are more than 3 ULP off."""
+    """Law: no float32 input and no scalars from 0 to 1e10 are more than 2 ULP off.
+
+    At most two roundings happen, and the second one's units may be half of the first one's: up to
+    1.5 of them, and half of one that the reference is rounded by.
+    """
     grad, value = np.array([g], np.float32), np.array([x], np.float32)
     got = softnpu.elu_backward(grad, *scalars, is_result, value)
     expected = reference.elu_backward(grad, *scalars, is_result, value)
-    assert distance(got, expected, zero_sign=True).max() <= 3
+    assert distance(got, expected, zero_sign=True).max() <= 2
 
 
 def test_document_sample() -> None:
@@ -151,7 +155,7 @@ def test_wider_outputs_hold_the_float32_result(dtype: np.dtype[Any], is_result: 
     }
     narrow = outs[np.float32]
     expected = reference.elu_backward(g, 1.5, 0.7, 1.3, is_result, x)
-    assert distance(narrow, expected, zero_sign=True).max() <= (2 if is_result else 3)
+    assert distance(narrow, expected, zero_sign=True).max() <= 2
     assert distance(outs[np.float64], narrow.astype(np.float64), zero_sign=True).max() == 0
     for kind in (np.complex64, np.complex128):
         real, imaginary = outs[kind].real, outs[kind].imag
