@@ -42,11 +42,20 @@ class Softnpu:
         )
 
     def start(self, *args: object) -> "subprocess.Popen[str]":
-        """Starts `softnpu ARGS`, its stdout on a pipe."""
+        """Starts `softnpu ARGS`, its stdin and stdout on pipes."""
         command = [*self.command, *map(str, args)]
         return subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, cwd=self.folder, env=self.environment
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=self.folder,
+            env=self.environment,
         )
+
+    def programs(self) -> list[Path]:
+        """What lies in the cache."""
+        return sorted(Path(self.environment["XDG_CACHE_HOME"], "softnpu", "programs").iterdir())
 
     def write(self, name: str, text: str, executable: bool = False) -> Path:
         """Writes a file into the folder."""

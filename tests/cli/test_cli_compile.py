@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finding the compiler, showing what it says, and keeping what it makes."""
+"""Finding the compiler, showing what it says, and what makes another program."""
 
-import os
 import shutil
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +31,6 @@ class Counter:
         return len(self.log.read_text().splitlines()) if self.log.exists() else 0
 
 
-def programs(softnpu: Any) -> list[Path]:
-    """What lies in the cache."""
-    return sorted(Path(softnpu.environment["XDG_CACHE_HOME"], "softnpu", "programs").iterdir())
-
-
 def test_program_is_built_once(softnpu: Any) -> None:
     """A second run of the same content compiles nothing, whatever the file's date is."""
     counter = Counter(softnpu)
@@ -46,7 +39,7 @@ def test_program_is_built_once(softnpu: Any) -> None:
         assert softnpu("run", "hello.cpp", env=counter.environment).stdout == "hello\n"
         source.touch()
     assert counter.builds == 1
-    assert len(programs(softnpu)) == 1
+    assert len(softnpu.programs()) == 1
 
 
 def test_included_file_counts(softnpu: Any) -> None:
@@ -115,7 +108,7 @@ def test_libraries_and_objects_count(softnpu: Any, option: str, variables: dict[
         options = [option] if option else []
         done = softnpu("run", *options, "calls.cpp", env=variables)
         assert (done.returncode, done.stdout) == (0, number), done.stderr
-    assert len(programs(softnpu)) == 1
+    assert len(softnpu.programs()) == 1
 
 
 def test_assembled_files_count(softnpu: Any) -> None:
@@ -170,32 +163,6 @@ def test_compiler_counts(softnpu: Any) -> None:
     assert counter.builds == 1
 
 
-def test_concurrent_runs(softnpu: Any) -> None:
-    """Runs of one program that start together all work, and leave one program and nothing else."""
-    softnpu.write("hello.cpp", HELLO)
-    running = [softnpu.start("run", "hello.cpp") for _ in range(4)]
-    assert [process.communicate()[0] for process in running] == ["hello\n"] * 4
-    assert [process.returncode for process in running] == [0] * 4
-    assert len(programs(softnpu)) == 1
-
-
-def test_abandoned_builds_are_removed(softnpu: Any) -> None:
-    """What a killed run left is gone a day later; what is being built stays."""
-    softnpu.write("hello.cpp", HELLO)
-    softnpu("run", "hello.cpp")
-    (program,) = programs(softnpu)
-    old, new = program.parent / ".building-old", program.parent / ".building-new"
-    for folder in (old, new):
-        folder.mkdir()
-        (folder / "part").touch()
-    a_day_ago = time.time() - 25 * 3600
-    os.utime(old, (a_day_ago, a_day_ago))
-    softnpu.write("hello.cpp", f"{HELLO}int other;\n")
-    assert softnpu("run", "hello.cpp").stdout == "hello\n"
-    assert not old.exists()
-    assert new.is_dir()
-
-
 def test_compile_error_is_shown_as_printed(softnpu: Any) -> None:
     """A compile error is the compiler's own text and exit status; nothing is kept of it."""
     softnpu.write("wrong.cpp", "int main() { return undeclared; }\n")
@@ -212,7 +179,7 @@ def test_compile_error_is_shown_as_printed(softnpu: Any) -> None:
     assert (done.returncode, done.stderr) == (own.returncode, own.stderr)
     assert done.returncode != 0
     assert "undeclared" in done.stderr
-    assert programs(softnpu) == []
+    assert softnpu.programs() == []
 
 
 @pytest.mark.parametrize("stage", ["-E", "-o"])
@@ -270,20 +237,3 @@ def test_compiler_variable_with_words(softnpu: Any) -> None:
     softnpu.write("word.cpp", "#include <cstdio>\nint main() { std::puts(WORD); }\n")
     done = softnpu("run", "word.cpp", env={"CXX": "env c++ '-DWORD=\"a word\"'"})
     assert done.stdout == "a word\n"
-
-
-def test_cache_that_cannot_be_written(softnpu: Any) -> None:
-    """A cache folder that cannot be made is named, with the way out."""
-    softnpu.write("hello.cpp", HELLO)
-    blocked = softnpu.write("blocked", "a file")
-    done = softnpu("run", "hello.cpp", env={"XDG_CACHE_HOME": str(blocked)})
-    assert done.returncode == 1
-    assert str(blocked) in done.stderr
-    assert "XDG_CACHE_HOME" in done.stderr
-
-
-def test_cache_in_the_home_folder(softnpu: Any, tmp_path: Path) -> None:
-    """Without XDG_CACHE_HOME programs are kept in ~/.cache/softnpu/programs."""
-    softnpu.write("hello.cpp", HELLO)
-    assert softnpu("run", "hello.cpp", env={"XDG_CACHE_HOME": "", "HOME": str(tmp_path)}).stdout
-    assert list((tmp_path / ".cache" / "softnpu" / "programs").glob("*/hello"))

@@ -2,6 +2,7 @@
 """Compiled programs, kept by content in the user's cache folder."""
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -17,6 +18,10 @@ from softnpu import __version__
 from softnpu.cli.output import fail
 from softnpu.cli.toolchain import Toolchain, exit_status
 
+# As many programs are kept, those that were run last. Each edit of a source makes one, and each run
+# of a source that has __TIME__ in it.
+_KEPT = 100
+
 # What is older than a day is no longer being built: a signal ended that run.
 _ABANDONED = 24 * 3600.0
 
@@ -27,6 +32,8 @@ def compiled(source: Path, toolchain: Toolchain) -> Path:
     A program is equal when its preprocessed text, its name, the compiler, the flags (they hold the
     SDK's folder) and softnpu's version are: that covers every file that the source includes. What
     may be made of other files too, such as libraries that the flags name, is built each time.
+
+    The program stays where it is until this process ends, or becomes it.
     """
     preprocessed = toolchain.preprocess(source)
     if preprocessed.returncode != 0:
@@ -36,7 +43,7 @@ def compiled(source: Path, toolchain: Toolchain) -> Path:
     folder = programs / _key(source, toolchain, preprocessed.stdout)
     program = folder / source.stem
     try:
-        if not toolchain.reads_only(preprocessed.stdout) or not program.is_file():
+        if not toolchain.reads_only(preprocessed.stdout) or not _is_kept(program):
             _build_into(folder, source, toolchain)
     except OSError as error:
         fail(
@@ -78,22 +85,70 @@ def _key(source: Path, toolchain: Toolchain, text: bytes) -> str:
     return hashlib.sha256(json.dumps(parts).encode() + b"\0" + text).hexdigest()
 
 
+def _is_kept(program: Path) -> bool:
+    """Whether the program is there; if so it stays, and counts as run now."""
+    lock = _keep_all(program.parent.parent)
+    if program.is_file():
+        with contextlib.suppress(OSError):  # a cache that can only be read
+            os.utime(program.parent)
+        return True
+    if lock is not None:
+        os.close(lock)
+    return False
+
+
 def _build_into(folder: Path, source: Path, toolchain: Toolchain) -> None:
     """Build in a folder of its own and move the program, so that nobody meets half of it."""
-    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _remove_abandoned(folder.parent)
-    scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".building-"))
+    programs = folder.parent
+    programs.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _remove_abandoned(programs)
+    scratch = Path(tempfile.mkdtemp(dir=programs, prefix=".building-"))
     try:
         status = toolchain.build(source, scratch / source.stem)
         if status != 0:
             raise typer.Exit(exit_status(status))
         if not (scratch / source.stem).is_file():
             fail(f"the compiler {toolchain.compiler[0]} wrote no program")
+        _remove_unused(programs)
+        _keep_all(programs)
         # An earlier program gives way; a process that runs it keeps it.
         folder.mkdir(exist_ok=True, mode=0o700)
         (scratch / source.stem).replace(folder / source.stem)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _keep_all(programs: Path) -> int | None:
+    """Keep others from removing programs until the lock is closed, as it is by exec, too."""
+    try:
+        return _lock(programs, fcntl.LOCK_SH)
+    except OSError:  # there is no folder; or it cannot be locked, and nobody removes anything
+        return None
+
+
+def _remove_unused(programs: Path) -> None:
+    """Make room for one more program, unless a run is about to start one: then a later one does."""
+    try:
+        lock = _lock(programs, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return
+    used = {}
+    for folder in programs.glob("[!.]*"):
+        with contextlib.suppress(OSError):
+            used[folder] = folder.stat().st_mtime
+    for folder in sorted(used, key=used.__getitem__, reverse=True)[_KEPT - 1 :]:
+        shutil.rmtree(folder, ignore_errors=True)
+    os.close(lock)
+
+
+def _lock(programs: Path, kind: int) -> int:
+    descriptor = os.open(programs, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, kind)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def _remove_abandoned(programs: Path) -> None:
