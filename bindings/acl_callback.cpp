@@ -2,6 +2,7 @@
 // Python functions in streams, and the threads that run them.
 #include <unordered_map>
 
+#include "base/lasting.h"
 #include "c_function.h"
 #include "callbacks.h"
 #include "gil.h"
@@ -24,10 +25,7 @@ struct Registry {
   uintptr_t next = 1;
 };
 
-Registry& registry() {
-  static Registry& all = *new Registry;
-  return all;
-}
+Registry& registry() { return lasting<Registry>; }
 
 // What the device calls. An exception cannot reach whoever launched it: sys.unraisablehook gets it.
 void run(void* ticket) {

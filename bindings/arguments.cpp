@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/lasting.h"
 #include "numbers.h"
 #include "readable.h"
 
@@ -24,21 +25,20 @@ struct FormatName {
   Format format;
 };
 
-// Made once: writing the names out for each call would take a quarter of a small one.
-const std::vector<FormatName>& format_names() {
-  static const std::vector<FormatName>& names = *new std::vector<FormatName>([] {
-    std::vector<FormatName> made;
-    for (Format format :
-         {Format::ncdhw, Format::ndhwc, Format::nd, Format::nchw, Format::nhwc, Format::hwcn,
-          Format::nc, Format::ncl, Format::nc1hwc0, Format::ndc1hwc0, Format::nc1hwc0_c04,
-          Format::fractal_z, Format::fractal_nz, Format::fractal_z_3d})
-      made.push_back({PyUnicode_InternFromString(to_text(format).c_str()), format});
-    for (const FormatName& name : made)
-      if (name.text == nullptr) nb::raise_python_error();
-    return made;
-  }());
-  return names;
+std::vector<FormatName> name_formats() {
+  std::vector<FormatName> made;
+  for (Format format :
+       {Format::ncdhw, Format::ndhwc, Format::nd, Format::nchw, Format::nhwc, Format::hwcn,
+        Format::nc, Format::ncl, Format::nc1hwc0, Format::ndc1hwc0, Format::nc1hwc0_c04,
+        Format::fractal_z, Format::fractal_nz, Format::fractal_z_3d})
+    made.push_back({PyUnicode_InternFromString(to_text(format).c_str()), format});
+  for (const FormatName& name : made)
+    if (name.text == nullptr) nb::raise_python_error();
+  return made;
 }
+
+// Made once: writing the names out for each call would take a quarter of a small one.
+const std::vector<FormatName>& format_names() { return made_once<name_formats>(); }
 
 // A documented name's format; undefined for any other str.
 Format find_format(PyObject* text) {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <optional>
 
+#include "base/lasting.h"
 #include "numpy_abi.h"
 #include "numpy_memory.h"
 #include "readable.h"
@@ -32,19 +33,18 @@ nb::object import_multiarray() {
   }
 }
 
-NumPy& numpy() {
-  static NumPy& found = *[] {
-    const nb::object capsule = import_multiarray().attr("_ARRAY_API");
-    auto** table = static_cast<void**>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
-    if (table == nullptr) nb::raise_python_error();
-    return new NumPy{static_cast<PyTypeObject*>(table[kSlotArrayType]),
-                     static_cast<PyTypeObject*>(table[kSlotGenericType]),
-                     reinterpret_cast<DescrFromType>(table[kSlotDescrFromType]),
-                     reinterpret_cast<NewFromDescr>(table[kSlotNewFromDescr]),
-                     reinterpret_cast<SetHandler>(table[kSlotSetHandler])};
-  }();
-  return found;
+NumPy find_numpy() {
+  const nb::object capsule = import_multiarray().attr("_ARRAY_API");
+  auto** table = static_cast<void**>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
+  if (table == nullptr) nb::raise_python_error();
+  return {static_cast<PyTypeObject*>(table[kSlotArrayType]),
+          static_cast<PyTypeObject*>(table[kSlotGenericType]),
+          reinterpret_cast<DescrFromType>(table[kSlotDescrFromType]),
+          reinterpret_cast<NewFromDescr>(table[kSlotNewFromDescr]),
+          reinterpret_cast<SetHandler>(table[kSlotSetHandler])};
 }
+
+NumPy& numpy() { return made_once<find_numpy>(); }
 
 // numpy.dtype(ml_dtypes.bfloat16); null where ml_dtypes is missing. ml_dtypes costs as much to
 // import as the rest of softnpu, so it waits until a type that NumPy itself lacks shows up.

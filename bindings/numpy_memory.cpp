@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/lasting.h"
 #include "memory/buffer_pool.h"
 
 namespace softnpu::python {
@@ -43,19 +44,16 @@ numpy_abi::MemoryHandler handler = {.name = "softnpu",
                                     .free = release};
 
 // Lives as long as the process, as arrays may.
-PyObject* handler_capsule() {
-  static PyObject* const capsule = [] {
-    PyObject* made = PyCapsule_New(&handler, numpy_abi::kHandlerCapsule, nullptr);
-    if (made == nullptr) nb::raise_python_error();
-    return made;
-  }();
-  return capsule;
+PyObject* make_handler_capsule() {
+  PyObject* made = PyCapsule_New(&handler, numpy_abi::kHandlerCapsule, nullptr);
+  if (made == nullptr) nb::raise_python_error();
+  return made;
 }
 
 }  // namespace
 
 PooledMemory::PooledMemory(numpy_abi::SetHandler set_handler)
-    : set_handler_(set_handler), before_(set_handler(handler_capsule())) {
+    : set_handler_(set_handler), before_(set_handler(made_once<make_handler_capsule>())) {
   if (before_ == nullptr) nb::raise_python_error();
 }
 

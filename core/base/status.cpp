@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/lasting.h"
+
 namespace softnpu {
 namespace {
 
@@ -25,8 +27,7 @@ std::string_view aclnn_code_name(int32_t code) {
 }
 
 const std::string& Status::message() const {
-  static const std::string none;
-  return failure_ ? failure_->message : none;
+  return failure_ ? failure_->message : lasting<std::string>;
 }
 
 }  // namespace softnpu

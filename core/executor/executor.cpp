@@ -2,16 +2,14 @@
 #include "executor/executor.h"
 
 #include "base/guard.h"
+#include "base/lasting.h"
 #include "runtime/memory.h"
 #include "runtime/stream.h"
 #include "tensor/overlap.h"
 
 namespace softnpu {
 
-ExecutorTable& executors() {
-  static ExecutorTable& table = *new ExecutorTable;
-  return table;
-}
+ExecutorTable& executors() { return lasting<ExecutorTable>; }
 
 namespace {
 

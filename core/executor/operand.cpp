@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/checked.h"
+#include "base/lasting.h"
 #include "runtime/memory.h"
 #include "tensor/overlap.h"
 
@@ -148,18 +149,15 @@ const T* Handles::look_up(const char* name, Table& table, const void* handle, co
 }
 
 TensorArg Handles::tensor(const char* name, const void* handle) {
-  static const Tensor stand_in;
-  return {look_up(name, tensors(), handle, stand_in), handle};
+  return {look_up(name, tensors(), handle, lasting<Tensor>), handle};
 }
 
 const Scalar* Handles::scalar(const char* name, const void* handle) {
-  static const Scalar stand_in;
-  return look_up(name, scalars(), handle, stand_in);
+  return look_up(name, scalars(), handle, lasting<Scalar>);
 }
 
 const IntArray* Handles::int_array(const char* name, const void* handle) {
-  static const IntArray stand_in;
-  return look_up(name, int_arrays(), handle, stand_in);
+  return look_up(name, int_arrays(), handle, lasting<IntArray>);
 }
 
 }  // namespace softnpu

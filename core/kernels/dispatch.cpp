@@ -3,6 +3,11 @@
 #include <string_view>
 #include <vector>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "base/lasting.h"
 #include "kernels/table.h"
 
 namespace softnpu::kernels {
@@ -37,25 +42,18 @@ std::vector<const KernelTable*> detect() {
   return found;
 }
 
-const std::vector<const KernelTable*>& tables() {
-  static const std::vector<const KernelTable*>& found =
-      *new std::vector<const KernelTable*>(detect());
-  return found;
-}
+const std::vector<const KernelTable*>& tables() { return made_once<detect>(); }
 
-const KernelTable& choose() {
+const KernelTable* choose() {
   if (const char* wish = std::getenv("SOFTNPU_ISA"))
     for (const KernelTable* table : tables())
-      if (std::string_view(wish) == table->level) return *table;
-  return *tables().front();
+      if (std::string_view(wish) == table->level) return table;
+  return tables().front();
 }
 
 }  // namespace
 
-const KernelTable& active_table() {
-  static const KernelTable& chosen = choose();
-  return chosen;
-}
+const KernelTable& active_table() { return *made_once<choose>(); }
 
 const KernelTable& dense_float_table() {
 #if defined(__x86_64__)

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/lasting.h"
 #include "base/parse.h"
 #include "loops/openmp.h"
 #include "loops/shares.h"
@@ -29,15 +30,12 @@ int processors() {
   return static_cast<int>(std::thread::hardware_concurrency());
 }
 
-int default_threads() {
+std::atomic<int> default_threads() {
   const auto wish = parse_number(std::getenv("SOFTNPU_THREADS"), 1, kMostThreads);
   return wish ? *wish : std::clamp(processors(), 1, kMostThreads);
 }
 
-std::atomic<int>& wanted_threads() {
-  static std::atomic<int> count{default_threads()};
-  return count;
-}
+std::atomic<int>& wanted_threads() { return made_once<default_threads>(); }
 
 // One job at a time, on threads of its own or on an OpenMP runtime's.
 class Pool {

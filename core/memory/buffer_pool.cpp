@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/address_sanitizer.h"
+#include "base/lasting.h"
 #include "base/parse.h"
 #include "memory/pages.h"
 #include "runtime/machine.h"
@@ -22,17 +23,14 @@ namespace {
 
 constexpr size_t kMostByDefault = size_t{1} << 30;
 
-size_t default_limit() {
+std::atomic<size_t> default_limit() {
   constexpr size_t kMiB = size_t{1} << 20;
   const auto wish = parse_number<size_t>(std::getenv("SOFTNPU_POOL_MB"), 0, SIZE_MAX / kMiB);
   if (wish) return *wish * kMiB;
   return std::min(kMostByDefault, runtime::memory_limit() / 8 / kMiB * kMiB);
 }
 
-std::atomic<size_t>& limit() {
-  static std::atomic<size_t> bytes{default_limit()};
-  return bytes;
-}
+std::atomic<size_t>& limit() { return made_once<default_limit>(); }
 
 // Eight sizes for each power of 2, so that shapes that differ a little share buffers, and at most
 // an eighth is wasted.
@@ -193,15 +191,11 @@ class BufferPool {
   PoolUsage usage_{};
 };
 
-// Never destroyed: results may outlive static objects.
-BufferPool& pool() {
-  static BufferPool& only = *[] {
-    auto* made = new BufferPool;
-    pthread_atfork([] { pool().before_fork(); }, [] { pool().after_fork_in_parent(); },
-                   [] { pool().after_fork_in_child(); });
-    return made;
-  }();
-  return only;
+BufferPool& pool() { return lasting<BufferPool>; }
+
+[[gnu::constructor]] void expect_forks() {
+  pthread_atfork([] { pool().before_fork(); }, [] { pool().after_fork_in_parent(); },
+                 [] { pool().after_fork_in_child(); });
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "runtime/context.h"
 
 #include "base/handle_table.h"
+#include "base/lasting.h"
 #include "runtime/device.h"
 
 namespace softnpu::runtime {
@@ -9,10 +10,7 @@ namespace {
 
 using Table = HandleTable<Context, HandleKind::context>;
 
-Table& table() {
-  static Table& contexts = *new Table;
-  return contexts;
-}
+Table& table() { return lasting<Table>; }
 
 // A handle and not a pointer: another thread may destroy the context, and a program may call while
 // this thread's objects are being destroyed.

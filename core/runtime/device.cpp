@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device.h"
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include "base/fork.h"
+#include "base/lasting.h"
 #include "runtime/context.h"
 #include "runtime/settings.h"
 
@@ -22,13 +23,10 @@ struct Devices {
   Devices() { keep_free_over_fork(mutex, LockRank::outer); }
 
   std::mutex mutex;
-  std::vector<Device> list = std::vector<Device>(static_cast<size_t>(device_count()));
+  std::map<int32_t, Device> by_id;  // those that were ever set
 };
 
-Devices& devices() {
-  static Devices& all = *new Devices;
-  return all;
-}
+Devices& devices() { return lasting<Devices>; }
 
 Status not_set(int32_t device) {
   return fail(kRtContextNull, "device ", device, " is not set; aclrtSetDevice sets it");
@@ -52,7 +50,7 @@ Status check_device(int32_t device) {
 Status set_device(int32_t device) {
   RETURN_IF_FAILED(check_device(device));
   std::lock_guard lock(devices().mutex);
-  Device& d = devices().list[static_cast<size_t>(device)];
+  Device& d = devices().by_id[device];
   if (!d.context) d.context = make_context(device, true);
   if (!d.context) return fail(kRtResourceAllocFail, "too many contexts or streams are alive");
   ++d.times_set;
@@ -65,7 +63,7 @@ Status reset_device(int32_t device, Reset how) {
   std::shared_ptr<Context> last;
   {
     std::lock_guard lock(devices().mutex);
-    Device& d = devices().list[static_cast<size_t>(device)];
+    Device& d = devices().by_id[device];
     if (d.times_set == 0) return not_set(device);
     const bool releases = how == Reset::all || d.times_set == 1;
     if (releases) RETURN_IF_FAILED(check_caller(d));
@@ -79,7 +77,7 @@ Status reset_device(int32_t device, Reset how) {
 
 Status check_reset_of_all_devices() {
   std::lock_guard lock(devices().mutex);
-  for (const Device& d : devices().list) RETURN_IF_FAILED(check_caller(d));
+  for (const auto& [id, device] : devices().by_id) RETURN_IF_FAILED(check_caller(device));
   return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include "acl/acl_rt.h"
 #include "base/handle_table.h"
+#include "base/lasting.h"
 #include "runtime/context.h"
 #include "runtime/scheduler.h"
 
@@ -15,10 +16,7 @@ namespace {
 
 using Table = HandleTable<Event, HandleKind::event>;
 
-Table& table() {
-  static Table& events = *new Table;
-  return events;
-}
+Table& table() { return lasting<Table>; }
 
 int64_t now_ns() {
   timespec t;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "base/lasting.h"
 #include "runtime/memory.h"
 
 namespace softnpu::runtime {
@@ -66,13 +67,13 @@ size_t available_memory() {
   return kNoLimit;
 }
 
+size_t find_memory_limit() {
+  return std::min(physical_memory(), read_number(control_group().limit).value_or(kNoLimit));
+}
+
 }  // namespace
 
-size_t memory_limit() {
-  static const size_t limit =
-      std::min(physical_memory(), read_number(control_group().limit).value_or(kNoLimit));
-  return limit;
-}
+size_t memory_limit() { return made_once<find_memory_limit>(); }
 
 MemoryInfo memory_info() {
   const size_t total = memory_limit();

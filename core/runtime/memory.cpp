@@ -7,6 +7,7 @@
 #include <shared_mutex>
 
 #include "base/fork.h"
+#include "base/lasting.h"
 #include "runtime/arena.h"
 #include "runtime/machine.h"
 
@@ -29,10 +30,7 @@ struct Registry {
   std::atomic<uint64_t> time{0};  // changes with the lock held
 };
 
-Registry& registry() {
-  static Registry& all = *new Registry;
-  return all;
-}
+Registry& registry() { return lasting<Registry>; }
 
 uintptr_t number(const void* address) { return reinterpret_cast<uintptr_t>(address); }
 

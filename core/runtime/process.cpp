@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/lasting.h"
 #include "kernels/table.h"
 #include "loops/threads.h"
 #include "runtime/device.h"
@@ -25,10 +26,7 @@ struct Process {
   bool announced = false;
 };
 
-Process& process() {
-  static Process& the = *new Process;
-  return the;
-}
+Process& process() { return lasting<Process>; }
 
 Status check_config(const char* path) {
   if (path == nullptr || *path == '\0') return {};

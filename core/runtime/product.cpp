@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/lasting.h"
+
 namespace softnpu::runtime {
 namespace {
 
@@ -28,10 +30,7 @@ Selection select() {
   return {&kDefault, wanted, true};
 }
 
-const Selection& selection() {
-  static const Selection& chosen = *new Selection(select());
-  return chosen;
-}
+const Selection& selection() { return made_once<select>(); }
 
 }  // namespace
 

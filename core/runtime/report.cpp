@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/fork.h"
+#include "base/lasting.h"
 
 namespace softnpu::runtime {
 namespace {
@@ -38,10 +39,7 @@ struct Reports {
   std::map<int32_t, uint64_t> threads;                 // by stream id
 };
 
-Reports& reports() {
-  static Reports& all = *new Reports;
-  return all;
-}
+Reports& reports() { return lasting<Reports>; }
 
 Status not_subscribed() {
   return fail(kRtParamInvalid,

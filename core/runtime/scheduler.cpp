@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/lasting.h"
+
 namespace softnpu::runtime {
 namespace {
 
@@ -36,9 +38,6 @@ void ImmediateScheduler::resumed(std::shared_ptr<Queue> queue) {
   released->push_back(std::move(queue));
 }
 
-Scheduler& scheduler() {
-  static Scheduler& only = *new ImmediateScheduler;  // never destroyed: programs call at exit too
-  return only;
-}
+Scheduler& scheduler() { return lasting<ImmediateScheduler>; }
 
 }  // namespace softnpu::runtime

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/lasting.h"
 #include "base/parse.h"
 
 namespace softnpu::runtime {
@@ -25,10 +26,7 @@ DeviceSetting read_devices() {
   return {1, given, true};
 }
 
-const DeviceSetting& devices() {
-  static const DeviceSetting& setting = *new DeviceSetting(read_devices());
-  return setting;
-}
+const DeviceSetting& devices() { return made_once<read_devices>(); }
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 
 #include "acl/acl_rt.h"
 #include "base/handle_table.h"
+#include "base/lasting.h"
 #include "runtime/context.h"
 #include "runtime/report.h"
 
@@ -16,11 +17,7 @@ namespace {
 
 using Table = HandleTable<Stream, HandleKind::stream>;
 
-// None of the runtime's state is ever destroyed: programs call at exit, from any thread.
-Table& table() {
-  static Table& streams = *new Table;
-  return streams;
-}
+Table& table() { return lasting<Table>; }
 
 struct Live {
   Live() { keep_free_over_fork(mutex); }
@@ -28,10 +25,7 @@ struct Live {
   std::mutex mutex;
   std::map<int32_t, std::weak_ptr<Stream>> streams;  // by id, so in the order of their creation
 };
-Live& live() {
-  static Live& all = *new Live;
-  return all;
-}
+Live& live() { return lasting<Live>; }
 
 template <class Predicate>
 std::vector<std::shared_ptr<Stream>> live_streams(Predicate wanted) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/system_params.h"
 
+#include "base/lasting.h"
+
 namespace softnpu::runtime {
 
 Status SystemParams::check(int option) {
@@ -24,9 +26,6 @@ Status SystemParams::get(int option, std::optional<int64_t>& value) const {
   return {};
 }
 
-SystemParams& process_params() {
-  static SystemParams& params = *new SystemParams;
-  return params;
-}
+SystemParams& process_params() { return lasting<SystemParams>; }
 
 }  // namespace softnpu::runtime

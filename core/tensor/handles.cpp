@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor/handles.h"
 
+#include "base/lasting.h"
+
 namespace softnpu {
 namespace {
-
-// Constructed on first use and never destroyed.
-template <class Table>
-Table& immortal() {
-  static Table& table = *new Table;
-  return table;
-}
 
 Status read_sizes(const char* name, const int64_t* values, uint64_t count, Dims& out) {
   if (count > 0 && values == nullptr)
@@ -24,13 +19,13 @@ Status read_sizes(const char* name, const int64_t* values, uint64_t count, Dims&
 
 }  // namespace
 
-TensorTable& tensors() { return immortal<TensorTable>(); }
-ScalarTable& scalars() { return immortal<ScalarTable>(); }
-IntArrayTable& int_arrays() { return immortal<IntArrayTable>(); }
-FloatArrayTable& float_arrays() { return immortal<FloatArrayTable>(); }
-BoolArrayTable& bool_arrays() { return immortal<BoolArrayTable>(); }
-TensorListTable& tensor_lists() { return immortal<TensorListTable>(); }
-ScalarListTable& scalar_lists() { return immortal<ScalarListTable>(); }
+TensorTable& tensors() { return lasting<TensorTable>; }
+ScalarTable& scalars() { return lasting<ScalarTable>; }
+IntArrayTable& int_arrays() { return lasting<IntArrayTable>; }
+FloatArrayTable& float_arrays() { return lasting<FloatArrayTable>; }
+BoolArrayTable& bool_arrays() { return lasting<BoolArrayTable>; }
+TensorListTable& tensor_lists() { return lasting<TensorListTable>; }
+ScalarListTable& scalar_lists() { return lasting<ScalarListTable>; }
 
 Status not_found(const char* argument, const void* handle, HandleKind wanted) {
   if (handle == nullptr) return fail(kParamNullptr, argument, " is null");
