@@ -5,6 +5,8 @@
 // loop, write the tile out. A dense operand of the tile's own type is used where it lies.
 #pragma once
 
+#include <type_traits>
+
 #include "loops/fused.h"
 #include "loops/joined_rows.h"
 #include "loops/mixed_rows.h"
@@ -16,9 +18,8 @@
 SOFTNPU_LEVEL_BEGIN
 
 template <class Stage>
-constexpr DType kStageType = DType::f32;
-template <>
-constexpr DType kStageType<double> = DType::undefined;  // INT32 is always converted
+constexpr DType kStageType =
+    std::is_same_v<Stage, float> ? DType::f32 : DType::undefined;  // INT32 is always converted
 
 // How to read one input of type T.
 template <class Stage>
