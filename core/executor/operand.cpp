@@ -37,10 +37,13 @@ Status check_present(const Operand& operand) {
   return {};
 }
 
-Status check_on_device(const Operand& operand) {
-  REQUIRE(runtime::find_block(operand.arg->data).has_value(), kParamInvalid,
-          "not-device-memory"_rule, operand.name,
+// How many bytes the device allocation has from the operand's data on.
+Status find_room(const Operand& operand, int64_t& room) {
+  const std::byte* const data = operand.arg->data;
+  const auto block = runtime::find_block(data);
+  REQUIRE(block.has_value(), kParamInvalid, "not-device-memory"_rule, operand.name,
           " has its data at an address that is not device memory; allocate it with aclrtMalloc");
+  room = block->base + block->size - data;
   return {};
 }
 
@@ -53,11 +56,9 @@ Status check_aligned(const Operand& operand) {
   return {};
 }
 
-Status check_allocation(const Operand& operand) {
+Status check_room(const Operand& operand, int64_t room) {
   const Tensor& t = *operand.arg;
-  const auto block = runtime::find_block(t.data);
   const int64_t bytes = *checked_numel(t.storage) * item_size(t.dtype);
-  const auto room = block ? static_cast<int64_t>(block->base + block->size - t.data) : 0;
   REQUIRE(bytes <= room, kParamInvalid, "storage-past-allocation"_rule, operand.name,
           " has storage ", t.storage, " of ", bytes,
           " bytes, but its device allocation ends after ", room, " bytes");
@@ -83,16 +84,18 @@ Status check_overlap(const OperatorTraits& traits, std::span<const Operand> oper
 
 Status check_addresses(const OperatorTraits& traits, std::span<const Operand> operands,
                        Memory memory) {
-  const auto every = [&](Status (*check)(const Operand&)) -> Status {
-    for (const Operand& operand : operands)
-      if (needs_data(operand)) RETURN_IF_FAILED(check(operand));
+  // One check for all operands, then the next: that is the order of the contract.
+  const auto every = [&](auto&& check) -> Status {
+    for (size_t i = 0; i < operands.size(); ++i)
+      if (needs_data(operands[i])) RETURN_IF_FAILED(check(operands[i], i));
     return {};
   };
-  RETURN_IF_FAILED(every(check_present));
+  RETURN_IF_FAILED(every([](const Operand& o, size_t) { return check_present(o); }));
   if (memory == Memory::device) {
-    RETURN_IF_FAILED(every(check_on_device));
-    RETURN_IF_FAILED(every(check_aligned));
-    RETURN_IF_FAILED(every(check_allocation));
+    std::array<int64_t, kMostArguments> rooms;
+    RETURN_IF_FAILED(every([&](const Operand& o, size_t i) { return find_room(o, rooms[i]); }));
+    RETURN_IF_FAILED(every([](const Operand& o, size_t) { return check_aligned(o); }));
+    RETURN_IF_FAILED(every([&](const Operand& o, size_t i) { return check_room(o, rooms[i]); }));
   }
   return check_overlap(traits, operands);
 }

@@ -27,6 +27,9 @@ struct TensorArg {
 
 enum class Use : uint8_t { read, write, shape_only };
 
+// No operator has more tensors, scalars and arrays together.
+constexpr size_t kMostArguments = 8;
+
 struct Operand {
   const char* name;  // as documented
   TensorArg arg;
@@ -87,7 +90,7 @@ class SOFTNPU_EXPORT Handles {
   template <class Table, class T>
   const T* look_up(const char* name, Table& table, const void* handle, const T& stand_in);
 
-  std::array<std::shared_ptr<const void>, 8> kept_;
+  std::array<std::shared_ptr<const void>, kMostArguments> kept_;
   size_t count_ = 0;
   Status status_;
 };
