@@ -169,15 +169,26 @@ bool Queue::runs_on_this_thread() const {
   return false;
 }
 
+std::shared_ptr<Gate> Queue::closed_front_gate() const {
+  std::lock_guard lock(mutex_);
+  if (running_ || work_.empty()) return nullptr;
+  const auto& gate = work_.front().after;
+  return gate && !gate->is_open() ? gate : nullptr;
+}
+
 bool Queue::needs_this_thread() const {
-  if (runs_on_this_thread()) return true;
-  std::shared_ptr<Gate> gate;
-  {
-    std::lock_guard lock(mutex_);
-    if (running_ || work_.empty()) return false;
-    gate = work_.front().after;
+  // Not a recursion: streams may wait for each other in a chain of any length.
+  std::shared_ptr<const Queue> kept;
+  const Queue* queue = this;
+  while (!queue->runs_on_this_thread()) {
+    const auto gate = queue->closed_front_gate();
+    if (!gate) return false;
+    if (gate->is_opened_by_this_thread()) return true;
+    kept = gate->source();
+    if (!kept) return false;
+    queue = kept.get();
   }
-  return gate && gate->needs_this_thread();
+  return true;
 }
 
 }  // namespace softnpu::runtime

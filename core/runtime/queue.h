@@ -56,6 +56,8 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
  private:
   bool front_is_ready() const;
   bool pass_front_gate();
+  // The gate that holds the queue back; null when none does, or a thread runs the queue.
+  std::shared_ptr<Gate> closed_front_gate() const;
   void run_front(std::unique_lock<std::mutex>& lock);
 
   mutable std::mutex mutex_;

@@ -9,33 +9,49 @@
 namespace softnpu::runtime {
 namespace {
 
-// Queues that work on this thread has released. Its outermost run takes them up when its own work
-// is done: taking them up on the spot would nest as deep as streams wait for each other.
-thread_local constinit std::vector<std::shared_ptr<Queue>>* released = nullptr;
+// Queues that this thread's outermost run takes up when its own work is done. Those that its work
+// has released: taking them up on the spot would nest as deep as streams wait for each other.
+thread_local constinit std::vector<std::shared_ptr<Queue>>* later = nullptr;
+
+// Work that launches work, which launches work: from this depth on it is taken up later, too.
+constexpr int kDeepest = 100;
+thread_local constinit int depth = 0;
+
+void run_nested(Queue& queue) {
+  ++depth;
+  queue.run_ready();
+  --depth;
+}
 
 void run(Queue& queue) {
-  if (released != nullptr) return queue.run_ready();
+  if (later != nullptr) return run_nested(queue);
   std::vector<std::shared_ptr<Queue>> list;
-  released = &list;
+  later = &list;
   queue.run_ready();
   while (!list.empty()) {
     const auto next = std::move(list.back());
     list.pop_back();
     next->run_ready();
   }
-  released = nullptr;
+  later = nullptr;
+}
+
+void run_later(std::shared_ptr<Queue> queue) {
+  // A thread that waits for the queue need not wait for this thread's turn to come.
+  queue->wake_waiters();
+  later->push_back(std::move(queue));
 }
 
 }  // namespace
 
-void ImmediateScheduler::submitted(Queue& queue) { run(queue); }
+void ImmediateScheduler::submitted(Queue& queue) {
+  depth < kDeepest ? run(queue) : run_later(queue.shared_from_this());
+}
+
 void ImmediateScheduler::wanted(Queue& queue) { run(queue); }
 
 void ImmediateScheduler::resumed(std::shared_ptr<Queue> queue) {
-  if (released == nullptr) return run(*queue);
-  // A thread that waits for the queue need not wait for this thread's turn to come.
-  queue->wake_waiters();
-  released->push_back(std::move(queue));
+  later == nullptr ? run(*queue) : run_later(std::move(queue));
 }
 
 Scheduler& scheduler() { return lasting<ImmediateScheduler>; }

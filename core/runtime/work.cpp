@@ -28,11 +28,8 @@ bool Gate::pass_or_enlist(const std::weak_ptr<Queue>& queue) {
   return false;
 }
 
-bool Gate::needs_this_thread() const {
-  if (is_open()) return false;
-  if (opener_.load(std::memory_order_relaxed) == static_cast<uint64_t>(pthread_self())) return true;
-  const auto source = source_.lock();
-  return source && source->needs_this_thread();
+bool Gate::is_opened_by_this_thread() const {
+  return opener_.load(std::memory_order_relaxed) == static_cast<uint64_t>(pthread_self());
 }
 
 }  // namespace softnpu::runtime

@@ -34,8 +34,9 @@ class Gate {
 
   // Only this thread (a pthread_t) will open it: it has subscribed to a stream's callbacks.
   void set_opener(uint64_t thread) { opener_.store(thread, std::memory_order_relaxed); }
-  // Whether a wait of the calling thread for this gate would never end.
-  bool needs_this_thread() const;
+  bool is_opened_by_this_thread() const;
+  // The queue whose work will open it; null when a thread will, or when the queue is gone.
+  std::shared_ptr<const Queue> source() const { return source_.lock(); }
 
  private:
   std::atomic<bool> open_{false};

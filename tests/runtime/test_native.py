@@ -76,3 +76,9 @@ def test_fork_while_others_call(tmp_path: Path) -> None:
     """A child made by fork() while other threads call can allocate, make handles and destroy."""
     done = compile_and_run("forked_child", tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+def test_deep_chains(tmp_path: Path) -> None:
+    """However many streams wait for each other, or launch from each other's work, all run."""
+    done = compile_and_run("deep_chains", tmp_path)
+    assert done.returncode == 0, done.stderr
