@@ -39,9 +39,10 @@ template <class Operation>
 aclError run_in_stream(const char* function, const Operation& operation, aclrtStream stream) {
   return entry(function, [&]() -> Status {
     RETURN_IF_FAILED(require_device());
+    const uint64_t time = memory_time();  // earlier than the check, so as to miss nothing
     RETURN_IF_FAILED(operation.check());
-    return launch(stream, function, [operation]() -> Status {
-      RETURN_IF_FAILED(operation.check());
+    return launch(stream, function, [operation, time]() -> Status {
+      if (memory_time() != time) RETURN_IF_FAILED(operation.check(time));
       operation.run();
       return {};
     });

@@ -4,8 +4,6 @@
 #include <cstring>
 #include <optional>
 
-#include "runtime/memory.h"
-
 namespace softnpu::runtime {
 namespace {
 
@@ -23,33 +21,33 @@ Status check_pitch(std::string_view name, size_t pitch, size_t width) {
 }
 
 Status check_rows(std::string_view name, const void* address, size_t pitch, size_t width,
-                  size_t height) {
+                  size_t height, uint64_t time) {
   const auto bytes = extent(pitch, width, height);
   if (!bytes)
     return fail(kRtParamInvalid, height, " rows that are ", pitch,
                 " bytes apart do not fit memory");
-  return check_range(name, address, *bytes);
+  return check_range(name, address, *bytes, time);
 }
 
 }  // namespace
 
-Status Copy::check() const {
+Status Copy::check(uint64_t time) const {
   if (count > dest_max)
     return fail(kRtParamInvalid, "count is ", count, ", above destMax, which is ", dest_max);
-  RETURN_IF_FAILED(check_range("dst", dst, count));
-  return check_range("src", src, count);
+  RETURN_IF_FAILED(check_range("dst", dst, count, time));
+  return check_range("src", src, count, time);
 }
 
 void Copy::run() const {
   if (count != 0) std::memmove(dst, src, count);
 }
 
-Status Copy2d::check() const {
+Status Copy2d::check(uint64_t time) const {
   RETURN_IF_FAILED(check_pitch("dpitch", dpitch, width));
   RETURN_IF_FAILED(check_pitch("spitch", spitch, width));
   if (width == 0 || height == 0) return {};
-  RETURN_IF_FAILED(check_rows("dst", dst, dpitch, width, height));
-  return check_rows("src", src, spitch, width, height);
+  RETURN_IF_FAILED(check_rows("dst", dst, dpitch, width, height, time));
+  return check_rows("src", src, spitch, width, height, time);
 }
 
 void Copy2d::run() const {
@@ -60,10 +58,10 @@ void Copy2d::run() const {
     std::memmove(to + row * dpitch, from + row * spitch, width);
 }
 
-Status Fill::check() const {
+Status Fill::check(uint64_t time) const {
   if (count > max_count)
     return fail(kRtParamInvalid, "count is ", count, ", above maxCount, which is ", max_count);
-  return check_range("devPtr", ptr, count);
+  return check_range("devPtr", ptr, count, time);
 }
 
 void Fill::run() const {

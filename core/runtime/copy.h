@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies and fills. Their arguments are checked when they are called, and those of the asynchronous
-// forms again when their turn in the stream comes: memory may have been freed in between.
+// forms again when their turn in the stream comes, if memory was freed in between.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 
 #include "base/export.h"
 #include "base/status.h"
+#include "runtime/memory.h"
 
 namespace softnpu::runtime {
 
@@ -18,7 +19,8 @@ struct SOFTNPU_EXPORT Copy {
   const void* src;
   size_t count;
 
-  Status check() const;
+  // Memory that the runtime allocated after `time` is refused.
+  Status check(uint64_t time = kNow) const;
   void run() const;
 };
 
@@ -31,7 +33,7 @@ struct SOFTNPU_EXPORT Copy2d {
   size_t width;
   size_t height;
 
-  Status check() const;
+  Status check(uint64_t time = kNow) const;
   void run() const;
 };
 
@@ -41,7 +43,7 @@ struct SOFTNPU_EXPORT Fill {
   int32_t value;  // its low 8 bits go into every byte
   size_t count;
 
-  Status check() const;
+  Status check(uint64_t time = kNow) const;
   void run() const;
 };
 

@@ -126,7 +126,7 @@ Status release(Family family, const void* address) {
   return {};
 }
 
-Status check_range(std::string_view argument, const void* address, size_t count) {
+Status check_range(std::string_view argument, const void* address, size_t count, uint64_t time) {
   if (count == 0) return {};
   if (address == nullptr) return fail(kRtParamInvalid, argument, " is null");
   Registry& r = registry();
@@ -139,6 +139,9 @@ Status check_range(std::string_view argument, const void* address, size_t count)
     return fail(kRtParamInvalid, "the ", count, " bytes from ", argument,
                 " on reach past the end of memory");
   }
+  if (found->second.made > time)
+    return fail(kRtParamInvalid, argument,
+                " is in memory of the runtime that was freed, and allocated again since");
   const size_t offset = number(address) - found->first;
   const size_t room = found->second.size - offset;
   if (count <= room) return {};

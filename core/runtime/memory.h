@@ -37,8 +37,11 @@ SOFTNPU_EXPORT Status allocate(Family family, size_t size, void** out);
 SOFTNPU_EXPORT Status release(Family family, const void* address);
 
 // Whether `count` bytes may be touched at `address`, as far as the runtime knows: they must lie
-// inside one live allocation, or in memory that was never the runtime's.
-SOFTNPU_EXPORT Status check_range(std::string_view argument, const void* address, size_t count);
+// inside one live allocation that was there at `time` already, or in memory that was never the
+// runtime's.
+constexpr uint64_t kNow = UINT64_MAX;
+SOFTNPU_EXPORT Status check_range(std::string_view argument, const void* address, size_t count,
+                                  uint64_t time = kNow);
 
 // Bytes in live allocations of both families.
 SOFTNPU_EXPORT size_t allocated_bytes();

@@ -100,6 +100,29 @@ def test_freed_memory(rt: Runtime, asynchronous: bool) -> None:
         assert (mine == pattern(100)).all()
 
 
+@pytest.mark.parametrize("name", ["aclrtMemcpyAsync", "aclrtMemcpy2dAsync", "aclrtMemsetAsync"])
+def test_memory_that_is_allocated_again(rt: Runtime, name: str) -> None:
+    """What waits in a stream does not touch what a later allocation made of its memory."""
+    arguments = {
+        "aclrtMemcpyAsync": lambda at, to: (to, 100, at, 100, 3),
+        "aclrtMemcpy2dAsync": lambda at, to: (at, 10, to, 10, 10, 10, 3),
+        "aclrtMemsetAsync": lambda at, _: (at, 100, 0, 100),
+    }[name]
+    other, unrelated = rt.upload(pattern(100, 1)), made(rt.api.aclrtMalloc, 100, 0)
+    for reuses in (False, True):
+        block = made(rt.api.aclrtMalloc, 100, 0)
+        with rt.held() as release:
+            rt.check(getattr(rt.api, name)(*arguments(block, other), rt.stream))
+            rt.check(rt.api.aclrtFree(block if reuses else unrelated))
+            again = rt.upload(pattern(100, 2))
+            assert again == (block if reuses else unrelated)
+            release()
+        assert rt.synchronize() == (PARAM_INVALID if reuses else 0)
+        if reuses:
+            assert "was freed, and allocated again since" in rt.message()
+            assert (rt.download(again, 100) == pattern(100, 2)).all()
+
+
 def test_null(rt: Runtime, asynchronous: bool) -> None:
     """Null with something to copy is 107000; nothing to copy is fine."""
     block = rt.malloc(10)
