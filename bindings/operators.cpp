@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators on arrays; softnpu/functional.py gives them keywords and documentation. Every
+// The operators on arrays; softnpu/functional/ gives them keywords and documentation. Every
 // argument may be None; what that means is for the contract to say.
 #include "sections.h"
 
