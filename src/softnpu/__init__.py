@@ -2,7 +2,8 @@
 """Runs Ascend aclnn operators on machines that have no Ascend NPU.
 
 The functions here take NumPy arrays, PyTorch tensors on the CPU, or any array that speaks DLPack.
-``softnpu.aclnn`` and ``softnpu.acl`` hold the documented two-phase and runtime interfaces.
+``softnpu.aclnn`` and ``softnpu.acl`` hold the documented two-phase and runtime interfaces,
+``softnpu.reference`` the definitions in float64.
 """
 
 from softnpu._core import info as _info

@@ -18,11 +18,10 @@ class AclnnError(RuntimeError):
     Parameters
     ----------
     status : int
-        The documented code.
+        The documented code; kept as an attribute.
     message : str
-        One line: the function, the argument, what was expected and what came. It is the same that
-        ``aclGetRecentErrMsg()`` gives a C program.
-
+        One line: the function, the argument, what came and what was expected. It is the same that
+        ``aclGetRecentErrMsg()`` gives a C program; kept as an attribute.
     """
 
     def __init__(self, status: int, message: str) -> None:
@@ -41,11 +40,11 @@ class AclnnError(RuntimeError):
 
 
 class ParamNullptrError(AclnnError, TypeError):
-    """161001: a required argument is None, or an array has no data."""
+    """161001: a required argument is None, or an array has no data; a TypeError, too."""
 
 
 class ParamInvalidError(AclnnError, ValueError):
-    """161002: an argument breaks the operator's contract."""
+    """161002: an argument breaks the operator's contract; a ValueError, too."""
 
 
 class DeviceRuntimeError(AclnnError):
@@ -53,7 +52,7 @@ class DeviceRuntimeError(AclnnError):
 
 
 class IndexOutOfRangeError(DeviceRuntimeError, IndexError):
-    """361001, because an index lies outside its axis."""
+    """361001, because an index lies outside the axes that it counts; an IndexError, too."""
 
 
 _CLASSES: dict[int, type[AclnnError]] = {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import ml_dtypes
@@ -102,6 +103,21 @@ def test_none_is_null(operator: Operator) -> None:
         expected = f"{operator.aclnn}GetWorkspaceSize: {operator.documented[name]} is null"
         assert str(caught.value) == expected
         assert caught.value.status == 161001
+
+
+@pytest.mark.parametrize(
+    ("operator", "name"),
+    [
+        (o, name)
+        for o in OPERATORS
+        for name in ("is_result", "reduction", "beta", "scales_d", "scales_h", "scales_w", "format")
+        if name in inspect.signature(o.function).parameters
+    ],
+    **NAMED,
+)
+def test_none_is_no_number(operator: Operator, name: str) -> None:
+    """What is no pointer in C cannot be null: None is a wrong value like others."""
+    refused(operator, name, None, "is of class NoneType")
 
 
 def test_null_is_reported_before_anything_else_that_is_wrong() -> None:

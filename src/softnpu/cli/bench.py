@@ -28,7 +28,7 @@ FilterOption = Annotated[
     typer.Option(
         "--filter",
         metavar="TEXT",
-        help="Only cases whose name or class contains TEXT or matches it; repeatable.",
+        help="Only cases whose name or class contains TEXT, or matches it as a glob; repeatable.",
     ),
 ]
 QuickOption = Annotated[
@@ -44,12 +44,16 @@ OutOption = Annotated[
 ]
 CompareOption = Annotated[
     Path | None,
-    typer.Option("--compare", metavar="FILE", help="Show what is slower than in a results.json."),
+    typer.Option(
+        "--compare", metavar="FILE", help="Show what is slower or faster than in a results.json."
+    ),
 ]
 FailBelowOption = Annotated[
     float,
     typer.Option(
-        "--fail-below", metavar="RATIO", help="Exit 1 when a class is below RATIO of the peer."
+        "--fail-below",
+        metavar="RATIO",
+        help="Exit 1 when a class is below RATIO times the speed of --against's peer.",
     ),
 ]
 ListOption = Annotated[bool, typer.Option("--list", help="Print the names and exit.")]

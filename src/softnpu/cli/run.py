@@ -40,7 +40,7 @@ def command(
     C and C++ sources are compiled with the system's compiler first. The 100 programs that were run
     last are kept, in softnpu/programs of $XDG_CACHE_HOME, which is ~/.cache where it is not set.
     $CXX, $CXXFLAGS (for C: $CC, $CFLAGS), $CPPFLAGS and $LDFLAGS are honoured.
-    Python scripts can import acl.
+    In Python scripts, import acl gives softnpu.acl.
 
     The exit status is the program's, or the compiler's when that fails; 127 when there is no
     compiler, 126 when FILE cannot be run, 2 when there is no such file.

@@ -3,9 +3,14 @@
 
 Arrays are NumPy arrays, PyTorch tensors on the CPU, or any object on the CPU that speaks DLPack;
 kinds may be mixed, and `Array` says how they are read. A new result is contiguous, in row-major
-order, and of the kind of the first array. ``out`` is written in place and returned; it may be
-strided too, must be aligned and writeable, and must not overlap an input, except that elementwise
-operators take exactly the same view as an input.
+order, and of the kind of the first array: a plain array or tensor where that is a scalar of NumPy's
+or of a subclass, and what the ``from_dlpack`` of any other library makes; where there is none,
+``out`` must be given. ``out`` is written in place and returned; it may be strided too, must be
+aligned and writeable, and must not overlap an input, except that elementwise operators take exactly
+the same view as an input.
+
+The environment variable ``SOFTNPU_SOC`` chooses the product that is emulated, once per process. Not
+every product has every operator, and Ascend310P and Ascend910 have no bfloat16.
 
 Nothing here takes part in automatic differentiation: a PyTorch tensor that requires grad is read
 like any other, and is refused as ``out``. Writing to ``out`` is as invisible to PyTorch as writing

@@ -83,13 +83,13 @@ def elu_backward(
     grad_output : array
         float32, float16 or bfloat16, of any shape of rank 0 to 8.
     alpha, scale, input_scale : number
-        Real numbers; used as float32. alpha must not be negative when is_result is true.
+        Real numbers; used as float32. alpha must not be below 0 when is_result is true.
     is_result : bool
         Whether self_or_result is the forward's output; otherwise it is its input.
     self_or_result : array
         Shape and data type of grad_output.
     out : array, optional
-        Shape of grad_output; float16, bfloat16, float32, float64, complex64 or complex128. It may
+        Shape of grad_output; float32, float16, bfloat16, float64, complex64 or complex128. It may
         be the same view as an input.
 
     Returns
@@ -100,9 +100,9 @@ def elu_backward(
     Raises
     ------
     ParamNullptrError
-        An argument other than out is None (161001).
+        An array other than out, or a number, is None (161001).
     ParamInvalidError
-        Data types, shapes, rank or numbers break the rules above (161002).
+        Data types, shapes, rank, numbers or is_result break the rules above (161002).
     AclnnError
         SOFTNPU_SOC names no product (100000), or one that does not have the operator (561003).
     MemoryError

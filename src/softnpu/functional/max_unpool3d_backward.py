@@ -69,18 +69,19 @@ def max_unpool3d_backward(
         (N, C, *output_size) or (N, *output_size).
     self : array
         The forward's input, of shape (N, C, D, H, W) or (N, D, H, W) and the same data type. Its
-        values are not read.
+        values are not read. Only N may be 0.
     indices : array
         int64, of the shape of self: positions in grad_output's flattened D, H, W.
     output_size, stride, padding : sequence of 3 int
-        For D, H, W. stride and padding take part in the checks only.
+        For D, H, W; output_size and stride above 0, and the product of output_size at least that of
+        self's D, H, W. stride and padding take part in the checks only.
     out : array, optional
         Shape of self, data type of grad_output; contiguous.
 
     Returns
     -------
     array
-        ``out``, or a new array with the shape of self.
+        ``out``, or a new array with the shape of self and the data type of grad_output.
 
     Raises
     ------

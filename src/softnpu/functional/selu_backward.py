@@ -34,7 +34,7 @@ def selu_backward(grad_output: Operand, result: Operand, *, out: Array | None = 
     """Gradient of the scaled exponential linear unit, from the forward's output.
 
     For each y of result it is grad_output times 1.0507... where y >= 0, else times
-    (y + 1.7580...). Integers are rounded toward zero and saturated.
+    (y + 1.7580...). Integer results are rounded toward zero and saturated.
 
     Parameters
     ----------

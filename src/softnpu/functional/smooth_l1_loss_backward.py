@@ -57,8 +57,9 @@ def smooth_l1_loss_backward(
 ) -> Array:
     """Gradient of the smooth L1 loss with respect to self.
 
-    With d = self - target it is grad_out times d / beta where abs(d) < beta, else times the sign
-    of d; divided by the number of elements of self broadcast with target if reduction is "mean".
+    With d = self - target the result is grad_out times d / beta where abs(d) < beta, else times the
+    sign of d; divided by the number of elements of self broadcast with target if reduction is
+    "mean".
 
     Parameters
     ----------
@@ -66,11 +67,11 @@ def smooth_l1_loss_backward(
         float32, float16 or bfloat16, of rank 0 to 8; shapes are broadcast together and data types
         promoted.
     reduction : {0, 1, 2, "none", "mean", "sum"}
-        The forward's reduction.
+        The forward's reduction: 0 is "none", 1 is "mean", 2 is "sum".
     beta : number
-        Where the loss turns from quadratic to linear; 0 or more.
+        Where the loss turns from quadratic to linear; 0 or more, used as float32.
     out : array, optional
-        The broadcast shape; float32, float16 or bfloat16.
+        The broadcast shape; float32, float16 or bfloat16. It may be the same view as an input.
 
     Returns
     -------

@@ -71,7 +71,8 @@ def upsample_nearest3d_backward(
     Parameters
     ----------
     grad_out : array
-        float32, float16, bfloat16 or float64, of rank 5 and not empty.
+        float32, float16, bfloat16 or float64, of shape (N, C, D, H, W), or (N, D, H, W, C) with
+        format "NDHWC"; not empty.
     output_size : sequence of 3 int
         D, H, W of grad_out.
     input_size : sequence of 5 int
@@ -79,11 +80,11 @@ def upsample_nearest3d_backward(
         of grad_out tell which, and where they fit both it is the former; pass out to have it the
         other way.
     scales_d, scales_h, scales_w : number, optional
-        Output size over input size. They count only if all three are above 0; otherwise the sizes
-        decide.
+        Output size over input size. They count only if all three are above 0, and each input size
+        times its scale, rounded down, must be the output size then; otherwise the sizes decide.
     format : str, optional
-        "NDHWC" for arrays whose last axis is the channel; any other public format is read as
-        "NCDHW".
+        "NDHWC" for arrays whose last axis is the channel; "ND", "NCHW" and the other public formats
+        are read as "NCDHW".
     out : array, optional
         Shape input_size, data type of grad_out.
 
@@ -97,7 +98,8 @@ def upsample_nearest3d_backward(
     ParamNullptrError
         grad_out, output_size or input_size is None (161001).
     ParamInvalidError
-        Data type, format, rank, sizes or scales break the rules above (161002).
+        Data type, format, rank, sizes or scales break the rules above, or the sizes are beyond the
+        operator's limits, such as 2**20 for one of them (161002).
     AclnnError
         SOFTNPU_SOC names no product (100000), or one that does not have the operator (561003).
     MemoryError
