@@ -51,6 +51,7 @@ def script(tmp_path: Path) -> Callable[[str], str]:
             check=False,
             cwd=tmp_path,
             env=importing_tests(),
+            timeout=300,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()

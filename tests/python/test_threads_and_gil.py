@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -171,3 +172,37 @@ if sys.argv[1] == "reports":
     in_callback.wait()
 print("done")
 """
+
+
+def test_the_first_calls_of_many_threads(script: Callable[[str], str]) -> None:
+    """What the first call has to import holds up no other thread's, which has the GIL meanwhile."""
+    program = """
+import sys, threading
+import softnpu
+
+class Producer:
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self, **_):
+        import numpy as np
+        return np.ones(16, np.float32).__dlpack__()
+
+def call():
+    start.wait()
+    try:
+        softnpu.selu_backward(Producer(), Producer())
+    except softnpu.ParamInvalidError:  # no library of its own that a result could be made with
+        done.append(1)
+
+assert "numpy" not in sys.modules
+sys.setswitchinterval(1e-6)
+start, done = threading.Barrier(4), []
+threads = [threading.Thread(target=call) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(len(done))
+"""
+    assert script(program) == "4"
