@@ -31,16 +31,17 @@ SOFTNPU_INLINE double exp_for_float(double t) {
   const double shifted = multiply_add(x, 0x1.71547652b82fep0, shift);
   const double n = shifted - shift;
   const double r = multiply_add(n, -0x1.62e42fefa39efp-1, x);
-  // Minimax polynomial on |r| <= ln 2 / 2, relative error 2^-34.5.
-  double p = 0x1.9eb714a54f9cfp-13;
-  p = multiply_add(p, r, 0x1.6da4c0c179f1cp-10);
-  p = multiply_add(p, r, 0x1.1112fa5c2d77ap-7);
-  p = multiply_add(p, r, 0x1.5554685988451p-5);
-  p = multiply_add(p, r, 0x1.55555343b339dp-3);
-  p = multiply_add(p, r, 0x1.00000059d969dp-1);
-  p = multiply_add(p, r, 0x1.000000010b7f9p+0);
-  p = multiply_add(p, r, 0x1.ffffffffababdp-1);
-  const int64_t exponent = std::bit_cast<int64_t>(shifted) + 1023;  // its high bits shift out
+  // Twice the minimax polynomial on |r| <= ln 2 / 2, relative error 2^-34.5, for half of 2^n: where
+  // results are largest, n is 1024, and 2^n itself would be infinite.
+  double p = 0x1.9eb714a54f9cfp-12;
+  p = multiply_add(p, r, 0x1.6da4c0c179f1cp-9);
+  p = multiply_add(p, r, 0x1.1112fa5c2d77ap-6);
+  p = multiply_add(p, r, 0x1.5554685988451p-4);
+  p = multiply_add(p, r, 0x1.55555343b339dp-2);
+  p = multiply_add(p, r, 0x1.00000059d969dp+0);
+  p = multiply_add(p, r, 0x1.000000010b7f9p+1);
+  p = multiply_add(p, r, 0x1.ffffffffababdp+0);
+  const int64_t exponent = std::bit_cast<int64_t>(shifted) + 1022;  // its high bits shift out
   const double power = std::bit_cast<double>(exponent << 52);
   // exp of anything below is 0 in float64; a NaN has come through the polynomial.
   return t < -745.2 ? 0.0 : p * power;

@@ -137,6 +137,18 @@ def test_any_float32(g: float, x: float, scalars: Scalars, is_result: bool) -> N
     assert distance(got, expected, zero_sign=True).max() <= 2
 
 
+@pytest.mark.parametrize("dtype", sp.FLOATING, ids=lambda d: d.name)
+@pytest.mark.parametrize("scalars", [(1.0, 1.0, -1.0), (0.0, 1.0, -1.0), (1e-30, 1e-30, -1e-30)])
+def test_the_largest_exponentials(dtype: np.dtype[Any], scalars: Scalars) -> None:
+    """Law: a factor of 0 makes 0 of every exponential that float64 holds, and NaN of infinity."""
+    exponent = np.float64([700, 709, 709.4, 709.5, 709.7, 709.78, 709.79, 710, 711, np.inf])
+    x = np.concatenate([exponent, np.linspace(709.4, 709.8, 1000)]) / scalars[2]
+    g, x = sp.all_pairs(np.array([0, -0.0, 1e-45, 1], np.float32).astype(dtype), x.astype(dtype))
+    got = softnpu.elu_backward(g, *scalars, False, x)
+    expected = reference.elu_backward(g, *scalars, False, x)
+    assert distance(got, expected, zero_sign=True).max() == 0
+
+
 def test_document_sample() -> None:
     """Law: the document's sample gives the document's result, with -0 where -1 meets 0."""
     x = np.array([[-2, -1], [0, 1]], np.float32)
