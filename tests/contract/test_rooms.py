@@ -36,8 +36,10 @@ def test_files(spec: Contract) -> None:
     """A file of the operator's name in each room; its header is named as it is documented."""
     wanted = [
         f"core/kernels/{spec.op}.cpp",
+        f"core/kernels/{spec.op}.h",
         f"core/ops/{spec.op}.cpp",
         f"core/ops/{spec.op}.h",
+        f"src/softnpu/functional/{spec.op}.py",
         f"src/softnpu/reference/{spec.op}.py",
         f"tests/contract/cases/{spec.op}.toml",
         f"tests/numerics/test_{spec.op}.py",
