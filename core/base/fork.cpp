@@ -25,7 +25,7 @@ const ProcessLock* locked = nullptr;
 
 void before_fork() {
   const ProcessLock* const first = all_locks.load(std::memory_order_acquire);
-  for (const LockRank rank : {LockRank::outer, LockRank::inner})
+  for (const LockRank rank : {LockRank::outermost, LockRank::outer, LockRank::inner})
     for (const ProcessLock* each = first; each != nullptr; each = each->next)
       if (each->rank == rank) each->lock(each->mutex);
   locked = first;

@@ -15,8 +15,9 @@ namespace softnpu {
 // shares are taken around a fork(), outer ones first, and the child finds them free. That costs
 // calls nothing.
 enum class LockRank : uint8_t {
-  outer,  // its holders take inner ones, and no other outer one
-  inner,  // its holders take no lock of the two ranks
+  outermost,  // its holders take locks of the other ranks
+  outer,      // its holders take inner ones, and no other outer one
+  inner,      // its holders take no lock of these ranks
 };
 
 // `mutex` must live as long as the process.

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/fork.h"
 #include "base/lasting.h"
 #include "kernels/table.h"
 #include "loops/threads.h"
@@ -21,6 +22,8 @@ namespace softnpu::runtime {
 namespace {
 
 struct Process {
+  Process() { keep_free_over_fork(mutex, LockRank::outermost); }
+
   std::mutex mutex;
   bool initialized = false;
   bool announced = false;

@@ -14,15 +14,17 @@ Status SystemParams::check(int option) {
 
 Status SystemParams::set(int option, int64_t value) {
   RETURN_IF_FAILED(check(option));
-  std::lock_guard lock(mutex_);
-  values_[option] = value;
+  options_[option].value.store(value, std::memory_order_relaxed);
+  options_[option].is_set.store(true, std::memory_order_release);
   return {};
 }
 
 Status SystemParams::get(int option, std::optional<int64_t>& value) const {
   RETURN_IF_FAILED(check(option));
-  std::lock_guard lock(mutex_);
-  value = values_[option];
+  const Option& kept = options_[option];
+  value.reset();
+  if (kept.is_set.load(std::memory_order_acquire))
+    value = kept.value.load(std::memory_order_relaxed);
   return {};
 }
 

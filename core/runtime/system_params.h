@@ -3,8 +3,8 @@
 // every operator is deterministic anyway.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 
 #include "base/export.h"
@@ -22,8 +22,12 @@ class SystemParams {
   static constexpr int kOptions = 3;
   static Status check(int option);
 
-  mutable std::mutex mutex_;
-  std::optional<int64_t> values_[kOptions];
+  // Without a lock, which a fork() could find held.
+  struct Option {
+    std::atomic<int64_t> value{0};
+    std::atomic<bool> is_set{false};  // after the value
+  };
+  Option options_[kOptions];
 };
 
 // Those of the process; each context has its own besides.
