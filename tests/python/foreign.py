@@ -88,7 +88,7 @@ class Described(Foreign):
 class VersionedTensor(ct.Structure):
     """DLManagedTensorVersioned, flattened."""
 
-    _fields_ = [
+    _fields_ = (
         ("major", ct.c_uint32),
         ("minor", ct.c_uint32),
         ("context", ct.c_void_p),
@@ -104,7 +104,7 @@ class VersionedTensor(ct.Structure):
         ("shape", ct.c_void_p),
         ("strides", ct.c_void_p),
         ("byte_offset", ct.c_uint64),
-    ]
+    )
 
 
 new_capsule = ct.pythonapi.PyCapsule_New
