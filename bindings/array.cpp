@@ -54,6 +54,12 @@ Status make_array(const char* name, PyObject* like, Tensor& tensor, NewArray& ou
 }
 
 Status failure_from_python(const char* name, const char* what) {
+#if PY_VERSION_HEX < 0x030C0000  // nanobind 2 leaves the value as C code gave it, or null
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  PyErr_Restore(type, value, traceback);
+#endif
   const nb::python_error error;
   if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw error;
   std::string message = readable(error.value());

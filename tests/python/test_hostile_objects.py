@@ -78,6 +78,17 @@ def test_an_error_that_cannot_be_shown() -> None:
     refused(SELU, "result", Raising(UnprintableError()), "cannot be read:", "UnprintableError")
 
 
+class Exhausted(Foreign):
+    """A producer whose error is raised by C code, without a value."""
+
+    __dlpack_device__ = iter(()).__next__
+
+
+def test_an_error_without_a_value() -> None:
+    """The name of its class is all that there is to say."""
+    refused(SELU, "result", Exhausted(np.ones((3, 4), np.float32)), "cannot be read: StopIteration")
+
+
 class Placed(Foreign):
     """A producer that says any device."""
 
