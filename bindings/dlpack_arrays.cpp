@@ -2,6 +2,7 @@
 #include "dlpack_arrays.h"
 
 #include "foreign_memory.h"
+#include "names.h"
 #include "torch_tensors.h"
 
 namespace softnpu::python {
@@ -49,7 +50,7 @@ DType from_dlpack(DataType type) {
 
 const ExchangeTable* published_table(PyTypeObject* type) {
   PyObject* capsule =
-      PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__dlpack_c_exchange_api__");
+      PyObject_GetAttr(reinterpret_cast<PyObject*>(type), "__dlpack_c_exchange_api__"_name.ptr());
   if (capsule == nullptr) {
     PyErr_Clear();
     return nullptr;

@@ -6,6 +6,7 @@
 
 #include "dlpack_arrays.h"
 #include "foreign_memory.h"
+#include "names.h"
 #include "readable.h"
 #include "torch_tensors.h"
 
@@ -17,10 +18,11 @@ using namespace dlpack_abi;
 // Asks for the current protocol first; producers from before 2024 do not know the argument.
 nb::object export_capsule(nb::handle object) {
   try {
-    return object.attr("__dlpack__")(nb::arg("max_version") = nb::make_tuple(kMajorVersion, 0));
+    return object.attr("__dlpack__"_name)(nb::arg("max_version") =
+                                              nb::make_tuple(kMajorVersion, 0));
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_TypeError)) throw;
-    return object.attr("__dlpack__")();
+    return object.attr("__dlpack__"_name)();
   }
 }
 
@@ -93,17 +95,17 @@ Status settle_old_tensor(const char* name, Access access, nb::object& object) {
 
 // The from_dlpack of the library that an array belongs to; null when there is none.
 nb::object find_from_dlpack(nb::handle like) {
-  if (nb::hasattr(like, "__array_namespace__")) {
-    const nb::object space = like.attr("__array_namespace__")();
-    if (nb::hasattr(space, "from_dlpack")) return space.attr("from_dlpack");
+  if (nb::hasattr(like, "__array_namespace__"_name)) {
+    const nb::object space = like.attr("__array_namespace__"_name)();
+    if (nb::hasattr(space, "from_dlpack"_name)) return space.attr("from_dlpack"_name);
   }
-  const nb::object name = nb::getattr(like.type(), "__module__", nb::str(""));
+  const nb::object name = nb::getattr(like.type(), "__module__"_name, nb::str(""));
   const std::string whole = readable(name);
   const nb::dict modules = nb::borrow<nb::dict>(PyImport_GetModuleDict());
   for (const std::string& module : {whole.substr(0, whole.find('.')), whole}) {
     if (!modules.contains(module.c_str())) continue;
     const nb::object found = modules[module.c_str()];
-    if (nb::hasattr(found, "from_dlpack")) return found.attr("from_dlpack");
+    if (nb::hasattr(found, "from_dlpack"_name)) return found.attr("from_dlpack"_name);
   }
   return {};
 }
@@ -111,7 +113,7 @@ nb::object find_from_dlpack(nb::handle like) {
 }  // namespace
 
 bool is_foreign_array(PyObject* object) {
-  return nb::hasattr(nb::handle(object).type(), "__dlpack__");
+  return nb::hasattr(nb::handle(object).type(), "__dlpack__"_name);
 }
 
 Status read_foreign_array(const char* name, PyObject* given, Access access, Array& out) {
@@ -119,9 +121,9 @@ Status read_foreign_array(const char* name, PyObject* given, Access access, Arra
   const bool torch = is_torch_type(Py_TYPE(given));
   try {
     if (torch) RETURN_IF_FAILED(settle_old_tensor(name, access, object));
-    if (nb::hasattr(object, "__dlpack_device__")) {
+    if (nb::hasattr(object, "__dlpack_device__"_name)) {
       Device place;
-      RETURN_IF_FAILED(read_device(name, object.attr("__dlpack_device__")(), place));
+      RETURN_IF_FAILED(read_device(name, object.attr("__dlpack_device__"_name)(), place));
       RETURN_IF_FAILED(check_device(name, place));
     }
     out.keeper = export_capsule(object);

@@ -3,22 +3,17 @@
 
 #include <cstdint>
 
+#include "names.h"
 #include "readable.h"
 
 namespace softnpu::python {
 namespace {
 
-PyObject* interned(const char* text) {
-  PyObject* name = PyUnicode_InternFromString(text);
-  if (name == nullptr) nb::raise_python_error();
-  return name;
-}
-
 // An attribute of torch.Tensor that is written in C, for tensors of the class that was asked for
 // first. Calling it directly takes half of the 50 to 70 ns of looking it up.
 class NativeAttribute {
  public:
-  explicit NativeAttribute(const char* text) : name_(interned(text)) {}
+  explicit NativeAttribute(nb::handle name) : name_(name.ptr()) {}
 
   // Whether a method without arguments, or a property, is True.
   bool holds(PyObject* object) {
@@ -77,13 +72,13 @@ bool may_be_negated(const Tensor& t) {
 
 // Whether memory holds the negated or conjugated values. Only floating and complex types can.
 bool is_lazy(PyObject* object, const Tensor& t) {
-  static NativeAttribute is_neg("is_neg"), is_conj("is_conj");
+  static NativeAttribute is_neg("is_neg"_name), is_conj("is_conj"_name);
   if (is_complex(t.dtype)) return is_conj.holds(object) || is_neg.holds(object);
   return is_floating(t.dtype) && may_be_negated(t) && is_neg.holds(object);
 }
 
 bool requires_grad(PyObject* object) {
-  static NativeAttribute attribute("requires_grad");
+  static NativeAttribute attribute("requires_grad"_name);
   return attribute.holds(object);
 }
 
