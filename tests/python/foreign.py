@@ -21,7 +21,10 @@ class Foreign:
         self.exports = 0
 
     def __dlpack__(self, **options: Any) -> object:
-        capsule: object = self.array.__dlpack__(**options)
+        try:
+            capsule: object = self.array.__dlpack__(**options)
+        except TypeError:  # NumPy before 2.1 knows no versions
+            capsule, *self.kept = with_version(self.array)
         self.exports += 1
         return capsule
 
@@ -110,6 +113,20 @@ class VersionedTensor(ct.Structure):
 new_capsule = ct.pythonapi.PyCapsule_New
 new_capsule.restype = ct.py_object
 new_capsule.argtypes = [ct.c_void_p, ct.c_char_p, ct.c_void_p]
+
+pointer_of = ct.pythonapi.PyCapsule_GetPointer
+pointer_of.restype = ct.c_void_p
+pointer_of.argtypes = [ct.py_object, ct.c_char_p]
+
+
+def with_version(array: Array) -> tuple[object, ...]:
+    """A writable array's capsule with a version, and what must live as long."""
+    plain = array.__dlpack__()
+    tensor = VersionedTensor(major=1)
+    start = VersionedTensor.data.offset
+    size = ct.sizeof(VersionedTensor) - start
+    ct.memmove(ct.addressof(tensor) + start, pointer_of(plain, b"dltensor"), size)
+    return new_capsule(ct.addressof(tensor), b"dltensor_versioned", None), plain, tensor
 
 
 class Elsewhere(Foreign):
