@@ -25,10 +25,7 @@ struct GuardCodes {
 [[gnu::cold]] inline int32_t internal_failure(int32_t code, std::string_view function,
                                               std::string_view what,
                                               std::string_view details = {}) noexcept {
-  try {
-    remember_message(Status(code, text(function, ": ", what, details)));
-  } catch (...) {  // not even the message fits; the code alone must do
-  }
+  remember_message(fail(code, function, ": ", what, details));
   return code;
 }
 

@@ -48,11 +48,15 @@ ThreadErrors& mine() {
 
 }  // namespace
 
-void remember_message(const Status& status) {
+void remember_message(const Status& status) noexcept {
   if (status.ok()) return;
-  ThreadErrors& own = mine();
-  own.message = in_one_line(status.message());
-  own.has_message = true;
+  if (errors != nullptr) errors->has_message = false;
+  try {
+    ThreadErrors& own = mine();
+    own.message = in_one_line(status.message());
+    own.has_message = true;
+  } catch (...) {  // no memory for it; the code alone must do
+  }
 }
 
 const char* take_message() noexcept {

@@ -11,7 +11,7 @@
 namespace softnpu {
 
 // Keeps a failure's message, in one line, for aclGetRecentErrMsg; a success changes nothing.
-SOFTNPU_EXPORT void remember_message(const Status& status);
+SOFTNPU_EXPORT void remember_message(const Status& status) noexcept;
 
 // The message and nullptr afterwards. The pointer stays valid until the thread's next call.
 SOFTNPU_EXPORT const char* take_message() noexcept;

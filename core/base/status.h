@@ -59,12 +59,16 @@ consteval RuleId operator""_rule(const char* text, size_t length) { return {{tex
 // What exceptions tell apart where the codes do not.
 enum class Cause : uint8_t { other, index };
 
+// Never throws: where there is no memory for the message, the code alone must do.
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(int32_t code, std::string message, Cause cause = Cause::other)
-      : code_(code),
-        failure_(std::make_shared<const Failure>(Failure{std::move(message), cause})) {}
+  Status(int32_t code, std::string message, Cause cause = Cause::other) noexcept : code_(code) {
+    try {
+      failure_ = std::make_shared<const Failure>(Failure{std::move(message), cause});
+    } catch (...) {
+    }
+  }
 
   bool ok() const { return code_ == kSuccess; }
   int32_t code() const { return code_; }
@@ -73,8 +77,13 @@ class [[nodiscard]] Status {
   Cause cause() const { return failure_ ? failure_->cause : Cause::other; }
 
   // The same failure, named after the function that the caller called.
-  Status in(std::string_view function) const {
-    return ok() ? Status() : Status(code_, text(function, ": ", message()), cause());
+  Status in(std::string_view function) const noexcept {
+    if (ok()) return {};
+    try {
+      return Status(code_, text(function, ": ", message()), cause());
+    } catch (...) {
+      return *this;
+    }
   }
 
  private:
@@ -89,8 +98,12 @@ class [[nodiscard]] Status {
 };
 
 template <class... Parts>
-[[gnu::cold, gnu::noinline]] Status fail(int32_t code, const Parts&... parts) {
-  return Status(code, text(parts...));
+[[gnu::cold, gnu::noinline]] Status fail(int32_t code, const Parts&... parts) noexcept {
+  try {
+    return Status(code, text(parts...));
+  } catch (...) {
+    return Status(code, {});
+  }
 }
 
 }  // namespace softnpu

@@ -122,6 +122,15 @@ Status check_workspace(const Executor& executor, void* workspace, uint64_t size,
   return {};
 }
 
+// Given up where the launch fails, or throws.
+struct Claim {
+  Executor* executor;
+  bool kept = false;
+  ~Claim() {
+    if (!kept && !executor->is_repeatable()) executor->unclaim();
+  }
+};
+
 Status launch_checked(const OperatorTraits& traits, void* workspace, uint64_t workspace_size,
                       void* handle, void* stream) {
   REQUIRE(handle != nullptr, kParamNullptr, "executor-null"_rule, "executor is null");
@@ -133,16 +142,16 @@ Status launch_checked(const OperatorTraits& traits, void* workspace, uint64_t wo
   Placement placement{.time = runtime::memory_time()};
   RETURN_IF_FAILED(check_workspace(*executor, workspace, workspace_size, placement));
   RETURN_IF_FAILED(executor->place(placement));
+  runtime::Task task = [executor, placement = std::move(placement)] {
+    return executor->run(placement);
+  };
   REQUIRE(executor->claim(), kParamInvalid, "executor-dead"_rule,
           "executor is being launched by another thread already");
-
-  auto task = [executor, placement = std::move(placement)] { return executor->run(placement); };
+  Claim claim{executor.get()};
   Status launched = runtime::launch(stream, traits.name, std::move(task));
   if (launched.code() == kRtInvalidHandle) launched = Status(kParamInvalid, launched.message());
-  if (!launched.ok()) {
-    if (!executor->is_repeatable()) executor->unclaim();
-    return launched;
-  }
+  if (!launched.ok()) return launched;
+  claim.kept = true;
   if (!executor->is_repeatable()) executors().erase(handle);
   return {};
 }

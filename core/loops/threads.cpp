@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 #include "base/lasting.h"
@@ -84,7 +84,7 @@ class Pool {
     while (started_ < wanted) {
       try {
         std::thread(&Pool::serve, this, started_ + 1).detach();
-      } catch (const std::system_error&) {
+      } catch (const std::exception&) {  // std::system_error or std::bad_alloc
         return;
       }
       ++started_;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <new>
 #include <shared_mutex>
 
 #include "base/fork.h"
@@ -122,7 +123,10 @@ Status release(Family family, const void* address) {
   }
   Arena::release_pages(base, size);  // takes its time, so others are let in
   std::lock_guard lock(r.mutex);
-  r.arena.give_back(base, size);
+  try {
+    r.arena.give_back(base, size);
+  } catch (const std::bad_alloc&) {  // addresses are lost, no memory
+  }
   return {};
 }
 

@@ -15,7 +15,7 @@ struct Frame {
 };
 thread_local constinit Frame* innermost = nullptr;
 
-Status run_safely(Work& work) {
+Status run_safely(Work& work) noexcept {
   if (!work.run) return {};
   try {
     return work.run().in(work.what);
@@ -46,17 +46,26 @@ Status Queue::submit(Work work) {
 void Queue::run_ready() {
   std::unique_lock lock(mutex_);
   if (running_ || !pass_front_gate()) return;
-  running_ = true;
-  Frame frame{this, innermost};
-  innermost = &frame;
   // The gate is asked under the lock and the queue is left under the same lock, so that a gate that
-  // opens in between finds it not running and takes over.
+  // opens in between finds it not running and takes over. It is left also where there is no memory
+  // to enlist at the gate with.
+  struct Running {
+    explicit Running(Queue& q) : queue(q), frame{&q, innermost} {
+      queue.running_ = true;
+      innermost = &frame;
+    }
+    ~Running() {
+      innermost = frame.outer;
+      queue.running_ = false;
+      if (queue.waiters_ > 0) queue.progress_.notify_all();
+    }
+    Queue& queue;
+    Frame frame;
+  };
+  const Running running(*this);
   do {
     run_front(lock);
   } while (pass_front_gate());
-  innermost = frame.outer;
-  running_ = false;
-  if (waiters_ > 0) progress_.notify_all();
 }
 
 bool Queue::pass_front_gate() {

@@ -18,22 +18,26 @@ constexpr int kDeepest = 100;
 thread_local constinit int depth = 0;
 
 void run_nested(Queue& queue) {
-  ++depth;
+  struct Level {
+    Level() { ++depth; }
+    ~Level() { --depth; }
+  } const level;
   queue.run_ready();
-  --depth;
 }
 
 void run(Queue& queue) {
   if (later != nullptr) return run_nested(queue);
-  std::vector<std::shared_ptr<Queue>> list;
-  later = &list;
+  struct Outermost {
+    Outermost() { later = &list; }
+    ~Outermost() { later = nullptr; }
+    std::vector<std::shared_ptr<Queue>> list;
+  } outermost;
   queue.run_ready();
-  while (!list.empty()) {
+  for (auto& list = outermost.list; !list.empty();) {
     const auto next = std::move(list.back());
     list.pop_back();
     next->run_ready();
   }
-  later = nullptr;
 }
 
 void run_later(std::shared_ptr<Queue> queue) {

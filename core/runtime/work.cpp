@@ -8,7 +8,7 @@
 
 namespace softnpu::runtime {
 
-void Gate::open() {
+void Gate::open() noexcept {
   std::vector<std::weak_ptr<Queue>> waiting;
   {
     std::lock_guard lock(mutex_);
@@ -16,8 +16,14 @@ void Gate::open() {
     waiting.swap(waiting_);
   }
   // Outside the lock: the queues may run work here and now, which may come back to this gate.
-  for (const auto& weak : waiting)
-    if (auto queue = weak.lock()) scheduler().resumed(std::move(queue));
+  for (const auto& weak : waiting) {
+    auto queue = weak.lock();
+    if (!queue) continue;
+    try {
+      scheduler().resumed(std::move(queue));
+    } catch (...) {  // no memory for its next wait; a thread that waits for it tries again
+    }
+  }
 }
 
 bool Gate::pass_or_enlist(const std::weak_ptr<Queue>& queue) {

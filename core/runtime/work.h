@@ -28,7 +28,7 @@ class Gate {
 
   bool is_open() const { return open_.load(std::memory_order_acquire); }
   // Wakes the queues that stand before it.
-  void open();
+  void open() noexcept;
   // True when it is open; otherwise `queue` is woken once it opens.
   bool pass_or_enlist(const std::weak_ptr<Queue>& queue);
 
