@@ -80,7 +80,7 @@ class HandleTable {
     } else if (slots_.size() < HandleBits::kMaxSlots) {
       slot = static_cast<uint32_t>(slots_.size());
       slots_.emplace_back();
-      free_.reserve(slots_.size());  // so that erase() cannot throw
+      free_.reserve(slots_.capacity());  // so that erase() cannot throw
     } else {
       return nullptr;
     }

@@ -12,6 +12,7 @@ namespace {
 
 // Address space costs nothing until it is touched.
 constexpr size_t kRegionSize = size_t{16} << 30;
+constexpr size_t kSmallRegionSize = size_t{64} << 20;
 // Freed ranges below this size keep their pages, so that buffers that come and go stay fast.
 constexpr size_t kKeepPagesBelow = size_t{32} << 20;
 // Behind every range, so that no two touch and an overrun is nobody's data.
@@ -62,7 +63,9 @@ bool Arena::owns(const void* address) const {
 
 bool Arena::grow(size_t size) {
   const size_t least = round_up(size, kHugePage) + 2 * kHugePage;
-  for (size_t want = std::max(kRegionSize, least);; want = std::max(want / 2, least)) {
+  // Where address space is short, the program needs some, too.
+  for (const size_t most : {kRegionSize, kSmallRegionSize, least}) {
+    const size_t want = std::max(most, least);
     if (void* got = reserve(want)) {
       const auto begin = reinterpret_cast<uintptr_t>(got);
       regions_.push_back({begin, begin + want, begin});
@@ -70,8 +73,8 @@ bool Arena::grow(size_t size) {
       madvise(got, want, MADV_HUGEPAGE);  // advice only: nothing depends on its success
       return true;
     }
-    if (want == least) return false;
   }
+  return false;
 }
 
 std::byte* Arena::carve(size_t size, size_t alignment) {

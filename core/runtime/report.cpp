@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -54,17 +55,17 @@ Status thread_not_subscribed() {
 
 // With the lock held. Returns what the thread has not run.
 std::vector<Pending> end_subscription(std::map<int32_t, uint64_t>::iterator subscription) {
-  const auto [stream_id, thread] = *subscription;
-  reports().threads.erase(subscription);
+  const int32_t stream_id = subscription->first;
+  const uint64_t thread = subscription->second;
   const auto inbox = reports().inboxes.at(thread);
+  const auto is_its = [=](const Pending& pending) { return pending.stream_id == stream_id; };
   std::vector<Pending> left;
-  std::deque<Pending> kept;
+  left.reserve(static_cast<size_t>(std::ranges::count_if(inbox->pending, is_its)));
+  // Nothing throws from here on.
   for (Pending& pending : inbox->pending)
-    if (pending.stream_id == stream_id)
-      left.push_back(std::move(pending));
-    else
-      kept.push_back(std::move(pending));
-  inbox->pending.swap(kept);
+    if (is_its(pending)) left.push_back(std::move(pending));
+  std::erase_if(inbox->pending, is_its);
+  reports().threads.erase(subscription);
   if (--inbox->streams == 0) reports().inboxes.erase(thread);
   inbox->arrived.notify_all();
   return left;
@@ -109,12 +110,12 @@ Status hand_over(Pending callback) {
 }  // namespace
 
 Status subscribe(uint64_t thread, const Stream& stream) {
+  auto fresh = std::make_shared<Inbox>();
   std::lock_guard lock(reports().mutex);
-  const auto [position, is_new] = reports().threads.emplace(stream.id(), thread);
-  if (!is_new)
+  if (reports().threads.contains(stream.id()))
     return fail(kRtParamInvalid, "a thread is subscribed to the stream already; only one may be");
-  auto& inbox = reports().inboxes[thread];
-  if (!inbox) inbox = std::make_shared<Inbox>();
+  const auto inbox = reports().inboxes.emplace(thread, std::move(fresh)).first->second;
+  reports().threads.emplace(stream.id(), thread);  // last: it may throw
   ++inbox->streams;
   return {};
 }

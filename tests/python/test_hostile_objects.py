@@ -175,6 +175,20 @@ def test_an_array_that_is_resized_while_another_is_exported() -> None:
         softnpu.selu_backward(resized, Resizing(x))
 
 
+def test_an_array_that_is_resized_while_the_result_is_made() -> None:
+    """The same for a library that is asked for its functions."""
+    x = np.ones(2**16, np.float32)
+    resized = x.copy()
+
+    class Resizing(Foreign):
+        def __array_namespace__(self) -> object:
+            resized.resize(4, refcheck=False)
+            return np
+
+    with pytest.raises(softnpu.ParamInvalidError, match=r"shape \[4\]"):
+        softnpu.selu_backward(Resizing(x), resized)
+
+
 def test_an_array_that_is_resized_while_sizes_are_read() -> None:
     """The same for lists of integers."""
     x = np.ones((1, 1, 32, 32, 32), np.float32)

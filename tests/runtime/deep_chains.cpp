@@ -25,9 +25,10 @@ aclrtStream new_stream() {
   return stream;
 }
 
-std::atomic<bool> released{false};
+std::atomic<bool> holds{false}, released{false};
 
 void hold(void*) {
+  holds = true;
   while (!released.load()) std::this_thread::yield();
 }
 
@@ -36,16 +37,12 @@ void wait_at_the_end_of_a_chain(const std::vector<aclrtStream>& streams) {
     require(aclrtSetDevice(0) == ACL_SUCCESS, "aclrtSetDevice");
     require(aclrtLaunchHostFunc(streams[0], hold, nullptr) == ACL_SUCCESS, "aclrtLaunchHostFunc");
   });
-  aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_COMPLETE;
+  while (!holds) std::this_thread::yield();
   aclrtEvent event = nullptr;
   for (size_t i = 0; i < streams.size(); ++i) {
     if (i > 0) require(aclrtStreamWaitEvent(streams[i], event) == ACL_SUCCESS, "wait");
     require(aclrtCreateEvent(&event) == ACL_SUCCESS, "aclrtCreateEvent");
-    // The first stream may not be held yet: only a recording behind the hold counts.
-    do {
-      require(aclrtRecordEvent(event, streams[i]) == ACL_SUCCESS, "aclrtRecordEvent");
-      require(aclrtQueryEventStatus(event, &status) == ACL_SUCCESS, "aclrtQueryEventStatus");
-    } while (status == ACL_EVENT_RECORDED_STATUS_COMPLETE);
+    require(aclrtRecordEvent(event, streams[i]) == ACL_SUCCESS, "aclrtRecordEvent");
   }
   require(aclrtSynchronizeStreamWithTimeout(streams.back(), 1) == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
           "a wait for a chain that is held");

@@ -107,6 +107,27 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert run(START + "import signal" + PYTORCH + source) == "0"
 
 
+def test_a_child_imports_softnpu_where_pytorch_computed_before() -> None:
+    """Law: the same where softnpu is loaded after the fork, and has not seen it."""
+    source = """
+import os, signal
+import numpy as np
+import torch
+torch.set_num_threads(2)
+torch.ones(1 << 20).exp_()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    import softnpu
+    softnpu._core.set_threads(2)
+    x = np.ones(1 << 20, np.float32)
+    softnpu.selu_backward(x, x)
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert run(source) == "0"
+
+
 def test_flushing_subnormals_changes_no_bit() -> None:
     """Law: what a program sets for its own thread's arithmetic is not what kernels compute with."""
     source = """
