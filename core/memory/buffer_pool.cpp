@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/address_sanitizer.h"
+#include "base/fork.h"
 #include "base/lasting.h"
 #include "base/parse.h"
 #include "memory/pages.h"
@@ -53,7 +54,13 @@ struct Block {
 
 class BufferPool {
  public:
-  BufferPool() { blocks_.reserve(64); }
+  BufferPool() {
+    blocks_.reserve(64);
+    keep_free_over_fork(mutex_);
+    // After the lock's own handlers, so that it is free by then. A child lets go of what is idle:
+    // its pages are its parent's, and would be copied when written.
+    pthread_atfork(nullptr, nullptr, [] { release_idle_buffers(); });
+  }
 
   std::byte* take(size_t bytes) noexcept {
     if (bytes < kPooledFrom || bytes > SIZE_MAX / 2) return nullptr;
@@ -136,14 +143,6 @@ class BufferPool {
     return usage_;
   }
 
-  void before_fork() { mutex_.lock(); }
-  void after_fork_in_parent() { mutex_.unlock(); }
-  // A child lets go of what is idle: its pages are its parent's, and would be copied when written.
-  void after_fork_in_child() {
-    mutex_.unlock();
-    release_down_to(0);
-  }
-
  private:
   static void unmap(const Block& block) {
     ASAN_UNPOISON_MEMORY_REGION(block.data, block.capacity);
@@ -192,11 +191,6 @@ class BufferPool {
 };
 
 BufferPool& pool() { return lasting<BufferPool>; }
-
-[[gnu::constructor]] void expect_forks() {
-  pthread_atfork([] { pool().before_fork(); }, [] { pool().after_fork_in_parent(); },
-                 [] { pool().after_fork_in_child(); });
-}
 
 }  // namespace
 
