@@ -27,7 +27,7 @@ bool was_forked() {
          (flags & kForkedWithoutExec) != 0;
 }
 
-std::atomic<bool> forked{was_forked()};
+std::atomic<bool> forked{false};
 
 template <class Function>
 bool find(void* library, const char* name, Function*& out) {
@@ -42,8 +42,11 @@ const OpenMp* look_for_openmp() {
     static OpenMp found;
     if (find(library, "GOMP_parallel", found.parallel) &&
         find(library, "omp_get_thread_num", found.thread_number) &&
-        find(library, "omp_get_max_threads", found.most_threads))
-      return &found;
+        find(library, "omp_get_max_threads", found.most_threads)) {
+      if (!was_forked()) return &found;
+      forget_openmp();  // as the handler does where it was registered before the fork()
+      return nullptr;
+    }
     dlclose(library);
   }
   return nullptr;
