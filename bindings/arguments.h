@@ -38,8 +38,8 @@ class Arguments {
   Tensor& output_tensor() { return arrays_[0].tensor; }
   // Makes the output, of the kind of the first input.
   Status make_output(const char* name) { return make_array(name, like_, output_tensor(), made_); }
-  // Whether making it may have: a library that is not known is asked for its functions.
-  bool output_ran_code() const { return !may_be_resized(like_); }
+  // Whether making it may have: another library was asked for its from_dlpack.
+  bool output_ran_code() const { return makes_output() && made_.take_over.is_valid(); }
   bool output_is_fresh() const { return makes_output() && made_.fresh; }
   nb::object result() const { return makes_output() ? made_.finish() : nb::borrow(out_); }
 

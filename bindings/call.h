@@ -32,7 +32,7 @@ nb::object call(Arguments& arguments, const typename Op::Args& args, Describe&& 
     if (makes) describe(arguments.output_tensor());
     RETURN_IF_FAILED(Op::check(args));
     if (makes) RETURN_IF_FAILED(arguments.make_output(output_name));
-    if (makes && arguments.output_ran_code()) [[unlikely]] {
+    if (arguments.output_ran_code()) [[unlikely]] {
       RETURN_IF_FAILED(arguments.read_again(operands));
       RETURN_IF_FAILED(Op::check(args));
     }
