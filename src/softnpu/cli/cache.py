@@ -43,7 +43,7 @@ def compiled(source: Path, toolchain: Toolchain) -> Path:
     folder = programs / _key(source, toolchain, preprocessed.stdout)
     program = folder / source.stem
     try:
-        if not toolchain.reads_only(preprocessed.stdout) or not _is_kept(program):
+        if not toolchain.reads_only(preprocessed.stdout) or not _keep(program):
             _build_into(folder, source, toolchain)
     except OSError as error:
         fail(
@@ -85,8 +85,8 @@ def _key(source: Path, toolchain: Toolchain, text: bytes) -> str:
     return hashlib.sha256(json.dumps(parts).encode() + b"\0" + text).hexdigest()
 
 
-def _is_kept(program: Path) -> bool:
-    """Whether the program is there; if so it stays, and counts as run now."""
+def _keep(program: Path) -> bool:
+    """Have the program stay, and count as run now; False where it is not there."""
     lock = _keep_all(program.parent.parent)
     if program.is_file():
         with contextlib.suppress(OSError):  # a cache that can only be read
