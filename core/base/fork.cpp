@@ -10,11 +10,7 @@ namespace softnpu {
 namespace {
 
 struct ProcessLock {
-  void* mutex;
-  LockRank rank;
-  void (*lock)(void* mutex);
-  void (*unlock)(void* mutex);
-  void (*renew)(void* mutex);
+  ForkLock lock;
   const ProcessLock* next;
 };
 
@@ -25,22 +21,23 @@ const ProcessLock* locked = nullptr;
 
 void before_fork() {
   const ProcessLock* const first = all_locks.load(std::memory_order_acquire);
-  for (const LockRank rank : {LockRank::outermost, LockRank::outer, LockRank::inner})
+  for (const LockRank rank :
+       {LockRank::outermost, LockRank::outer, LockRank::inner, LockRank::innermost})
     for (const ProcessLock* each = first; each != nullptr; each = each->next)
-      if (each->rank == rank) each->lock(each->mutex);
+      if (each->lock.rank == rank) each->lock.lock(each->lock.object);
   locked = first;
 }
 
 void after_fork_in_parent() {
   for (const ProcessLock* each = locked; each != nullptr; each = each->next)
-    each->unlock(each->mutex);
+    each->lock.unlock(each->lock.object);
 }
 
 // The thread has another number in the child than the one that it locked under, so that a
 // std::shared_mutex would take an unlock() for a reader's.
 void after_fork_in_child() {
   for (const ProcessLock* each = locked; each != nullptr; each = each->next)
-    each->renew(each->mutex);
+    each->lock.renew(each->lock.object);
 }
 
 void add_fork_handlers() {
@@ -49,23 +46,26 @@ void add_fork_handlers() {
 }
 
 template <class Mutex>
-void add_lock(Mutex& mutex, LockRank rank) {
-  add_fork_handlers();
-  auto* const added = new ProcessLock{
+void add_mutex(Mutex& mutex, LockRank rank) {
+  keep_free_over_fork({
       &mutex,
       rank,
       [](void* m) { static_cast<Mutex*>(m)->lock(); },
       [](void* m) { static_cast<Mutex*>(m)->unlock(); },
       [](void* m) { std::construct_at(static_cast<Mutex*>(m)); },
-      all_locks.load(std::memory_order_relaxed),
-  };
-  while (!all_locks.compare_exchange_weak(added->next, added, std::memory_order_release)) {
-  }
+  });
 }
 
 }  // namespace
 
-void keep_free_over_fork(std::mutex& mutex, LockRank rank) { add_lock(mutex, rank); }
-void keep_free_over_fork(std::shared_mutex& mutex, LockRank rank) { add_lock(mutex, rank); }
+void keep_free_over_fork(const ForkLock& lock) {
+  add_fork_handlers();
+  auto* const added = new ProcessLock{lock, all_locks.load(std::memory_order_relaxed)};
+  while (!all_locks.compare_exchange_weak(added->next, added, std::memory_order_release)) {
+  }
+}
+
+void keep_free_over_fork(std::mutex& mutex, LockRank rank) { add_mutex(mutex, rank); }
+void keep_free_over_fork(std::shared_mutex& mutex, LockRank rank) { add_mutex(mutex, rank); }
 
 }  // namespace softnpu

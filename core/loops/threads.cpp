@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/fork.h"
 #include "base/lasting.h"
 #include "base/parse.h"
 #include "loops/openmp.h"
@@ -117,25 +118,9 @@ class Pool {
   std::atomic<int> sleepers_{0};
 };
 
-// Never destroyed: workers are detached and may outlive static destructors. After fork() the child
-// has no workers, so it gets a pool of its own. It has no OpenMP team either, which may have worked
-// for others before: hence a handler from the start, not from the first job on.
-std::atomic<Pool*> the_pool{nullptr};
-
-[[gnu::constructor]] void expect_forks() {
-  pthread_atfork(nullptr, nullptr, [] {
-    the_pool.store(nullptr);
-    forget_openmp();
-  });
-}
-
-Pool& pool() {
-  Pool* current = the_pool.load(std::memory_order_acquire);
-  if (current != nullptr) return *current;
-  auto fresh = std::make_unique<Pool>();
-  if (the_pool.compare_exchange_strong(current, fresh.get())) return *fresh.release();
-  return *current;
-}
+// A forked child has no OpenMP team either, which may have worked for others before: hence a
+// handler from the start, not from the first job on.
+[[gnu::constructor]] void expect_forks() { pthread_atfork(nullptr, nullptr, forget_openmp); }
 
 }  // namespace
 
@@ -148,7 +133,7 @@ void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body) {
     const int64_t most = (count + grain - 1) / std::max<int64_t>(grain, 1);
     // A few pieces for each thread, so that one that is held up does not hold up the rest.
     const auto pieces = static_cast<int>(std::min<int64_t>(most, int64_t{4} * workers));
-    if (pool().try_run(count, pieces, workers, body)) return;
+    if (of_this_process<Pool>().try_run(count, pieces, workers, body)) return;
   }
   body.call(body.object, 0, count, 0);
 }

@@ -81,17 +81,21 @@ aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout) {
 }
 
 aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status) {
-  return with_event("aclrtQueryEvent", event, [&](const Event& e) {
+  return with_event("aclrtQueryEvent", event, [&](const Event& e) -> Status {
+    bool complete;
+    RETURN_IF_FAILED(e.query(complete));
     return store("status", status,
-                 e.is_complete() ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY);
+                 complete ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY);
   });
 }
 
 aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status) {
-  return with_event("aclrtQueryEventStatus", event, [&](const Event& e) {
+  return with_event("aclrtQueryEventStatus", event, [&](const Event& e) -> Status {
+    bool complete;
+    RETURN_IF_FAILED(e.query(complete));
     return store(
         "status", status,
-        e.is_complete() ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY);
+        complete ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY);
   });
 }
 

@@ -57,7 +57,8 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) 
 }
 
 aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
-  return with_stream("aclrtStreamQuery", find_stream, stream, [&](const Stream& found) {
+  return with_stream("aclrtStreamQuery", find_stream, stream, [&](const Stream& found) -> Status {
+    RETURN_IF_FAILED(found.require_runner());
     return store("status", status,
                  found.is_idle() ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY);
   });

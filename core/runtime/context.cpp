@@ -54,7 +54,7 @@ Status create_context(int32_t device, void** out) {
   RETURN_IF_FAILED(check_device(device));
   const auto context = make_context(device, false);
   if (!context) return fail(kRtResourceAllocFail, "too many contexts or streams are alive");
-  make_current(*context);
+  make_current(*context->owner());
   *out = context->handle();
   return {};
 }
@@ -90,12 +90,12 @@ Status require_device() {
 }
 
 void* current_context_handle() { return current; }
-void make_current(const Context& context) { current = context.handle(); }
+void make_current(const Owner& owner) { current = owner.context; }
 
 Status set_current_context(const void* handle) {
   const auto context = table().find(handle);
   if (!context) return no_such_context(handle);
-  make_current(*context);
+  make_current(*context->owner());
   return {};
 }
 

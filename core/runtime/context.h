@@ -53,7 +53,7 @@ SOFTNPU_EXPORT Status current_context(std::shared_ptr<Context>& out);
 // A failure when the calling thread has none.
 SOFTNPU_EXPORT Status require_device();
 void* current_context_handle();
-void make_current(const Context& context);
+void make_current(const Owner& owner);
 SOFTNPU_EXPORT Status set_current_context(const void* handle);
 
 }  // namespace softnpu::runtime

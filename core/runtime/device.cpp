@@ -54,7 +54,7 @@ Status set_device(int32_t device) {
   if (!d.context) d.context = make_context(device, true);
   if (!d.context) return fail(kRtResourceAllocFail, "too many contexts or streams are alive");
   ++d.times_set;
-  make_current(*d.context);
+  make_current(*d.context->owner());
   return {};
 }
 

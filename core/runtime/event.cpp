@@ -3,9 +3,11 @@
 
 #include <time.h>
 
+#include <mutex>
 #include <utility>
 
 #include "acl/acl_rt.h"
+#include "base/fork.h"
 #include "base/handle_table.h"
 #include "base/lasting.h"
 #include "runtime/context.h"
@@ -17,6 +19,14 @@ namespace {
 using Table = HandleTable<Event, HandleKind::event>;
 
 Table& table() { return lasting<Table>; }
+
+// One lock for what all events have recorded last, which fork() can leave free.
+struct Marks {
+  Marks() { keep_free_over_fork(mutex, LockRank::outer); }
+
+  std::mutex mutex;
+};
+std::mutex& marks_mutex() { return lasting<Marks>.mutex; }
 
 int64_t now_ns() {
   timespec t;
@@ -37,22 +47,22 @@ Status Event::record(const std::shared_ptr<Stream>& stream) {
     recording->reached_ns.store(now_ns(), std::memory_order_release);
     return Status();
   };
+  std::optional<Queue::Ticket> ticket;
   {
     // The recording must stand in its queue before anyone can wait for it: a wait that came first
     // could end up in the same queue before the recording, and hold it back for ever.
-    std::lock_guard lock(mutex_);
-    const auto ticket =
-        stream->append({std::move(stamp), "aclrtRecordEvent", nullptr, recording->gate});
-    if (!ticket) return Queue::refusal();
+    std::lock_guard lock(marks_mutex());
+    ticket = stream->append({std::move(stamp), "aclrtRecordEvent", nullptr, recording->gate});
+    if (!ticket) return stream->refusal();
     recording->ticket = *ticket;
     latest_ = std::move(recording);
   }
-  scheduler().submitted(*stream);
+  scheduler().submitted(*stream, *ticket);
   return {};
 }
 
 void Event::reset() {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(marks_mutex());
   latest_ = nullptr;
 }
 
@@ -76,9 +86,10 @@ Status Event::synchronize(const Deadline& deadline) const {
   return stream.take_failure();
 }
 
-bool Event::is_complete() const {
+Status Event::query(bool& complete) const {
   const auto recording = latest();
-  return recording && recording->gate->is_open();
+  complete = recording && recording->gate->is_open();
+  return recording && !complete ? recording->stream->require_runner() : Status();
 }
 
 Status Event::reached(std::string_view argument, int64_t& nanoseconds) const {
@@ -92,7 +103,7 @@ Status Event::reached(std::string_view argument, int64_t& nanoseconds) const {
 }
 
 std::shared_ptr<Recording> Event::latest() const {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(marks_mutex());
   return latest_;
 }
 

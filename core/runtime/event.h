@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
 #include "base/export.h"
 #include "base/status.h"
@@ -35,7 +34,7 @@ class SOFTNPU_EXPORT Event {
   Status hold_back(Stream& stream);  // until the recording is reached
   Status synchronize(const Deadline& deadline) const;
 
-  bool is_complete() const;
+  Status query(bool& complete) const;
   bool has_waiting_streams() const { return waiting_->load(std::memory_order_acquire) > 0; }
   // When the recording was reached; a failure when it was not, or when there is none.
   Status reached(std::string_view argument, int64_t& nanoseconds) const;
@@ -43,7 +42,6 @@ class SOFTNPU_EXPORT Event {
  private:
   std::shared_ptr<Recording> latest() const;
 
-  mutable std::mutex mutex_;
   std::shared_ptr<Recording> latest_;
   std::shared_ptr<std::atomic<int>> waiting_ = std::make_shared<std::atomic<int>>(0);
 };

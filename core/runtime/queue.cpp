@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/queue.h"
 
+#include <chrono>
 #include <exception>
+#include <memory>
 
 #include "runtime/scheduler.h"
 
 namespace softnpu::runtime {
 namespace {
+
+// With more work than that behind what runs, threads that launch are slowed down: it takes memory.
+constexpr uint64_t kFarBehind = 1000;
+constexpr std::chrono::milliseconds kNotForLong{100};
 
 // The queues that this thread is running, innermost first.
 struct Frame {
@@ -14,6 +20,12 @@ struct Frame {
   Frame* outer;
 };
 thread_local constinit Frame* innermost = nullptr;
+
+Status no_runner() {
+  return fail(kRtInvalidHandle,
+              "stream was running work in another thread when fork() made this process, which has "
+              "no such thread; reset the device, or create another stream");
+}
 
 Status run_safely(Work& work) noexcept {
   if (!work.run) return {};
@@ -30,22 +42,27 @@ Status run_safely(Work& work) noexcept {
 
 std::optional<Queue::Ticket> Queue::append(Work work) {
   std::lock_guard lock(mutex_);
-  if (closed_) return std::nullopt;
+  if (closed_ || lost_its_runner_) return std::nullopt;
   work_.push_back(std::move(work));
   return ++appended_;
 }
 
-Status Queue::refusal() { return fail(kRtInvalidHandle, "stream is a destroyed aclrtStream"); }
+Status Queue::refusal() const {
+  RETURN_IF_FAILED(require_runner());
+  return fail(kRtInvalidHandle, "stream is a destroyed aclrtStream");
+}
 
 Status Queue::submit(Work work) {
-  if (!append(std::move(work))) return refusal();
-  scheduler().submitted(*this);
+  const auto ticket = append(std::move(work));
+  if (!ticket) return refusal();
+  scheduler().submitted(*this, *ticket);
   return {};
 }
 
-void Queue::run_ready() {
+Queue::Left Queue::run_ready(Ticket last) {
   std::unique_lock lock(mutex_);
-  if (running_ || !pass_front_gate()) return;
+  if (running_) return Left::to_its_runner;
+  if (!pass_front_gate()) return Left::nothing;
   // The gate is asked under the lock and the queue is left under the same lock, so that a gate that
   // opens in between finds it not running and takes over. It is left also where there is no memory
   // to enlist at the gate with.
@@ -65,7 +82,9 @@ void Queue::run_ready() {
   const Running running(*this);
   do {
     run_front(lock);
-  } while (pass_front_gate());
+    if (!pass_front_gate()) return Left::nothing;
+  } while (done_ < last);
+  return Left::ready;
 }
 
 bool Queue::pass_front_gate() {
@@ -114,29 +133,41 @@ Status Queue::wait(Ticket ticket, const Deadline& deadline, int32_t timeout_code
                    const char* awaited) {
   std::unique_lock lock(mutex_);
   bool in_time = true;
-  while (done_ < ticket) {
-    if (front_is_ready() || !in_time) {
+  while (done_ < ticket && in_time) {
+    if (front_is_ready()) {
       lock.unlock();
-      if (!in_time)
-        return fail(timeout_code, awaited, " is not done after the timeout of ",
-                    deadline.milliseconds, " ms");
-      scheduler().wanted(*this);
+      scheduler().wanted(*this, ticket);
       lock.lock();
       continue;
     }
     lock.unlock();
-    if (needs_this_thread())
-      return fail(
-          kRtParamInvalid, awaited,
-          " waits for the calling thread (its own task or callback), so waiting for it would "
-          "never end");
+    RETURN_IF_FAILED(require_end(awaited));
     lock.lock();
     if (done_ >= ticket || front_is_ready()) continue;
     ++waiters_;
     in_time = runtime::wait(progress_, lock, deadline);
     --waiters_;
   }
-  return {};
+  const bool done = done_ >= ticket;
+  // Who left the queue may have counted on this thread.
+  const bool left = front_is_ready();
+  lock.unlock();
+  if (left) scheduler().resumed(shared_from_this());
+  if (done) return {};
+  return fail(timeout_code, awaited, " is not done after the timeout of ", deadline.milliseconds,
+              " ms");
+}
+
+bool Queue::wait_for_turn() {
+  if (runs_on_this_thread()) return false;
+  const auto end = std::chrono::steady_clock::now() + kNotForLong;
+  std::unique_lock lock(mutex_);
+  ++waiters_;
+  while (running_ && appended_ - done_ > kFarBehind &&
+         progress_.wait_until(lock, end) == std::cv_status::no_timeout) {
+  }
+  --waiters_;
+  return front_is_ready();
 }
 
 bool Queue::is_idle() const {
@@ -144,9 +175,10 @@ bool Queue::is_idle() const {
   return done_ == appended_;
 }
 
-void Queue::wake_waiters() {
+bool Queue::wake_waiters() {
   std::lock_guard lock(mutex_);
   if (waiters_ > 0) progress_.notify_all();
+  return waiters_ > 0;
 }
 
 Status Queue::take_failure() {
@@ -172,6 +204,11 @@ void Queue::drop_pending() {
     if (work.opens) work.opens->open();
 }
 
+Status Queue::require_runner() const {
+  std::lock_guard lock(mutex_);
+  return lost_its_runner_ ? no_runner() : Status();
+}
+
 bool Queue::runs_on_this_thread() const {
   for (const Frame* frame = innermost; frame != nullptr; frame = frame->outer)
     if (frame->queue == this) return true;
@@ -185,19 +222,27 @@ std::shared_ptr<Gate> Queue::closed_front_gate() const {
   return gate && !gate->is_open() ? gate : nullptr;
 }
 
-bool Queue::needs_this_thread() const {
+void Queue::renew_in_forked_child() {
+  std::construct_at(&mutex_);
+  std::construct_at(&progress_);  // the end of one that threads wait for would wait for them
+  waiters_ = 0;
+  lost_its_runner_ = running_ && !runs_on_this_thread();
+}
+
+Status Queue::require_end(const char* awaited) const {
   // Not a recursion: streams may wait for each other in a chain of any length.
   std::shared_ptr<const Queue> kept;
-  const Queue* queue = this;
-  while (!queue->runs_on_this_thread()) {
+  for (const Queue* queue = this; queue != nullptr; queue = kept.get()) {
+    RETURN_IF_FAILED(queue->require_runner());
     const auto gate = queue->closed_front_gate();
-    if (!gate) return false;
-    if (gate->is_opened_by_this_thread()) return true;
-    kept = gate->source();
-    if (!kept) return false;
-    queue = kept.get();
+    if (queue->runs_on_this_thread() || (gate && gate->is_opened_by_this_thread()))
+      return fail(
+          kRtParamInvalid, awaited,
+          " waits for the calling thread (its own task or callback), so waiting for it would "
+          "never end");
+    kept = gate ? gate->source() : nullptr;
   }
-  return true;
+  return {};
 }
 
 }  // namespace softnpu::runtime

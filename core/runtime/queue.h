@@ -2,12 +2,14 @@
 // Work in order, and the failures it left. When it runs is the scheduler's affair.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "base/export.h"
 #include "base/status.h"
@@ -16,29 +18,52 @@
 
 namespace softnpu::runtime {
 
+// Which context a queue belongs to. It outlives the context.
+struct Owner {
+  void* context = nullptr;
+  int32_t device = 0;
+  std::atomic<bool> alive{true};
+};
+
 // Thread-safe. One thread at a time runs the work.
 class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
  public:
+  explicit Queue(std::shared_ptr<Owner> owner) : owner_(std::move(owner)) {}
+
+  const Owner& owner() const { return *owner_; }
+
   // Counts the work of a queue: reached once that much of it is done.
   using Ticket = uint64_t;
+  static constexpr Ticket kAll = UINT64_MAX;
 
-  // Adds work without running any; the scheduler must be told. Nothing when the queue is closed.
+  // What run_ready() leaves.
+  enum class Left : uint8_t {
+    nothing,        // or what a closed gate holds back
+    ready,          // for somebody else to run
+    to_its_runner,  // another thread, or this one further up its stack
+  };
+
+  // Adds work without running any; the scheduler must be told. Nothing when the queue takes none.
   std::optional<Ticket> append(Work work);
-  static Status refusal();  // the failure that a closed queue is
+  Status refusal() const;  // why not
   // Adds work and tells the scheduler.
   Status submit(Work work);
 
-  // Runs the work at the front, until there is none or a closed gate holds it back. Does nothing
-  // while another thread does so: that thread sees work that comes in the meantime.
-  void run_ready();
+  // Runs the work at the front, until the ticket is reached or there is none that is ready.
+  Left run_ready(Ticket last);
+
+  // For a thread that launches faster than another one runs the work: waits until that is not far
+  // behind, but not for long, as what runs may wait for this thread. True when nobody runs the
+  // queue any more, and its work is ready.
+  bool wait_for_turn();
 
   // Waits until everything appended so far is done.
   Status wait_idle(const Deadline& deadline);
   // `awaited` is what the work up to the ticket is called in messages.
   Status wait(Ticket ticket, const Deadline& deadline, int32_t timeout_code, const char* awaited);
   bool is_idle() const;
-  // Makes threads in wait() look again.
-  void wake_waiters();
+  // Makes threads that wait look again, which run what is ready. False when there is none.
+  bool wake_waiters();
 
   // The first failure since the last call, and forgets it.
   Status take_failure();
@@ -48,18 +73,26 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
   // Drops the work that has not started.
   void drop_pending();
 
+  // Fails where a thread ran it that this process, a forked child, does not have.
+  Status require_runner() const;
   // Whether the calling thread runs this queue's work right now, further up its stack.
   bool runs_on_this_thread() const;
-  // Whether the front waits, directly or through other queues, for the calling thread.
-  bool needs_this_thread() const;
+
+  void lock_for_fork() { mutex_.lock(); }
+  void unlock_after_fork() { mutex_.unlock(); }
+  void renew_in_forked_child();
 
  private:
+  // Fails where the front waits, directly or through other queues, for the calling thread or for
+  // one that is not there.
+  Status require_end(const char* awaited) const;
   bool front_is_ready() const;
   bool pass_front_gate();
   // The gate that holds the queue back; null when none does, or a thread runs the queue.
   std::shared_ptr<Gate> closed_front_gate() const;
   void run_front(std::unique_lock<std::mutex>& lock);
 
+  const std::shared_ptr<Owner> owner_;
   mutable std::mutex mutex_;
   std::condition_variable progress_;
   std::deque<Work> work_;
@@ -69,6 +102,7 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
   Ticket done_ = 0;
   int waiters_ = 0;
   bool running_ = false;
+  bool lost_its_runner_ = false;
   bool closed_ = false;
 };
 

@@ -2,60 +2,46 @@
 #include "runtime/scheduler.h"
 
 #include <utility>
-#include <vector>
 
 #include "base/lasting.h"
+#include "runtime/crew.h"
 
 namespace softnpu::runtime {
 namespace {
 
-// Queues that this thread's outermost run takes up when its own work is done. Those that its work
-// has released: taking them up on the spot would nest as deep as streams wait for each other.
-thread_local constinit std::vector<std::shared_ptr<Queue>>* later = nullptr;
-
-// Work that launches work, which launches work: from this depth on it is taken up later, too.
+// Work that launches work, which launches work: from this depth on another thread takes it up.
 constexpr int kDeepest = 100;
 thread_local constinit int depth = 0;
 
-void run_nested(Queue& queue) {
+Queue::Left run(Queue& queue, Queue::Ticket last) {
   struct Level {
     Level() { ++depth; }
     ~Level() { --depth; }
   } const level;
-  queue.run_ready();
-}
-
-void run(Queue& queue) {
-  if (later != nullptr) return run_nested(queue);
-  struct Outermost {
-    Outermost() { later = &list; }
-    ~Outermost() { later = nullptr; }
-    std::vector<std::shared_ptr<Queue>> list;
-  } outermost;
-  queue.run_ready();
-  for (auto& list = outermost.list; !list.empty();) {
-    const auto next = std::move(list.back());
-    list.pop_back();
-    next->run_ready();
-  }
-}
-
-void run_later(std::shared_ptr<Queue> queue) {
-  // A thread that waits for the queue need not wait for this thread's turn to come.
-  queue->wake_waiters();
-  later->push_back(std::move(queue));
+  return queue.run_ready(last);
 }
 
 }  // namespace
 
-void ImmediateScheduler::submitted(Queue& queue) {
-  depth < kDeepest ? run(queue) : run_later(queue.shared_from_this());
+void ImmediateScheduler::submitted(Queue& queue, Queue::Ticket ticket) {
+  if (depth >= kDeepest) return resumed(queue.shared_from_this());
+  Queue::Left left;
+  do {
+    left = run(queue, ticket);
+  } while (left == Queue::Left::to_its_runner && queue.wait_for_turn());
+  if (left == Queue::Left::ready) resumed(queue.shared_from_this());
 }
 
-void ImmediateScheduler::wanted(Queue& queue) { run(queue); }
+void ImmediateScheduler::wanted(Queue& queue, Queue::Ticket ticket) {
+  if (run(queue, ticket) == Queue::Left::ready) resumed(queue.shared_from_this());
+}
 
-void ImmediateScheduler::resumed(std::shared_ptr<Queue> queue) {
-  later == nullptr ? run(*queue) : run_later(std::move(queue));
+void ImmediateScheduler::resumed(std::shared_ptr<Queue> queue) noexcept {
+  if (queue->wake_waiters() || crew_takes_up(queue) || depth >= kDeepest) return;
+  try {  // there is no other thread
+    run(*queue, Queue::kAll);
+  } catch (...) {  // no memory for its next wait; a thread that waits for it tries again
+  }
 }
 
 Scheduler& scheduler() { return lasting<ImmediateScheduler>; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides when the work of streams runs.
+// Decides when the work of streams runs, and on which thread.
 #pragma once
 
 #include <memory>
@@ -13,21 +13,21 @@ namespace softnpu::runtime {
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
-  // Work was appended to the queue.
-  virtual void submitted(Queue& queue) = 0;
-  // The gate that held the queue back has opened.
-  virtual void resumed(std::shared_ptr<Queue> queue) = 0;
-  // A thread is about to wait for the queue: whatever is ready must run.
-  virtual void wanted(Queue& queue) = 0;
+  // Work was appended to the queue; the ticket is its own.
+  virtual void submitted(Queue& queue, Queue::Ticket ticket) = 0;
+  // Nobody runs the queue, whose work is ready: its gate has opened, or whoever ran it left it.
+  virtual void resumed(std::shared_ptr<Queue> queue) noexcept = 0;
+  // A thread is about to wait for the queue's work up to the ticket: what is ready must run.
+  virtual void wanted(Queue& queue, Queue::Ticket ticket) = 0;
 };
 
-// Runs work when it is launched, on the launching thread; work that had to wait runs on the thread
-// that ends its wait. A CPU has nothing to overlap, and this is fast and deterministic.
+// Runs work when it is launched, on the launching thread: a CPU has nothing to overlap, and this is
+// fast. Work that had to wait runs on a thread that waits for it, or else on one of its own.
 class ImmediateScheduler final : public Scheduler {
  public:
-  void submitted(Queue& queue) override;
-  void resumed(std::shared_ptr<Queue> queue) override;
-  void wanted(Queue& queue) override;
+  void submitted(Queue& queue, Queue::Ticket ticket) override;
+  void resumed(std::shared_ptr<Queue> queue) noexcept override;
+  void wanted(Queue& queue, Queue::Ticket ticket) override;
 };
 
 Scheduler& scheduler();

@@ -3,10 +3,13 @@
 
 #include <atomic>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "acl/acl_rt.h"
+#include "base/fork.h"
 #include "base/handle_table.h"
 #include "base/lasting.h"
 #include "runtime/context.h"
@@ -19,22 +22,67 @@ using Table = HandleTable<Stream, HandleKind::stream>;
 
 Table& table() { return lasting<Table>; }
 
-struct Live {
-  Live() { keep_free_over_fork(mutex); }
+// Those that are in use, by id, so in the order of their creation.
+class LiveStreams {
+ public:
+  LiveStreams() {
+    keep_free_over_fork({
+        this,
+        LockRank::inner,
+        [](void* self) { static_cast<LiveStreams*>(self)->lock_for_fork(); },
+        [](void* self) { static_cast<LiveStreams*>(self)->unlock_after_fork(); },
+        [](void* self) { static_cast<LiveStreams*>(self)->renew_in_forked_child(); },
+    });
+  }
 
-  std::mutex mutex;
-  std::map<int32_t, std::weak_ptr<Stream>> streams;  // by id, so in the order of their creation
+  void add(const std::shared_ptr<Stream>& stream) {
+    std::lock_guard lock(mutex_);
+    by_id_.emplace(stream->id(), stream);
+  }
+
+  void remove(const Stream& stream) {
+    std::lock_guard lock(mutex_);
+    by_id_.erase(stream.id());
+  }
+
+  template <class Predicate>
+  std::vector<std::shared_ptr<Stream>> all(Predicate wanted) const {
+    std::vector<std::shared_ptr<Stream>> found;
+    std::lock_guard lock(mutex_);
+    for (const auto& [id, weak] : by_id_)
+      if (auto stream = weak.lock(); stream && wanted(*stream)) found.push_back(std::move(stream));
+    return found;
+  }
+
+ private:
+  // The queues' own locks, too.
+  void lock_for_fork() {
+    mutex_.lock();
+    try {
+      locked_.reserve(by_id_.size());
+    } catch (const std::bad_alloc&) {  // nor does fork() get any
+      return;
+    }
+    for (const auto& [id, weak] : by_id_)
+      if (auto stream = weak.lock()) locked_.push_back(std::move(stream));
+    for (const auto& stream : locked_) stream->lock_for_fork();
+  }
+  void unlock_after_fork() {
+    for (const auto& stream : locked_) stream->unlock_after_fork();
+    const auto released = std::exchange(locked_, {});
+    mutex_.unlock();
+  }
+  void renew_in_forked_child() {
+    for (const auto& stream : locked_) stream->renew_in_forked_child();
+    const auto released = std::exchange(locked_, {});
+    std::construct_at(&mutex_);
+  }
+
+  mutable std::mutex mutex_;
+  std::map<int32_t, std::weak_ptr<Stream>> by_id_;
+  std::vector<std::shared_ptr<Stream>> locked_;  // by a fork()
 };
-Live& live() { return lasting<Live>; }
-
-template <class Predicate>
-std::vector<std::shared_ptr<Stream>> live_streams(Predicate wanted) {
-  std::vector<std::shared_ptr<Stream>> found;
-  std::lock_guard lock(live().mutex);
-  for (const auto& [id, weak] : live().streams)
-    if (auto stream = weak.lock(); stream && wanted(*stream)) found.push_back(std::move(stream));
-  return found;
-}
+LiveStreams& live() { return lasting<LiveStreams>; }
 
 int32_t next_id() {
   static std::atomic<int32_t> last{0};
@@ -49,7 +97,7 @@ Status no_such_stream(const void* handle) {
 }  // namespace
 
 Stream::Stream(std::shared_ptr<Owner> owner, uint32_t priority, uint32_t flags, bool is_default)
-    : owner_(std::move(owner)),
+    : Queue(std::move(owner)),
       id_(next_id()),
       priority_(priority),
       flags_(flags),
@@ -60,8 +108,7 @@ std::shared_ptr<Stream> make_stream(std::shared_ptr<Owner> owner, uint32_t prior
   auto stream = std::make_shared<Stream>(std::move(owner), priority, flags, is_default);
   stream->handle_ = table().insert(stream);
   if (stream->handle_ == nullptr) return nullptr;
-  std::lock_guard lock(live().mutex);
-  live().streams.emplace(stream->id(), stream);
+  live().add(stream);
   return stream;
 }
 
@@ -134,8 +181,7 @@ void retire(Stream& stream) {
     (void)stream.wait_idle({});
   }
   forget_subscription(stream);
-  std::lock_guard lock(live().mutex);
-  live().streams.erase(stream.id());
+  live().remove(stream);
 }
 
 Status synchronize_stream(const void* handle, Deadline deadline) {
@@ -146,11 +192,11 @@ Status synchronize_stream(const void* handle, Deadline deadline) {
 }
 
 std::vector<std::shared_ptr<Stream>> streams_of(const Owner& owner) {
-  return live_streams([&](const Stream& stream) { return &stream.owner() == &owner; });
+  return live().all([&](const Stream& stream) { return &stream.owner() == &owner; });
 }
 
 std::vector<std::shared_ptr<Stream>> streams_of_device(int32_t device) {
-  return live_streams([=](const Stream& stream) { return stream.owner().device == device; });
+  return live().all([=](const Stream& stream) { return stream.owner().device == device; });
 }
 
 }  // namespace softnpu::runtime

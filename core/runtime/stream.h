@@ -21,18 +21,10 @@ namespace softnpu::runtime {
 // next synchronisation.
 SOFTNPU_EXPORT Status launch(void* stream_handle, std::string_view what, Task task);
 
-// Which context a stream belongs to. It outlives the context.
-struct Owner {
-  void* context = nullptr;
-  int32_t device = 0;
-  std::atomic<bool> alive{true};
-};
-
 class Stream : public Queue {
  public:
   Stream(std::shared_ptr<Owner> owner, uint32_t priority, uint32_t flags, bool is_default);
 
-  const Owner& owner() const { return *owner_; }
   void* handle() const { return handle_; }
   int32_t id() const { return id_; }
   uint32_t priority() const { return priority_; }
@@ -41,7 +33,6 @@ class Stream : public Queue {
 
  private:
   friend std::shared_ptr<Stream> make_stream(std::shared_ptr<Owner>, uint32_t, uint32_t, bool);
-  std::shared_ptr<Owner> owner_;
   void* handle_ = nullptr;
   int32_t id_;
   uint32_t priority_;

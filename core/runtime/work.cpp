@@ -3,32 +3,42 @@
 
 #include <pthread.h>
 
+#include <mutex>
+
+#include "base/fork.h"
+#include "base/lasting.h"
 #include "runtime/queue.h"
 #include "runtime/scheduler.h"
 
 namespace softnpu::runtime {
+namespace {
+
+// One lock for all gates, which fork() can leave free. It is held for moments only.
+struct Gates {
+  Gates() { keep_free_over_fork(mutex, LockRank::innermost); }
+
+  std::mutex mutex;
+};
+std::mutex& gates_mutex() { return lasting<Gates>.mutex; }
+
+}  // namespace
 
 void Gate::open() noexcept {
   std::vector<std::weak_ptr<Queue>> waiting;
   {
-    std::lock_guard lock(mutex_);
+    std::lock_guard lock(gates_mutex());
     open_.store(true, std::memory_order_release);
     waiting.swap(waiting_);
   }
   // Outside the lock: the queues may run work here and now, which may come back to this gate.
   for (const auto& weak : waiting) {
-    auto queue = weak.lock();
-    if (!queue) continue;
-    try {
-      scheduler().resumed(std::move(queue));
-    } catch (...) {  // no memory for its next wait; a thread that waits for it tries again
-    }
+    if (auto queue = weak.lock()) scheduler().resumed(std::move(queue));
   }
 }
 
 bool Gate::pass_or_enlist(const std::weak_ptr<Queue>& queue) {
   if (is_open()) return true;
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(gates_mutex());
   if (is_open()) return true;
   waiting_.push_back(queue);
   return false;

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -42,7 +41,6 @@ class Gate {
   std::atomic<bool> open_{false};
   std::atomic<uint64_t> opener_{0};
   std::weak_ptr<Queue> source_;
-  std::mutex mutex_;
   std::vector<std::weak_ptr<Queue>> waiting_;
 };
 

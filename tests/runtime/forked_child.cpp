@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forks while other threads allocate, and make and destroy handles, above all while they do so for
-// the first time. A child that finds a lock held waits for ever, until its alarm ends it. The
-// program's exit status says how it went: 0 is well.
+// the first time, and while they run the work of a stream. A child that finds a lock held waits for
+// ever, until its alarm ends it. The program's exit status says how it went: 0 is well.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,6 +80,59 @@ int fork_while_others_call() {
   return failed;
 }
 
+std::atomic<bool> runs{false}, may_end{false};
+
+void hold(void*) {
+  runs = true;
+  while (!may_end) usleep(100);
+}
+
+// The stream's work will never be done here; the device can be had again.
+int child_of_running_stream(aclrtStream stream, aclrtEvent event) {
+  alarm(60);
+  aclrtStreamStatus of_stream;
+  aclrtEventStatus of_event;
+  for (const aclError status :
+       {aclrtSynchronizeStream(nullptr), aclrtSynchronizeStream(stream),
+        aclrtStreamQuery(nullptr, &of_stream), aclrtQueryEvent(event, &of_event),
+        aclrtLaunchHostFunc(nullptr, hold, nullptr)})
+    if (status != ACL_ERROR_RT_INVALID_HANDLE) return 3;
+  if (aclrtResetDevice(0) != ACL_SUCCESS || aclrtSetDevice(0) != ACL_SUCCESS) return 4;
+  may_end = true;
+  if (aclrtLaunchHostFunc(nullptr, hold, nullptr) != ACL_SUCCESS) return 5;
+  return aclrtSynchronizeStream(nullptr) == ACL_SUCCESS ? child() : 6;
+}
+
+// One thread runs the default stream's work, one waits for it, and a stream waits for an event.
+int fork_while_a_stream_runs() {
+  aclrtStream stream = nullptr;
+  aclrtEvent event = nullptr;
+  if (aclrtSetDevice(0) != ACL_SUCCESS || aclrtCreateStream(&stream) != ACL_SUCCESS ||
+      aclrtCreateEvent(&event) != ACL_SUCCESS)
+    return 1;
+  aclrtContext context = nullptr;
+  aclrtGetCurrentContext(&context);
+  std::thread runner([&] {
+    aclrtSetCurrentContext(context);
+    aclrtLaunchHostFunc(nullptr, hold, nullptr);
+  });
+  while (!runs) usleep(100);
+  aclrtRecordEvent(event, nullptr);
+  aclrtStreamWaitEvent(stream, event);
+  std::thread waiter([&] {
+    aclrtSetCurrentContext(context);
+    aclrtSynchronizeStream(nullptr);
+  });
+  usleep(10'000);  // most likely it waits by then
+  const pid_t pid = fork();
+  if (pid == 0) _exit(child_of_running_stream(stream, event));
+  const int failed = exit_status_of(pid);
+  may_end = true;
+  runner.join();
+  waiter.join();
+  return failed != 0 ? failed : aclrtSynchronizeStream(stream);
+}
+
 }  // namespace
 
 int main() {
@@ -90,5 +143,5 @@ int main() {
     if (pid == 0) _exit(fork_while_others_call());
     if (const int failed = exit_status_of(pid)) return failed;
   }
-  return 0;
+  return fork_while_a_stream_runs();
 }

@@ -134,9 +134,9 @@ def test_reset_drains(api: Functions) -> None:
     assert api.aclrtLaunchHostFunc(stream, ct.cast(task, ct.c_void_p), None) == 0
     threading.Timer(0.05, go.set).start()
     assert api.aclrtResetDevice(0) == 0
-    assert seen[:2] == ["callback", "task"]
+    assert [each for each in seen if not each.startswith("report")] == ["callback", "task"]
     keeper.join()
-    assert seen[2:] == ["report 0"]
+    assert "report 0" in seen
 
 
 @in_fresh_process

@@ -42,6 +42,7 @@ def test_statuses(rt: Runtime) -> None:
         rt.check(rt.api.aclrtStreamWaitEvent(other, event))
         assert query(rt, event) == (1, 0, 1)
         release()
+    assert [rt.api.aclrtSynchronizeStream(stream) for stream in (rt.stream, other)] == [0, 0]
     assert query(rt, event) == (0, 1, 0)
 
 
@@ -89,6 +90,7 @@ def test_waits_for_latest_recording(rt: Runtime) -> None:
             rt.check(rt.api.aclrtSynchronizeStream(third))
             assert query(rt, event) == (1, 0, 0)
             release_second()
+            rt.check(rt.api.aclrtSynchronizeStream(second))
     assert query(rt, event) == (0, 1, 0)
 
 
@@ -172,6 +174,7 @@ def test_elapsed_time_misuse(rt: Runtime) -> None:
         assert elapsed(rt, start, end)[0] == TIMESTAMP_INVALID
         assert "endEvent was recorded, but its stream has not reached it" in rt.message()
         release()
+        rt.check(rt.api.aclrtSynchronizeEvent(end))
     assert elapsed(rt, start, end)[0] == 0
     assert elapsed(rt, end, start)[0] == TIMESTAMP_REVERSAL
     assert elapsed(rt, start, start) == (0, 0.0)
@@ -190,6 +193,7 @@ def test_destroyed_while_awaited(rt: Runtime) -> None:
         rt.launch_host(lambda: seen.append(1), other)
         assert seen == []
         release()
+        rt.check(rt.api.aclrtSynchronizeStream(other))
     assert seen == [1]
 
 

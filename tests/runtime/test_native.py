@@ -73,8 +73,17 @@ def test_throwing_callback(tmp_path: Path) -> None:
 
 
 def test_fork_while_others_call(tmp_path: Path) -> None:
-    """A child made by fork() while other threads call can allocate, make handles and destroy."""
+    """A child made by fork() while other threads call can allocate, make handles and destroy.
+
+    It is told what it cannot do, which is to use a stream that another thread was running.
+    """
     done = compile_and_run("forked_child", tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_busy_streams(tmp_path: Path) -> None:
+    """Threads that wait for each other's streams, as they may on a device, do not hang."""
+    done = compile_and_run("busy_streams", tmp_path)
     assert done.returncode == 0, done.stderr
 
 

@@ -70,6 +70,8 @@ def test_query(rt: Runtime) -> None:
     with rt.held() as release:
         assert status(rt, rt.stream) == NOT_READY
         release()
+    while status(rt, rt.stream) == NOT_READY:
+        time.sleep(0.001)
     assert status(rt, rt.stream) == COMPLETE
 
 

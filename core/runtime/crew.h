@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads of the library's own, for work of streams that had to wait.
+#pragma once
+
+#include <memory>
+
+#include "runtime/queue.h"
+
+namespace softnpu::runtime {
+
+// Has a thread run what is ready in the queue, in the queue's context. False where there is none
+// and none can be started.
+//
+// Each queue gets a thread of its own: its work may wait for that of another. Only where hundreds
+// are ready at the same time some of them wait for each other's.
+bool crew_takes_up(const std::shared_ptr<Queue>& queue) noexcept;
+
+}  // namespace softnpu::runtime
