@@ -8,6 +8,7 @@
 #include "memory/buffer_pool.h"
 #include "numpy_arrays.h"
 #include "readable.h"
+#include "torch_tensors.h"
 
 namespace softnpu::python {
 
@@ -26,7 +27,8 @@ Status read_array(const char* name, PyObject* object, Access access, Array& out)
 }
 
 bool may_be_resized(PyObject* object) {
-  return is_numpy_array(object) || find_known_exchange(Py_TYPE(object)) != nullptr;
+  return is_numpy_array(object) || find_known_exchange(Py_TYPE(object)) != nullptr ||
+         is_torch_type(Py_TYPE(object));
 }
 
 Status make_array(const char* name, PyObject* like, Tensor& tensor, NewArray& out) {

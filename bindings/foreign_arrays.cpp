@@ -83,24 +83,15 @@ Status read_capsule(const char* name, nb::handle capsule, Access access, bool wr
   return read_description(name, held->description, access, out);
 }
 
-// PyTorch before 2.9 has no table of C functions, and refuses to export tensors of a graph.
-Status settle_old_tensor(const char* name, Access access, nb::object& object) {
-  if (access == Access::read) {
-    object = object.attr("detach")().attr("resolve_conj")().attr("resolve_neg")();
-  } else if (nb::cast<bool>(object.attr("requires_grad"))) {
-    return fail(kParamInvalid, name, " requires grad; an output must not, pass out.detach()");
-  }
-  return {};
-}
-
 // The from_dlpack of the library that an array belongs to; null when there is none.
 nb::object find_from_dlpack(nb::handle like) {
   if (nb::hasattr(like, "__array_namespace__"_name)) {
     const nb::object space = like.attr("__array_namespace__"_name)();
     if (nb::hasattr(space, "from_dlpack"_name)) return space.attr("from_dlpack"_name);
   }
+  const bool torch = is_torch_type(reinterpret_cast<PyTypeObject*>(like.type().ptr()));
   const nb::object name = nb::getattr(like.type(), "__module__"_name, nb::str(""));
-  const std::string whole = readable(name);
+  const std::string whole = torch ? "torch" : readable(name);
   const nb::dict modules = nb::borrow<nb::dict>(PyImport_GetModuleDict());
   for (const std::string& module : {whole.substr(0, whole.find('.')), whole}) {
     if (!modules.contains(module.c_str())) continue;
@@ -129,7 +120,7 @@ Status read_foreign_array(const char* name, PyObject* given, Access access, Arra
     out.keeper = export_capsule(object);
   } catch (nb::python_error& error) {
     error.restore();
-    return failure_from_python(name, " cannot be read: ");
+    return torch ? failed_tensor(name, given) : failure_from_python(name, " cannot be read: ");
   }
   return read_capsule(name, out.keeper, access, torch, out);
 }

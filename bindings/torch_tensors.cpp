@@ -70,16 +70,32 @@ bool may_be_negated(const Tensor& t) {
   return true;
 }
 
-// Whether memory holds the negated or conjugated values. Only floating and complex types can.
-bool is_lazy(PyObject* object, const Tensor& t) {
-  static NativeAttribute is_neg("is_neg"_name), is_conj("is_conj"_name);
-  if (is_complex(t.dtype)) return is_conj.holds(object) || is_neg.holds(object);
-  return is_floating(t.dtype) && may_be_negated(t) && is_neg.holds(object);
+bool is_negated(PyObject* object) {
+  static NativeAttribute is_neg("is_neg"_name);
+  return is_neg.holds(object);
 }
 
-bool requires_grad(PyObject* object) {
-  static NativeAttribute attribute("requires_grad"_name);
-  return attribute.holds(object);
+// Whether memory holds the negated or conjugated values.
+bool is_lazy(PyObject* object) {
+  static NativeAttribute is_conj("is_conj"_name);
+  return is_conj.holds(object) || is_negated(object);
+}
+
+// Only floating and complex types can.
+bool is_lazy(PyObject* object, const Tensor& t) {
+  if (is_complex(t.dtype)) return is_lazy(object);
+  return is_floating(t.dtype) && may_be_negated(t) && is_negated(object);
+}
+
+Status check_output(const char* name, PyObject* object, bool lazy) {
+  static NativeAttribute requires_grad("requires_grad"_name);
+  if (lazy)
+    return fail(kParamInvalid, name,
+                " is a lazily negated or conjugated tensor; an output must "
+                "hold its values");
+  if (requires_grad.holds(object))
+    return fail(kParamInvalid, name, " requires grad; an output must not, pass out.detach()");
+  return {};
 }
 
 }  // namespace
@@ -95,18 +111,16 @@ bool is_torch_type(PyTypeObject* type) {
 
 Status settle_tensor(const char* name, Access access, Array& out, PyObject*& object) {
   const bool lazy = is_lazy(object, out.tensor);
-  if (access == Access::write) {
-    if (lazy)
-      return fail(kParamInvalid, name,
-                  " is a lazily negated or conjugated tensor; an output must "
-                  "hold its values");
-    if (requires_grad(object))
-      return fail(kParamInvalid, name, " requires grad; an output must not, pass out.detach()");
-    return {};
-  }
+  if (access == Access::write) return check_output(name, object, lazy);
   if (!lazy) return {};
   out.keeper = nb::handle(object).attr("resolve_conj")().attr("resolve_neg")();
   object = out.keeper.ptr();
+  return {};
+}
+
+Status settle_old_tensor(const char* name, Access access, nb::object& object) {
+  if (access == Access::write) return check_output(name, object.ptr(), is_lazy(object.ptr()));
+  object = object.attr("detach")().attr("resolve_conj")().attr("resolve_neg")();
   return {};
 }
 

@@ -39,6 +39,7 @@ def test_the_memory_of_a_tensor_that_is_gone_is_used_again() -> None:
     assert bool((second == 3).all())
 
 
+@pytest.mark.filterwarnings("ignore:.*weights_only:FutureWarning")  # PyTorch 2.4, when unpickling
 def test_a_large_result_is_an_ordinary_tensor() -> None:
     """Of no graph, contiguous, writeable, with a storage of its own size."""
     got = result(2).reshape(2, -1)
@@ -55,7 +56,7 @@ def test_a_large_result_is_an_ordinary_tensor() -> None:
     file = io.BytesIO()
     torch.save(got, file)
     file.seek(0)
-    for twin in (got.clone(), torch.load(file), pickle.loads(pickle.dumps(got))):
+    for twin in (got.clone(), torch.load(file, weights_only=True), pickle.loads(pickle.dumps(got))):
         assert torch.equal(twin, got)
 
 

@@ -18,6 +18,8 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 tensor = torch.from_numpy
 INVALID = softnpu.ParamInvalidError
+# Since 2.10; older ones are read through their __dlpack__.
+EXCHANGES = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda o: o.name)
@@ -182,8 +184,8 @@ def refused_tensors() -> dict[str, tuple[Any, str]]:
         "compressed": (x.to_sparse_coo().to_sparse_csr(), "layout torch.sparse_csr"),
         "meta": (x.to("meta"), "lies on device meta"),
         "quantized": (
-            torch.ones(3, 4, dtype=torch.float8_e4m3fn),
-            "data type of 8 bits with DLPack's code",
+            torch.ones(3, 4).to(torch.float8_e4m3fn),
+            "data type of 8 bits with DLPack's code" if EXCHANGES else "float8",
         ),
     }
 
@@ -224,7 +226,10 @@ def test_a_rank_0_tensor_is_a_number() -> None:
     [
         (lambda: torch.tensor(2.0, device="meta"), "scale lies on device meta"),
         (lambda: torch.tensor(2.0).to_sparse(), "scale has layout torch.sparse_coo"),
-        (lambda: torch.ones((), dtype=torch.float8_e4m3fn), "scale has a data type of 8 bits"),
+        (
+            lambda: torch.ones(()).to(torch.float8_e4m3fn),
+            "scale has a data type of 8 bits" if EXCHANGES else "scale cannot be read: .* float8",
+        ),
     ],
     ids=["meta", "sparse", "float8"],
 )
@@ -296,7 +301,10 @@ def test_agrees_with_pytorch() -> None:
     ("resize", "message"),
     [
         (lambda x: x.resize_(4), r"shape \[4\]"),
-        (lambda x: x.untyped_storage().resize_(0), "gradOutput has no data"),
+        (
+            lambda x: x.untyped_storage().resize_(0),
+            "gradOutput has no data|gradOutput cannot be read: .* storage of size 0",
+        ),
     ],
     ids=["tensor", "storage"],
 )
