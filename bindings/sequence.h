@@ -3,50 +3,83 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/vector.h>
+#include <nanobind/stl/optional.h>
 
 #include <algorithm>
+#include <new>
+#include <optional>
 #include <span>
 #include <vector>
 
 namespace softnpu::python {
 
-// nanobind reads a list in place, but an element's own code, as __index__, may change it meanwhile.
-// So a list is copied first, unless it holds nothing that has such code.
+// nanobind's casters for lists and optionals must not throw, so they end the process where there is
+// no memory for a copy. These throw.
 template <class T>
 struct Sequence : std::vector<T> {};
 
-inline bool may_change_while_read(PyObject* object) {
-  if (!PyList_Check(object)) return false;
-  const std::span items(reinterpret_cast<PyListObject*>(object)->ob_item,
-                        static_cast<size_t>(PyList_GET_SIZE(object)));
+inline bool may_change_while_read(PyObject* list) {
+  const std::span items(reinterpret_cast<PyListObject*>(list)->ob_item,
+                        static_cast<size_t>(PyList_GET_SIZE(list)));
   return !std::ranges::all_of(items, [](PyObject* item) {
     return PyLong_CheckExact(item) || PyFloat_CheckExact(item) || PyBool_Check(item) ||
            item == Py_None;
   });
 }
 
+// A tuple or list of the members; null where the object is no sequence of any. An element's own
+// code, as __index__, may change a list that is read, so a list is copied first, unless it holds
+// nothing that has such code.
+inline nanobind::object members_of(nanobind::handle object) {
+  PyObject* const given = object.ptr();
+  if (PyTuple_CheckExact(given) || (PyList_CheckExact(given) && !may_change_while_read(given)))
+    return nanobind::borrow(object);
+  if (PyUnicode_CheckExact(given) || PyBytes_CheckExact(given) || !PySequence_Check(given))
+    return {};
+  PyObject* const copy = PySequence_Tuple(given);
+  if (copy == nullptr) {
+    const bool no_memory = PyErr_ExceptionMatches(PyExc_MemoryError);
+    PyErr_Clear();
+    if (no_memory) throw std::bad_alloc();
+  }
+  return nanobind::steal(copy);
+}
+
 }  // namespace softnpu::python
 
 template <class T>
 struct nanobind::detail::type_caster<softnpu::python::Sequence<T>> {
-  using Vector = make_caster<std::vector<T>>;
-  NB_TYPE_CASTER(softnpu::python::Sequence<T>, Vector::Name)
+  using Member = make_caster<T>;
+  NB_TYPE_CASTER(softnpu::python::Sequence<T>,
+                 const_name("collections.abc.Sequence[") + Member::Name + const_name("]"))
 
   template <class Flags>
-  bool from_python(handle src, Flags flags, cleanup_list* cleanup) noexcept {
-    object copy;
-    if (softnpu::python::may_change_while_read(src.ptr())) {
-      copy = steal(PyList_AsTuple(src.ptr()));
-      if (!copy.is_valid()) {
-        PyErr_Clear();
-        return false;
-      }
-      src = copy;
+  bool from_python(handle src, Flags flags, cleanup_list* cleanup) {
+    const object members = softnpu::python::members_of(src);
+    if (!members.is_valid()) return false;
+    const std::span items(PySequence_Fast_ITEMS(members.ptr()),
+                          static_cast<size_t>(PySequence_Fast_GET_SIZE(members.ptr())));
+    value.reserve(items.size());
+    Member member;
+    for (PyObject* item : items) {
+      if (!member.from_python(item, flags_for_local_caster<T>(flags), cleanup)) return false;
+      value.push_back(member.operator cast_t<T>());
     }
-    Vector read;
-    if (!read.from_python(src, flags, cleanup)) return false;
-    static_cast<std::vector<T>&>(value) = std::move(read.value);
+    return true;
+  }
+};
+
+template <class T>
+struct nanobind::detail::type_caster<std::optional<softnpu::python::Sequence<T>>> {
+  using Given = make_caster<softnpu::python::Sequence<T>>;
+  NB_TYPE_CASTER(std::optional<softnpu::python::Sequence<T>>, optional_name(Given::Name))
+
+  template <class Flags>
+  bool from_python(handle src, Flags flags, cleanup_list* cleanup) {
+    if (src.is_none()) return true;
+    Given given;
+    if (!given.from_python(src, flags, cleanup)) return false;
+    value = std::move(given.value);
     return true;
   }
 };

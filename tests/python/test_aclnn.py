@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -184,6 +185,31 @@ def test_arrays_and_lists() -> None:
     aclnn.aclDestroyIntArray(ints)
     aclnn.aclDestroyFloatArray(floats)
     aclnn.aclDestroyBoolArray(bools)
+
+
+def test_a_list_whose_copy_does_not_fit_memory(script: Callable[[str], str]) -> None:
+    """Python's own error, as where a result does not; the list itself is left alone."""
+    program = """
+import resource
+from pathlib import Path
+from softnpu import aclnn
+
+ones = [1] * (1 << 24)
+pages = Path("/proc/self/statm").read_text().split()[0]
+used = int(pages) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (64 << 20),) * 2)
+for create in (
+    lambda: aclnn.aclCreateIntArray(ones),
+    lambda: aclnn.aclCreateIntArray(range(len(ones))),
+    lambda: aclnn.aclCreateTensor(ones, aclnn.ACL_FLOAT, None, 0, 2, [1], None),
+):
+    try:
+        create()
+    except MemoryError:
+        print("refused")
+aclnn.aclDestroyIntArray(aclnn.aclCreateIntArray(ones[:9]))
+"""
+    assert script(program).split() == ["refused"] * 3
 
 
 def test_init_and_finalize() -> None:
