@@ -6,14 +6,15 @@
 #include "c_function.h"
 #include "callbacks.h"
 #include "gil.h"
+#include "python_code.h"
 #include "sections.h"
 
 namespace softnpu::python {
 namespace {
 
 struct Waiting {
-  nb::object function;
-  nb::object argument;
+  Held function;
+  Held argument;
   uintptr_t stream;
 };
 
@@ -34,10 +35,9 @@ void run(void* ticket) {
   auto node = registry().waiting.extract(reinterpret_cast<uintptr_t>(ticket));
   if (node.empty()) return;
   const Waiting& waiting = node.mapped();
-  PyObject* result = call_or_stay(
-      [&] { return PyObject_CallOneArg(waiting.function.ptr(), waiting.argument.ptr()); });
-  if (result == nullptr) PyErr_WriteUnraisable(waiting.function.ptr());
-  Py_XDECREF(result);
+  const Held result = nb::steal(call_or_stay(
+      [&] { return PyObject_CallOneArg(waiting.function.ptr(), waiting.argument.ptr()); }));
+  if (!result.is_valid()) call_or_stay([&] { PyErr_WriteUnraisable(waiting.function.ptr()); });
 }
 
 // `launch` gets the ticket; where it fails, the function is released at once.
@@ -53,9 +53,10 @@ int enlist(nb::callable function, nb::object argument, uintptr_t stream, Launch&
   return status;
 }
 
-int launch_callback(nb::callable function, nb::object user_data, int block_type, Handle stream) {
+int launch_callback(nb::callable function, nb::object user_data, Number<int> block_type,
+                    Handle stream) {
   return enlist(std::move(function), std::move(user_data), stream.value_or(0), [&](void* ticket) {
-    return aclrtLaunchCallback(&run, ticket, static_cast<aclrtCallbackBlockType>(block_type),
+    return aclrtLaunchCallback(&run, ticket, static_cast<aclrtCallbackBlockType>(block_type.value),
                                pointer(stream));
   });
 }

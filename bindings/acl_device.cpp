@@ -45,12 +45,15 @@ void bind_process(nb::module_& m) {
   bind_acl<&aclrtPeekAtLastError>(m, "aclrtPeekAtLastError", nb::arg("level"),
                                   "This thread's latest runtime status, which is kept.");
   m.def(
-      "aclDataTypeSize", [](int type) { return aclDataTypeSize(static_cast<aclDataType>(type)); },
+      "aclDataTypeSize",
+      [](Number<int> type) { return aclDataTypeSize(static_cast<aclDataType>(type.value)); },
       nb::arg("data_type"), "Bytes of one element; 0 for types without a fixed byte size.");
-  m.def("aclFloatToFloat16", &aclFloatToFloat16, nb::arg("value"),
-        "The bits of the nearest float16, saturating.");
-  m.def("aclFloat16ToFloat", &aclFloat16ToFloat, nb::arg("value"),
-        "The value of float16 bits, every exponent read as a finite one.");
+  m.def(
+      "aclFloatToFloat16", [](Number<float> value) { return aclFloatToFloat16(value); },
+      nb::arg("value"), "The bits of the nearest float16, saturating.");
+  m.def(
+      "aclFloat16ToFloat", [](Number<uint16_t> value) { return aclFloat16ToFloat(value); },
+      nb::arg("value"), "The value of float16 bits, every exponent read as a finite one.");
 }
 
 void bind_devices(nb::module_& m) {

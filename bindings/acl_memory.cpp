@@ -41,7 +41,8 @@ void bind_copies(nb::module_& m) {
                                 arg("kind"), handle("stream"), "The same, in a stream's order.");
 }
 
-nb::object memory_view(uintptr_t address, Py_ssize_t size) {
+nb::object memory_view(Number<uintptr_t> at, Number<Py_ssize_t> size) {
+  const uintptr_t address = at;
   if (size < 0) throw nb::value_error("size must not be negative");
   if (address == 0 && size > 0) throw nb::value_error("the address is null");
   static char nothing;  // a view of nothing needs an address too

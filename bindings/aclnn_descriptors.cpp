@@ -29,22 +29,22 @@ void require_as_many(const char* function, const std::optional<Ints>& dims,
                " elements, but viewDims has ", count(dims)));
 }
 
-uintptr_t create_tensor(const std::optional<Ints>& dims, int type,
-                        const std::optional<Ints>& stride, int64_t offset, int format,
-                        const std::optional<Ints>& storage, Handle data) {
+uintptr_t create_tensor(const std::optional<Ints>& dims, Number<int> type,
+                        const std::optional<Ints>& stride, Number<int64_t> offset,
+                        Number<int> format, const std::optional<Ints>& storage, Handle data) {
   require_as_many("aclCreateTensor", dims, stride);
-  return check_created(aclCreateTensor(values(dims), count(dims), static_cast<aclDataType>(type),
-                                       values(stride), offset, static_cast<aclFormat>(format),
-                                       values(storage), count(storage), pointer(data)));
+  return check_created(aclCreateTensor(
+      values(dims), count(dims), static_cast<aclDataType>(type.value), values(stride), offset,
+      static_cast<aclFormat>(format.value), values(storage), count(storage), pointer(data)));
 }
 
-void init_tensor(Handle tensor, const std::optional<Ints>& dims, int type,
-                 const std::optional<Ints>& stride, int64_t offset, int format,
+void init_tensor(Handle tensor, const std::optional<Ints>& dims, Number<int> type,
+                 const std::optional<Ints>& stride, Number<int64_t> offset, Number<int> format,
                  const std::optional<Ints>& storage, Handle data) {
   require_as_many("aclInitTensor", dims, stride);
   check(aclInitTensor(pointer<aclTensor*>(tensor), values(dims), count(dims),
-                      static_cast<aclDataType>(type), values(stride), offset,
-                      static_cast<aclFormat>(format), values(storage), count(storage),
+                      static_cast<aclDataType>(type.value), values(stride), offset,
+                      static_cast<aclFormat>(format.value), values(storage), count(storage),
                       pointer(data)));
 }
 
@@ -57,11 +57,11 @@ std::vector<int64_t> get_ints(Handle tensor) {
   return {found, found + size};
 }
 
-uintptr_t create_scalar(const std::optional<nb::bytes>& value, int type) {
-  const auto data_type = static_cast<aclDataType>(type);
+uintptr_t create_scalar(const std::optional<nb::bytes>& value, Number<int> type) {
+  const auto data_type = static_cast<aclDataType>(type.value);
   if (value && value->size() < aclDataTypeSize(data_type))
     raise(fail(kParamInvalid, "aclCreateScalar: value has ", value->size(),
-               " bytes, but an element of ", static_cast<DType>(type), " has ",
+               " bytes, but an element of ", static_cast<DType>(type.value), " has ",
                aclDataTypeSize(data_type)));
   void* bytes = value ? const_cast<char*>(value->c_str()) : nullptr;
   return check_created(aclCreateScalar(bytes, data_type));

@@ -56,17 +56,12 @@ Status make_array(const char* name, PyObject* like, Tensor& tensor, NewArray& ou
 }
 
 Status failure_from_python(const char* name, const char* what) {
-#if PY_VERSION_HEX < 0x030C0000  // nanobind 2 leaves the value as C code gave it, or null
-  PyObject *type, *value, *traceback;
-  PyErr_Fetch(&type, &value, &traceback);
-  PyErr_NormalizeException(&type, &value, &traceback);
-  PyErr_Restore(type, value, traceback);
-#endif
-  const nb::python_error error;
-  if (!error.matches(PyExc_Exception) || error.matches(PyExc_MemoryError)) throw error;
-  std::string message = readable(error.value());
+  if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError))
+    nb::raise_python_error();
+  const Held error = take_error();
+  std::string message = readable(error);
   message = message.substr(0, message.find('\n'));
-  return fail(kParamInvalid, name, what, class_name(error.value()), ": ", message);
+  return fail(kParamInvalid, name, what, class_name(error), ": ", message);
 }
 
 void copy_to_aligned(const std::byte* origin, const Dims& byte_strides, Array& out) {

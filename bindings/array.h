@@ -2,18 +2,15 @@
 // Arrays that Python passes in, seen as the core's tensors, and new ones of the same kind.
 #pragma once
 
-#include <nanobind/nanobind.h>
-
 #include <memory>
 #include <new>
 #include <string>
 
 #include "base/status.h"
+#include "python_code.h"
 #include "tensor/tensor.h"
 
 namespace softnpu::python {
-
-namespace nb = nanobind;
 
 // Of memory for elements, as device memory has it.
 constexpr std::align_val_t kAlignment{64};
@@ -24,17 +21,20 @@ enum class Access : uint8_t { read, write };
 // The array itself is kept alive by whoever passed it.
 struct Array {
   Tensor tensor;
-  nb::object keeper;                  // a DLPack capsule, or the resolved form of a lazy tensor
+  Held keeper;                        // a DLPack capsule, or the resolved form of a lazy tensor
   std::unique_ptr<std::byte[]> copy;  // of an input that was not aligned
 };
 
 // A result that is being computed. Libraries that only take arrays over get theirs at the end.
 struct NewArray {
   nb::object object;
-  nb::object take_over;  // the library's from_dlpack; null where `object` is the result already
-  bool fresh = true;     // no result was in this memory before, as far as is known
+  Held take_over;     // the library's from_dlpack; null where `object` is the result already
+  bool fresh = true;  // no result was in this memory before, as far as is known
 
-  nb::object finish() const { return take_over.is_valid() ? take_over(object) : object; }
+  nb::object finish() const {
+    if (!take_over.is_valid()) return object;
+    return invoke(take_over, object);
+  }
 };
 
 // Makes a list of this length in place. Assigning a temporary would read it in 16-byte pieces right

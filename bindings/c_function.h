@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "acl/acl.h"
+#include "bound_number.h"
 #include "gil.h"
 #include "raise.h"
 
@@ -22,14 +23,14 @@ namespace softnpu::python {
 
 namespace nb = nanobind;
 
-using Handle = std::optional<uintptr_t>;
+using Handle = std::optional<Number<uintptr_t>>;
 
 // Names a parameter that may be None.
 inline auto handle(const char* name) { return nb::arg(name).none(); }
 
 template <class Pointer = void*>
 Pointer pointer(const Handle& handle) {
-  return reinterpret_cast<Pointer>(handle.value_or(0));
+  return reinterpret_cast<Pointer>(handle.value_or(0).value);
 }
 
 // Raises what a status other than success stands for, with the message that the C function left.
@@ -49,9 +50,11 @@ auto python_type() {
   if constexpr (std::is_pointer_v<T>)
     return Handle();
   else if constexpr (std::is_enum_v<T>)
-    return int();
+    return Number<int>();
+  else if constexpr (std::is_same_v<T, bool>)
+    return bool();
   else
-    return T();
+    return Number<T>();
 }
 template <class T>
 using PythonType = decltype(python_type<T>());
@@ -64,8 +67,10 @@ struct Slot {
   void set(const PythonType<P>& given) {
     if constexpr (std::is_pointer_v<P>)
       value = pointer<P>(given);
+    else if constexpr (std::is_enum_v<P>)
+      value = static_cast<P>(given.value);
     else
-      value = static_cast<P>(given);
+      value = given;
   }
   P get() { return value; }
 };

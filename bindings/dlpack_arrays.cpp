@@ -49,14 +49,11 @@ DType from_dlpack(DataType type) {
 }
 
 const ExchangeTable* published_table(PyTypeObject* type) {
-  PyObject* capsule =
-      PyObject_GetAttr(reinterpret_cast<PyObject*>(type), "__dlpack_c_exchange_api__"_name.ptr());
-  if (capsule == nullptr) {
-    PyErr_Clear();
-    return nullptr;
-  }
-  auto* header = static_cast<ExchangeHeader*>(PyCapsule_GetPointer(capsule, kExchangeCapsule));
-  Py_DECREF(capsule);  // the table lives as long as the process
+  const nb::object capsule = find_attribute(type, "__dlpack_c_exchange_api__"_name);
+  if (!capsule.is_valid()) return nullptr;
+  // The table lives as long as the process.
+  auto* header =
+      static_cast<ExchangeHeader*>(PyCapsule_GetPointer(capsule.ptr(), kExchangeCapsule));
   if (header == nullptr) PyErr_Clear();
   while (header != nullptr && header->version.major != kMajorVersion) header = header->previous;
   return reinterpret_cast<const ExchangeTable*>(header);
@@ -136,20 +133,21 @@ DataType to_dlpack(DType type) {
   return {is_unsigned ? kUInt : kInt, bits, 1};
 }
 
-namespace {
-
-[[gnu::cold]] Status cannot_be_read(const char* name, bool torch, PyObject* object) {
+Status cannot_be_read(const char* name, bool torch, PyObject* object) {
   return torch ? failed_tensor(name, object) : failure_from_python(name, " cannot be read: ");
 }
 
+namespace {
+
 // The description of an array whose library describes none without handing a share of it out.
 Status describe_share(const char* name, const ExchangeTable& table, bool torch, PyObject* object,
-                      Access access, nb::object& keeper, Description& out) {
+                      Access access, Held& keeper, Description& out) {
   ManagedVersioned* managed = nullptr;
-  if (table.managed_from_object(object, &managed) != 0) return cannot_be_read(name, torch, object);
+  if (call_or_stay([&] { return table.managed_from_object(object, &managed); }) != 0)
+    return cannot_be_read(name, torch, object);
   keeper = nb::capsule(managed, [](void* held) noexcept {
     auto* tensor = static_cast<ManagedVersioned*>(held);
-    if (tensor->deleter != nullptr) tensor->deleter(tensor);
+    if (tensor->deleter != nullptr) call_or_stay([=] { tensor->deleter(tensor); });
   });
   if (access == Access::write && (managed->flags & kReadOnly))
     return fail(kParamInvalid, name, " is read-only; an output must be writeable");
@@ -167,7 +165,7 @@ Status read_exchanged_array(const char* name, const Exchange& exchange, PyObject
   const auto describe = [&](PyObject* which) -> Status {
     if (table.describe == nullptr) [[unlikely]]
       return describe_share(name, table, torch, which, access, out.keeper, description);
-    if (table.describe(which, &description) == 0) return {};
+    if (call_or_stay([&] { return table.describe(which, &description); }) == 0) return {};
     return cannot_be_read(name, torch, which);
   };
   RETURN_IF_FAILED(describe(object));
@@ -195,7 +193,9 @@ ManagedVersioned* allocate(const ExchangeTable& table, Tensor& tensor) {
     const bool memory = std::string_view(kind) == "MemoryError";
     PyErr_SetString(memory ? PyExc_MemoryError : PyExc_RuntimeError, message);
   };
-  if (table.allocate(&prototype, &managed, nullptr, set_error) != 0) nb::raise_python_error();
+  const int failed =
+      call_or_stay([&] { return table.allocate(&prototype, &managed, nullptr, set_error); });
+  if (failed != 0) nb::raise_python_error();
   const Description made = managed->description;
   tensor.data = static_cast<std::byte*>(made.data) + (made.data != nullptr ? made.byte_offset : 0);
   if (made.strides != nullptr)
@@ -209,7 +209,8 @@ nb::object make_exchanged_array(const Exchange& exchange, Tensor& tensor, bool p
   const ExchangeTable& table = *exchange.table;
   ManagedVersioned* managed = pooled ? make_managed_memory(tensor) : allocate(table, tensor);
   void* object = nullptr;
-  if (table.object_from_managed(managed, &object) != 0) nb::raise_python_error();
+  if (call_or_stay([&] { return table.object_from_managed(managed, &object); }) != 0)
+    nb::raise_python_error();
   return nb::steal(static_cast<PyObject*>(object));
 }
 

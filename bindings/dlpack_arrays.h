@@ -23,6 +23,9 @@ Status read_exchanged_array(const char* name, const Exchange& exchange, PyObject
 // In memory of the pool if `pooled`, else of the type's own.
 nb::object make_exchanged_array(const Exchange& exchange, Tensor& tensor, bool pooled);
 
+// Why an array could not be described; a Python error is pending.
+[[gnu::cold]] Status cannot_be_read(const char* name, bool torch, PyObject* object);
+
 Status check_device(const char* name, dlpack_abi::Device device);
 
 // Fills in `out` from a description that something else keeps valid.

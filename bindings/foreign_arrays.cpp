@@ -17,26 +17,30 @@ using namespace dlpack_abi;
 
 // Asks for the current protocol first; producers from before 2024 do not know the argument.
 nb::object export_capsule(nb::handle object) {
-  try {
-    return object.attr("__dlpack__"_name)(nb::arg("max_version") =
-                                              nb::make_tuple(kMajorVersion, 0));
-  } catch (nb::python_error& error) {
-    if (!error.matches(PyExc_TypeError)) throw;
-    return object.attr("__dlpack__"_name)();
-  }
+  const nb::object keyword = nb::make_tuple("max_version"_name);
+  const nb::object version = nb::make_tuple(kMajorVersion, 0);
+  const Held method = attribute(object, "__dlpack__"_name);
+  PyObject* const value = version.ptr();
+  nb::object capsule = ask_unless(
+      PyExc_TypeError, [&] { return PyObject_Vectorcall(method.ptr(), &value, 0, keyword.ptr()); });
+  return capsule.is_valid() ? capsule : invoke(method);
 }
 
 bool fits_int32(nb::handle object, int32_t& out) {
   if (!PyIndex_Check(object.ptr())) return false;
-  const Py_ssize_t value = PyNumber_AsSsize_t(object.ptr(), nullptr);  // the nearest that fits
+  const Py_ssize_t value = call_or_stay(
+      [&] { return PyNumber_AsSsize_t(object.ptr(), nullptr); });  // the nearest that fits
   if (value == -1 && PyErr_Occurred()) nb::raise_python_error();
   out = static_cast<int32_t>(value);
   return out == value;
 }
 
 Status read_device(const char* name, nb::handle given, Device& out) {
-  const nb::tuple pair(given);
-  if (pair.size() == 2 && fits_int32(pair[0], out.type) && fits_int32(pair[1], out.id)) return {};
+  const Held pair = ask([&] { return PySequence_Tuple(given.ptr()); });
+  const auto fits = [&](Py_ssize_t i, int32_t& number) {
+    return fits_int32(PyTuple_GET_ITEM(pair.ptr(), i), number);
+  };
+  if (PyTuple_GET_SIZE(pair.ptr()) == 2 && fits(0, out.type) && fits(1, out.id)) return {};
   return fail(kParamInvalid, name, " cannot be read: its __dlpack_device__ returns ",
               readable(given), "; expected the type and the number of a device");
 }
@@ -83,20 +87,32 @@ Status read_capsule(const char* name, nb::handle capsule, Access access, bool wr
   return read_description(name, held->description, access, out);
 }
 
+Status export_array(const char* name, Held object, Access access, bool torch, Held& capsule) {
+  if (torch) RETURN_IF_FAILED(settle_old_tensor(name, access, object));
+  if (has_attribute(object, "__dlpack_device__"_name)) {
+    Device place;
+    const Held device = invoke_method(object, "__dlpack_device__"_name);
+    RETURN_IF_FAILED(read_device(name, device, place));
+    RETURN_IF_FAILED(check_device(name, place));
+  }
+  capsule = export_capsule(object);
+  return {};
+}
+
 // The from_dlpack of the library that an array belongs to; null when there is none.
 nb::object find_from_dlpack(nb::handle like) {
-  if (nb::hasattr(like, "__array_namespace__"_name)) {
-    const nb::object space = like.attr("__array_namespace__"_name)();
-    if (nb::hasattr(space, "from_dlpack"_name)) return space.attr("from_dlpack"_name);
+  if (has_attribute(like, "__array_namespace__"_name)) {
+    const Held space = invoke_method(like, "__array_namespace__"_name);
+    if (has_attribute(space, "from_dlpack"_name)) return attribute(space, "from_dlpack"_name);
   }
   const bool torch = is_torch_type(reinterpret_cast<PyTypeObject*>(like.type().ptr()));
-  const nb::object name = nb::getattr(like.type(), "__module__"_name, nb::str(""));
-  const std::string whole = torch ? "torch" : readable(name);
+  const Held name = find_attribute(like.type(), "__module__"_name);
+  const std::string whole = torch ? "torch" : name.is_valid() ? readable(name) : "";
   const nb::dict modules = nb::borrow<nb::dict>(PyImport_GetModuleDict());
   for (const std::string& module : {whole.substr(0, whole.find('.')), whole}) {
     if (!modules.contains(module.c_str())) continue;
     const nb::object found = modules[module.c_str()];
-    if (nb::hasattr(found, "from_dlpack"_name)) return found.attr("from_dlpack"_name);
+    if (has_attribute(found, "from_dlpack"_name)) return attribute(found, "from_dlpack"_name);
   }
   return {};
 }
@@ -104,24 +120,17 @@ nb::object find_from_dlpack(nb::handle like) {
 }  // namespace
 
 bool is_foreign_array(PyObject* object) {
-  return nb::hasattr(nb::handle(object).type(), "__dlpack__"_name);
+  return has_attribute(nb::handle(object).type(), "__dlpack__"_name);
 }
 
-Status read_foreign_array(const char* name, PyObject* given, Access access, Array& out) {
-  nb::object object = nb::borrow(given);
-  const bool torch = is_torch_type(Py_TYPE(given));
+Status read_foreign_array(const char* name, PyObject* object, Access access, Array& out) {
+  const bool torch = is_torch_type(Py_TYPE(object));
   try {
-    if (torch) RETURN_IF_FAILED(settle_old_tensor(name, access, object));
-    if (nb::hasattr(object, "__dlpack_device__"_name)) {
-      Device place;
-      RETURN_IF_FAILED(read_device(name, object.attr("__dlpack_device__"_name)(), place));
-      RETURN_IF_FAILED(check_device(name, place));
-    }
-    out.keeper = export_capsule(object);
+    RETURN_IF_FAILED(export_array(name, nb::borrow(object), access, torch, out.keeper));
   } catch (nb::python_error& error) {
     error.restore();
-    return torch ? failed_tensor(name, given) : failure_from_python(name, " cannot be read: ");
   }
+  if (!out.keeper.is_valid()) return cannot_be_read(name, torch, object);
   return read_capsule(name, out.keeper, access, torch, out);
 }
 

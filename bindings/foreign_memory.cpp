@@ -80,11 +80,15 @@ nb::object export_capsule(const std::shared_ptr<Memory>& memory) {
   return nb::steal(capsule);
 }
 
+Py_ssize_t major_of(PyObject* version) {
+  const Held first = ask([=] { return PySequence_GetItem(version, 0); });
+  return PyNumber_AsSsize_t(ask([&] { return PyNumber_Index(first.ptr()); }).ptr(), nullptr);
+}
+
 nb::object dlpack(const std::shared_ptr<Memory>& self, nb::kwargs options) {
-  const nb::object version =
-      options.contains("max_version") ? nb::object(options["max_version"]) : nb::object(nb::none());
+  PyObject* const version = PyDict_GetItemString(options.ptr(), "max_version");
   const bool versioned =
-      !version.is_none() && nb::cast<uint32_t>(nb::tuple(version)[0]) >= kMajorVersion;
+      version != nullptr && version != Py_None && major_of(version) >= kMajorVersion;
   return versioned ? export_capsule<ManagedVersioned>(self) : export_capsule<Managed>(self);
 }
 

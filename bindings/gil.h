@@ -3,23 +3,25 @@
 //
 // Before Python 3.14 a thread that takes the GIL of an interpreter that ends is ended by unwinding
 // its stack, which aborts the process at the first function that must not throw; nanobind's are
-// such functions. Here such threads stay where they are until the process is gone, as they do from
-// Python 3.14 on.
+// such functions, and destructors that release objects have no GIL for it. Here such threads stay
+// where they are until the process is gone, as they do from Python 3.14 on.
 #pragma once
-
-#include <unistd.h>
 
 #include <nanobind/nanobind.h>
 
 namespace softnpu::python {
 
-// Calls f, which takes the GIL or runs Python code that may, and throws nothing.
+// Until the process is gone.
+[[noreturn, gnu::cold]] void stay() noexcept;
+
+// Calls f, which takes the GIL or runs Python code that may, and throws nothing. Not for use where
+// an exception is being handled: C++ cannot catch the unwinding there.
 template <class F>
 auto call_or_stay(F&& f) noexcept {
   try {
     return f();
   } catch (...) {  // the unwinding, which would go on from the end of this block
-    for (;;) pause();
+    stay();
   }
 }
 
@@ -39,7 +41,9 @@ class GilAcquire {
  public:
   GilAcquire() : state_(call_or_stay([] { return PyGILState_Ensure(); })) {}
   GilAcquire(const GilAcquire&) = delete;
-  ~GilAcquire() { PyGILState_Release(state_); }
+  ~GilAcquire() {  // of a thread that Python did not start, what it has in Python ends
+    call_or_stay([this] { PyGILState_Release(state_); });
+  }
 
  private:
   const PyGILState_STATE state_;

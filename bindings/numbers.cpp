@@ -38,12 +38,12 @@ Status convert(const char* name, PyObject* object, Scalar& out) {
   const PyNumberMethods* methods = Py_TYPE(object)->tp_as_number;
   const bool has_float = methods != nullptr && methods->nb_float != nullptr;
   if (!has_float && PyIndex_Check(object)) {
-    const nb::object whole = nb::steal(PyNumber_Index(object));
+    const Held whole = nb::steal(call_or_stay([=] { return PyNumber_Index(object); }));
     if (!whole.is_valid()) return failure_from_python(name, " is no number: ");
     return read_long(name, whole.ptr(), out);
   }
   if (!has_float) return no_number(name, object);
-  const double value = PyFloat_AsDouble(object);
+  const double value = call_or_stay([=] { return PyFloat_AsDouble(object); });
   if (value == -1.0 && PyErr_Occurred()) return failure_from_python(name, " is no number: ");
   return set(out, DType::f64, value);
 }
@@ -101,7 +101,7 @@ Status read_integer(const char* name, PyObject* object, int64_t& out, bool& ran_
     out = PyLong_AsSsize_t(object);
   } else {
     ran_code = true;
-    out = PyNumber_AsSsize_t(object, PyExc_OverflowError);
+    out = call_or_stay([=] { return PyNumber_AsSsize_t(object, PyExc_OverflowError); });
   }
   if (out == -1 && PyErr_Occurred()) return failure_from_python(name, " is no 64-bit integer: ");
   return {};
@@ -109,20 +109,20 @@ Status read_integer(const char* name, PyObject* object, int64_t& out, bool& ran_
 
 Status read_int_array(const char* name, PyObject* object, IntArray& out, bool& ran_code) {
   if (!PyList_Check(object) && !PyTuple_Check(object)) ran_code = true;
-  PyObject* sequence = PySequence_Fast(object, "");
+  PyObject* sequence = call_or_stay([=] { return PySequence_Fast(object, ""); });
   if (sequence == nullptr) {
-    PyErr_Clear();
+    forget_error();
     return fail(kParamInvalid, name, " is of class ", class_name(object),
                 "; expected a sequence of integers");
   }
-  const nb::object owner = nb::steal(sequence);
+  const Held owner = nb::steal(sequence);
   const auto count = static_cast<size_t>(PySequence_Fast_GET_SIZE(sequence));
   reset(out, count);
   for (size_t i = 0; i < count; ++i) {
     // An element's own code may change the list that holds it.
     if (i >= static_cast<size_t>(PySequence_Fast_GET_SIZE(sequence)))
       return fail(kParamInvalid, name, " became shorter while it was read");
-    const auto item = nb::borrow(PySequence_Fast_GET_ITEM(sequence, static_cast<Py_ssize_t>(i)));
+    const Held item = nb::borrow(PySequence_Fast_GET_ITEM(sequence, static_cast<Py_ssize_t>(i)));
     Status status = read_integer(name, item.ptr(), out[i], ran_code);
     if (!status.ok()) return fail(status.code(), "element ", i, " of ", status.message());
   }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/lasting.h"
+#include "names.h"
 #include "numpy_abi.h"
 #include "numpy_memory.h"
 #include "readable.h"
@@ -25,16 +26,14 @@ struct NumPy {
 };
 
 nb::object import_multiarray() {
-  try {
-    return nb::module_::import_("numpy._core._multiarray_umath");
-  } catch (nb::python_error& error) {  // NumPy 1.x
-    if (!error.matches(PyExc_ModuleNotFoundError)) throw;
-    return nb::module_::import_("numpy.core._multiarray_umath");
-  }
+  nb::object found = ask_unless(PyExc_ModuleNotFoundError, [] {
+    return PyImport_ImportModule("numpy._core._multiarray_umath");
+  });
+  return found.is_valid() ? found : import_module("numpy.core._multiarray_umath");  // NumPy 1.x
 }
 
 NumPy find_numpy() {
-  const nb::object capsule = import_multiarray().attr("_ARRAY_API");
+  const nb::object capsule = attribute(import_multiarray(), "_ARRAY_API"_name);
   auto** table = static_cast<void**>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
   if (table == nullptr) nb::raise_python_error();
   return {static_cast<PyTypeObject*>(table[kSlotArrayType]),
@@ -51,13 +50,12 @@ NumPy& numpy() { return made_once<find_numpy>(); }
 Descriptor* bfloat16_descriptor() {
   NumPy& np = numpy();
   if (np.bfloat16 != nullptr) return np.bfloat16;
-  try {
-    const nb::object scalar = nb::module_::import_("ml_dtypes").attr("bfloat16");
-    nb::object descr = nb::module_::import_("numpy").attr("dtype")(scalar);
-    np.bfloat16 = reinterpret_cast<Descriptor*>(descr.release().ptr());
-  } catch (nb::python_error& error) {
-    if (!error.matches(PyExc_ImportError)) throw;
-  }
+  const nb::object ml_dtypes =
+      ask_unless(PyExc_ImportError, [] { return PyImport_ImportModule("ml_dtypes"); });
+  if (!ml_dtypes.is_valid()) return nullptr;
+  const nb::object scalar = attribute(ml_dtypes, "bfloat16"_name);
+  nb::object descr = invoke(attribute(import_module("numpy"), "dtype"_name), scalar);
+  np.bfloat16 = reinterpret_cast<Descriptor*>(descr.release().ptr());
   return np.bfloat16;
 }
 
@@ -208,7 +206,7 @@ Status read_numpy_array(const char* name, PyObject* object, Access access, Array
 Status read_numpy_scalar(const char* name, PyObject* object, Access access, Array& out) {
   if (access == Access::write)
     return fail(kParamInvalid, name, " is a NumPy scalar, which cannot be written to");
-  out.keeper = nb::module_::import_("numpy").attr("asarray")(nb::handle(object));
+  out.keeper = invoke(attribute(import_module("numpy"), "asarray"_name), nb::handle(object));
   return read_numpy_array(name, out.keeper.ptr(), access, out);
 }
 
@@ -234,11 +232,13 @@ nb::object make_numpy_array(Tensor& tensor, bool pooled) {
   const auto* sizes = reinterpret_cast<const Py_ssize_t*>(tensor.sizes.data());
   std::optional<PooledMemory> memory;
   if (pooled) memory.emplace(np.set_handler);
-  PyObject* made = np.new_from_descr(np.array_type, descr, static_cast<int>(tensor.rank()), sizes,
-                                     nullptr, nullptr, 0, nullptr);
-  if (made == nullptr) nb::raise_python_error();
-  tensor.data = reinterpret_cast<std::byte*>(reinterpret_cast<numpy_abi::NdArray*>(made)->data);
-  return nb::steal(made);
+  nb::object made = ask([&] {
+    return np.new_from_descr(np.array_type, descr, static_cast<int>(tensor.rank()), sizes, nullptr,
+                             nullptr, 0, nullptr);
+  });
+  tensor.data =
+      reinterpret_cast<std::byte*>(reinterpret_cast<numpy_abi::NdArray*>(made.ptr())->data);
+  return made;
 }
 
 }  // namespace softnpu::python

@@ -7,11 +7,10 @@
 
 #include "base/lasting.h"
 #include "memory/buffer_pool.h"
+#include "python_code.h"
 
 namespace softnpu::python {
 namespace {
-
-namespace nb = nanobind;
 
 // An array is resized, and a garbage collector may make other arrays meanwhile; so memory may be of
 // any size, and only the pool knows what is its own.
@@ -52,17 +51,16 @@ PyObject* make_handler_capsule() {
 
 }  // namespace
 
-PooledMemory::PooledMemory(numpy_abi::SetHandler set_handler)
-    : set_handler_(set_handler), before_(set_handler(made_once<make_handler_capsule>())) {
-  if (before_ == nullptr) nb::raise_python_error();
+PooledMemory::PooledMemory(numpy_abi::SetHandler set_handler) : set_handler_(set_handler) {
+  PyObject* const ours = made_once<make_handler_capsule>();
+  before_ = ask([=] { return set_handler(ours); });
 }
 
 PooledMemory::~PooledMemory() {
   const nb::error_scope keep;  // of the array that could not be made
-  PyObject* const ours = set_handler_(before_);
+  PyObject* const ours = call_or_stay([this] { return set_handler_(before_.ptr()); });
   if (ours == nullptr) PyErr_Clear();
   Py_XDECREF(ours);
-  Py_DECREF(before_);
 }
 
 }  // namespace softnpu::python

@@ -20,7 +20,7 @@ class PooledMemory {
 
  private:
   numpy_abi::SetHandler set_handler_;
-  PyObject* before_;
+  nanobind::object before_;
 };
 
 }  // namespace softnpu::python

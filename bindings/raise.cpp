@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "raise.h"
 
-namespace softnpu::python {
+#include "names.h"
+#include "python_code.h"
 
-namespace nb = nanobind;
+namespace softnpu::python {
 
 namespace {
 
@@ -13,9 +14,9 @@ PyObject *make_error = nullptr, *make_index_error = nullptr;
 }  // namespace
 
 void load_errors() {
-  const nb::object errors = nb::module_::import_("softnpu.errors");
-  const nb::object any = errors.attr("error_from_status");
-  const nb::object index = errors.attr("index_error_from_status");
+  const nb::object errors = import_module("softnpu.errors");
+  const nb::object any = attribute(errors, "error_from_status"_name);
+  const nb::object index = attribute(errors, "index_error_from_status"_name);
   Py_XSETREF(make_error, any.inc_ref().ptr());
   Py_XSETREF(make_index_error, index.inc_ref().ptr());
 }
@@ -27,7 +28,7 @@ void raise(const Status& status) {
   const std::string& message = status.message();
   PyObject* decoded =
       PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace");
-  const nb::object error = make(status.code(), nb::steal(decoded));
+  const nb::object error = invoke(make, nb::int_(status.code()), nb::steal(decoded));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   nb::raise_python_error();
 }

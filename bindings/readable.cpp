@@ -3,27 +3,27 @@
 
 #include <string_view>
 
+#include "names.h"
+#include "python_code.h"
+
 namespace softnpu::python {
 namespace {
 
-namespace nb = nanobind;
-
 std::string utf8(nb::handle text) {
   const nb::object bytes =
-      nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace"));
-  if (!bytes.is_valid()) nb::raise_python_error();
+      ask([&] { return PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace"); });
   return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
 }
 
 }  // namespace
 
 std::string readable(nb::handle object) {
-  const nb::object text = nb::steal(PyObject_Str(object.ptr()));
+  const Held text = nb::steal(call_or_stay([&] { return PyObject_Str(object.ptr()); }));
   if (text.is_valid()) return utf8(text);
   // Running out of memory and interrupts are no business of a message.
   if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError))
     nb::raise_python_error();
-  PyErr_Clear();
+  forget_error();
   return class_name(object);
 }
 
@@ -32,8 +32,8 @@ std::string class_name(nb::handle object) {
   const std::string_view whole = type->tp_name;
   const std::string name(whole.substr(whole.rfind('.') + 1));
   if (!PyType_HasFeature(Py_TYPE(object.ptr()), Py_TPFLAGS_HEAPTYPE)) return name;
-  const nb::object module = nb::getattr(object.type(), "__module__", nb::none());
-  return PyUnicode_Check(module.ptr()) ? utf8(module) + "." + name : name;
+  const Held module = find_attribute(object.type(), "__module__"_name);
+  return module.is_valid() && PyUnicode_Check(module.ptr()) ? utf8(module) + "." + name : name;
 }
 
 }  // namespace softnpu::python

@@ -2,7 +2,6 @@
 // Sequences as arguments of functions that nanobind binds.
 #pragma once
 
-#include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
@@ -11,12 +10,17 @@
 #include <span>
 #include <vector>
 
+#include "bound_number.h"
+
 namespace softnpu::python {
 
 // nanobind's casters for lists and optionals must not throw, so they end the process where there is
 // no memory for a copy. These throw.
 template <class T>
-struct Sequence : std::vector<T> {};
+struct Sequence : std::vector<T> {
+  static constexpr bool kOfNumbers = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+  using Given = std::conditional_t<kOfNumbers, Number<T>, T>;
+};
 
 inline bool may_change_while_read(PyObject* list) {
   const std::span items(reinterpret_cast<PyListObject*>(list)->ob_item,
@@ -30,40 +34,41 @@ inline bool may_change_while_read(PyObject* list) {
 // A tuple or list of the members; null where the object is no sequence of any. An element's own
 // code, as __index__, may change a list that is read, so a list is copied first, unless it holds
 // nothing that has such code.
-inline nanobind::object members_of(nanobind::handle object) {
+inline nb::object members_of(nb::handle object) {
   PyObject* const given = object.ptr();
   if (PyTuple_CheckExact(given) || (PyList_CheckExact(given) && !may_change_while_read(given)))
-    return nanobind::borrow(object);
+    return nb::borrow(object);
   if (PyUnicode_CheckExact(given) || PyBytes_CheckExact(given) || !PySequence_Check(given))
     return {};
-  PyObject* const copy = PySequence_Tuple(given);
+  PyObject* const copy = call_or_stay([=] { return PySequence_Tuple(given); });
   if (copy == nullptr) {
     const bool no_memory = PyErr_ExceptionMatches(PyExc_MemoryError);
-    PyErr_Clear();
+    forget_error();
     if (no_memory) throw std::bad_alloc();
   }
-  return nanobind::steal(copy);
+  return nb::steal(copy);
 }
 
 }  // namespace softnpu::python
 
 template <class T>
 struct nanobind::detail::type_caster<softnpu::python::Sequence<T>> {
-  using Member = make_caster<T>;
+  using Given = typename softnpu::python::Sequence<T>::Given;
+  using Member = make_caster<Given>;
   NB_TYPE_CASTER(softnpu::python::Sequence<T>,
                  const_name("collections.abc.Sequence[") + Member::Name + const_name("]"))
 
   template <class Flags>
   bool from_python(handle src, Flags flags, cleanup_list* cleanup) {
-    const object members = softnpu::python::members_of(src);
+    const softnpu::python::Held members = softnpu::python::members_of(src);
     if (!members.is_valid()) return false;
     const std::span items(PySequence_Fast_ITEMS(members.ptr()),
                           static_cast<size_t>(PySequence_Fast_GET_SIZE(members.ptr())));
     value.reserve(items.size());
     Member member;
     for (PyObject* item : items) {
-      if (!member.from_python(item, flags_for_local_caster<T>(flags), cleanup)) return false;
-      value.push_back(member.operator cast_t<T>());
+      if (!member.from_python(item, flags_for_local_caster<Given>(flags), cleanup)) return false;
+      value.push_back(member.value);
     }
     return true;
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "bound_number.h"
 #include "gil.h"
 #include "kernels/table.h"
 #include "loops/threads.h"
@@ -36,7 +37,7 @@ nb::dict info() {
   return out;
 }
 
-void set_threads(int count) {
+void set_threads(Number<int> count) {
   if (count < 1 || count > 1024) throw nb::value_error("threads must be from 1 to 1024");
   loops::set_thread_count(count);
 }
@@ -51,11 +52,13 @@ void bind_settings(nb::module_& m) {
         "Use this many threads (1 to 1024) from the next kernel on.");
   m.def("release_memory", &memory::release_idle_buffers, nb::call_guard<GilRelease>(),
         "Return the pool's idle buffers to the system; says how many bytes.");
-  m.def("set_pool_limit", &memory::set_pool_limit, nb::arg("limit"), nb::call_guard<GilRelease>(),
-        "Keep at most this many bytes in idle buffers from now on; 0 turns the pool off.");
+  m.def(
+      "set_pool_limit", [](Number<size_t> limit) { memory::set_pool_limit(limit); },
+      nb::arg("limit"), nb::call_guard<GilRelease>(),
+      "Keep at most this many bytes in idle buffers from now on; 0 turns the pool off.");
   m.def(
       "status_name",
-      [](int status) { return nb::str(std::string(aclnn_code_name(status)).c_str()); },
+      [](Number<int> status) { return nb::str(std::string(aclnn_code_name(status)).c_str()); },
       nb::arg("status"), "The documented name of an aclnn status, or an empty string.");
 }
 

@@ -19,37 +19,26 @@ class NativeAttribute {
   bool holds(PyObject* object) {
     PyTypeObject* const type = Py_TYPE(object);
     if (type_ == nullptr && type->tp_getattro == PyObject_GenericGetAttr) find(type);
-    PyObject* answer = nullptr;
     if (type == type_ && method_ != nullptr)
-      answer = method_(object, nullptr);
-    else if (type == type_ && getter_ != nullptr)
-      answer = getter_->get(object, getter_->closure);
-    else
-      answer = ask(object);
-    if (answer == nullptr) nb::raise_python_error();
-    Py_DECREF(answer);  // True and False live for ever
-    return answer == Py_True;
+      return ask([&] { return method_(object, nullptr); }).is(Py_True);
+    if (type == type_ && getter_ != nullptr)
+      return ask([&] { return getter_->get(object, getter_->closure); }).is(Py_True);
+    const Held value = attribute(object, name_);
+    return PyCallable_Check(value.ptr()) ? invoke(value).is(Py_True) : value.is(Py_True);
   }
 
  private:
   void find(PyTypeObject* type) {
-    PyObject* descriptor = PyObject_GetAttr(reinterpret_cast<PyObject*>(type), name_);
-    if (descriptor == nullptr) nb::raise_python_error();
+    const nb::object owner = attribute(type, name_);  // the type keeps it
+    PyObject* const descriptor = owner.ptr();
     if (Py_TYPE(descriptor) == &PyGetSetDescr_Type)
       getter_ = reinterpret_cast<PyGetSetDescrObject*>(descriptor)->d_getset;
     if (Py_TYPE(descriptor) == &PyMethodDescr_Type) {
       const PyMethodDef* found = reinterpret_cast<PyMethodDescrObject*>(descriptor)->d_method;
       if (found->ml_flags == METH_NOARGS) method_ = found->ml_meth;
     }
-    Py_DECREF(descriptor);  // the type keeps it
-    Py_INCREF(type);        // so that no other type takes its address
+    Py_INCREF(type);  // so that no other type takes its address
     type_ = type;
-  }
-  PyObject* ask(PyObject* object) {
-    const nb::object value = nb::steal(PyObject_GetAttr(object, name_));
-    if (!value.is_valid()) return nullptr;
-    return PyCallable_Check(value.ptr()) ? PyObject_CallNoArgs(value.ptr())
-                                         : Py_NewRef(value.ptr());
   }
 
   PyObject* name_;
@@ -98,14 +87,24 @@ Status check_output(const char* name, PyObject* object, bool lazy) {
   return {};
 }
 
+std::string text_of(PyObject* object, nb::handle name) {
+  const Held value = find_attribute(object, name);
+  return value.is_valid() ? readable(value) : "None";
+}
+
+// What a lazily conjugated or negated tensor stands for; any other tensor itself.
+nb::object resolve(nb::handle tensor) {
+  return invoke_method(invoke_method(tensor, "resolve_conj"_name), "resolve_neg"_name);
+}
+
 }  // namespace
 
 bool is_torch_type(PyTypeObject* type) {
   PyObject* modules = PyImport_GetModuleDict();
   PyObject* torch = PyDict_GetItemString(modules, "torch");
   if (torch == nullptr) return false;
-  const nb::object tensor = nb::getattr(torch, "Tensor", nb::none());
-  return PyType_Check(tensor.ptr()) &&
+  const nb::object tensor = find_attribute(torch, "Tensor"_name);
+  return tensor.is_valid() && PyType_Check(tensor.ptr()) &&
          PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(tensor.ptr()));
 }
 
@@ -113,23 +112,23 @@ Status settle_tensor(const char* name, Access access, Array& out, PyObject*& obj
   const bool lazy = is_lazy(object, out.tensor);
   if (access == Access::write) return check_output(name, object, lazy);
   if (!lazy) return {};
-  out.keeper = nb::handle(object).attr("resolve_conj")().attr("resolve_neg")();
+  out.keeper = resolve(object);
   object = out.keeper.ptr();
   return {};
 }
 
-Status settle_old_tensor(const char* name, Access access, nb::object& object) {
+Status settle_old_tensor(const char* name, Access access, Held& object) {
   if (access == Access::write) return check_output(name, object.ptr(), is_lazy(object.ptr()));
-  object = object.attr("detach")().attr("resolve_conj")().attr("resolve_neg")();
+  object = resolve(invoke_method(object, "detach"_name));
   return {};
 }
 
 Status failed_tensor(const char* name, PyObject* object) {
   Status failure = failure_from_python(name, " cannot be read: ");
-  const std::string layout = readable(nb::getattr(object, "layout", nb::none()));
+  const std::string layout = text_of(object, "layout"_name);
   if (layout != "torch.strided")
     return fail(kParamInvalid, name, " has layout ", layout, "; expected torch.strided");
-  const std::string device = readable(nb::getattr(object, "device", nb::none()));
+  const std::string device = text_of(object, "device"_name);
   if (device != "cpu")
     return fail(kParamInvalid, name, " lies on device ", device, "; expected it on the CPU");
   return failure;

@@ -17,7 +17,7 @@ Status settle_tensor(const char* name, Access access, Array& out, PyObject*& obj
 
 // The same for PyTorch before 2.10, whose tensors are exported like any library's arrays: it
 // refuses those of a graph, and forgets that one is lazily negated.
-Status settle_old_tensor(const char* name, Access access, nanobind::object& object);
+Status settle_old_tensor(const char* name, Access access, Held& object);
 
 // Why a tensor could not be described; a Python error is pending.
 Status failed_tensor(const char* name, PyObject* object);

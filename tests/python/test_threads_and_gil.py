@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -108,70 +105,6 @@ def test_info_describes_the_process() -> None:
     assert isinstance(info["bf16"], bool)
     assert info["devices"] >= 1
     assert info["soc"].startswith("Ascend")
-
-
-@pytest.mark.parametrize("job", ["kernels", "reports", "waits"])
-def test_daemon_threads_in_a_call_do_not_disturb_the_end(job: str) -> None:
-    """Python ends such threads; a process that they abort would fail after all its work."""
-    ended = subprocess.run(
-        [sys.executable, "-c", AT_THE_END, job],
-        env={**os.environ, "SOFTNPU_BANNER": "0"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done\n", "")
-
-
-AT_THE_END = """
-import sys, threading, time
-import numpy as np
-import softnpu
-from softnpu import acl
-from softnpu.acl import rt
-
-acl.init()
-rt.set_device(0)
-context, _ = rt.get_context()
-stream, _ = rt.create_stream()
-started = threading.Semaphore(0)
-in_callback = threading.Event()
-
-def callback(_):  # lets the GIL go in a callback: its thread is caught there
-    in_callback.set()
-    time.sleep(1e-4)
-
-def kernels():
-    x = np.ones(100_000, np.float32)
-    out = np.empty_like(x)
-    softnpu.selu_backward(x, x, out=out)
-    started.release()
-    while True:
-        softnpu.selu_backward(x, x, out=out)
-
-def reports():
-    rt.set_context(context)
-    rt.subscribe_report(threading.get_ident(), stream)
-    started.release()
-    while True:
-        rt.process_report(1)
-
-def waits():
-    rt.set_context(context)
-    rt.synchronize_device()
-    started.release()
-    while True:
-        rt.synchronize_device()
-
-for _ in range(1 if sys.argv[1] == "reports" else 3):
-    threading.Thread(target=globals()[sys.argv[1]], daemon=True).start()
-    started.acquire()
-if sys.argv[1] == "reports":
-    for _ in range(1000):
-        rt.launch_callback(callback, None, acl.ACL_CALLBACK_NO_BLOCK, stream)
-    in_callback.wait()
-print("done")
-"""
 
 
 def test_the_first_calls_of_many_threads(script: Callable[[str], str]) -> None:
