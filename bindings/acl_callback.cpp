@@ -1,83 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 // Python functions in streams, and the threads that run them.
-#include <unordered_map>
+#include <memory>
+#include <utility>
 
-#include "base/lasting.h"
 #include "c_function.h"
 #include "callbacks.h"
 #include "gil.h"
 #include "python_code.h"
+#include "runtime/entry.h"
+#include "runtime/report.h"
 #include "sections.h"
 
 namespace softnpu::python {
-namespace {
 
 struct Waiting {
   Held function;
   Held argument;
-  uintptr_t stream;
+  Waiting* next = nullptr;  // of those that were dropped
 };
 
-// The device holds a number and not an address, so that a callback whose stream was destroyed in
-// the meantime is found missing. Guarded by the GIL; never destroyed, because the device may
-// outlive the interpreter.
-struct Registry {
-  std::unordered_map<uintptr_t, Waiting> waiting;
-  uintptr_t next = 1;
-};
-
-Registry& registry() { return lasting<Registry>; }
-
-// What the device calls. An exception cannot reach whoever launched it: sys.unraisablehook gets it.
-void run(void* ticket) {
-  if (!Py_IsInitialized()) return;
-  const GilAcquire gil;
-  auto node = registry().waiting.extract(reinterpret_cast<uintptr_t>(ticket));
-  if (node.empty()) return;
-  const Waiting& waiting = node.mapped();
-  const Held result = nb::steal(call_or_stay(
-      [&] { return PyObject_CallOneArg(waiting.function.ptr(), waiting.argument.ptr()); }));
-  if (!result.is_valid()) call_or_stay([&] { PyErr_WriteUnraisable(waiting.function.ptr()); });
+void release_callbacks() {
+  Waiting* gone = dropped_callbacks.exchange(nullptr, std::memory_order_acquire);
+  while (gone != nullptr) {
+    const std::unique_ptr<Waiting> first(gone);
+    gone = first->next;
+  }
 }
 
-// `launch` gets the ticket; where it fails, the function is released at once.
+namespace {
+
+void drop(Waiting* waiting) noexcept {
+  waiting->next = dropped_callbacks.load(std::memory_order_relaxed);
+  while (
+      !dropped_callbacks.compare_exchange_weak(waiting->next, waiting, std::memory_order_release)) {
+  }
+}
+
+// What the device calls. An exception cannot reach whoever launched it: sys.unraisablehook gets it.
+void run(void* data) {
+  if (!Py_IsInitialized()) return;
+  const GilAcquire gil;
+  const Held function = std::move(static_cast<Waiting*>(data)->function);
+  const Held argument = std::move(static_cast<Waiting*>(data)->argument);
+  const Held result =
+      nb::steal(call_or_stay([&] { return PyObject_CallOneArg(function.ptr(), argument.ptr()); }));
+  if (!result.is_valid()) call_or_stay([&] { PyErr_WriteUnraisable(function.ptr()); });
+}
+
+// `launch` gets what keeps the function for as long as the device may run it.
 template <class Launch>
-int enlist(nb::callable function, nb::object argument, uintptr_t stream, Launch&& launch) {
-  const uintptr_t ticket = registry().next++;
-  registry().waiting.emplace(ticket, Waiting{std::move(function), std::move(argument), stream});
+int enlist(const char* name, nb::callable function, nb::object argument, Launch&& launch) {
+  auto fresh = std::make_unique<Waiting>(Waiting{std::move(function), std::move(argument)});
+  std::shared_ptr<void> waiting(fresh.release(), &drop);
   const int status = [&] {
     const GilRelease others_may_run;
-    return launch(reinterpret_cast<void*>(ticket));
+    return runtime::entry(name, [&] { return launch(std::move(waiting)); });
   }();
-  if (status != ACL_SUCCESS) registry().waiting.erase(ticket);
+  waiting.reset();
+  release_dropped_callbacks();
   return status;
 }
 
 int launch_callback(nb::callable function, nb::object user_data, Number<int> block_type,
                     Handle stream) {
-  return enlist(std::move(function), std::move(user_data), stream.value_or(0), [&](void* ticket) {
-    return aclrtLaunchCallback(&run, ticket, static_cast<aclrtCallbackBlockType>(block_type.value),
-                               pointer(stream));
-  });
+  return enlist("aclrtLaunchCallback", std::move(function), std::move(user_data),
+                [&](std::shared_ptr<void> waiting) {
+                  return runtime::launch_callback(pointer(stream), &run, std::move(waiting),
+                                                  block_type);
+                });
 }
 
 int launch_host_func(Handle stream, nb::callable function, nb::object args) {
-  return enlist(std::move(function), std::move(args), stream.value_or(0),
-                [&](void* ticket) { return aclrtLaunchHostFunc(pointer(stream), &run, ticket); });
+  constexpr const char* name = "aclrtLaunchHostFunc";
+  return enlist(name, std::move(function), std::move(args), [&](std::shared_ptr<void> waiting) {
+    return runtime::launch(pointer(stream), name, [waiting] {
+      run(waiting.get());
+      return Status();
+    });
+  });
 }
 
 }  // namespace
-
-void forget_callbacks(uintptr_t stream) {
-  std::unordered_map<uintptr_t, Waiting> gone;  // released last: that may run Python code
-  auto& waiting = registry().waiting;
-  for (auto entry = waiting.begin(); entry != waiting.end();) {
-    const auto here = entry++;
-    if (here->second.stream == stream) gone.insert(waiting.extract(here));
-  }
-}
-
-void forget_all_callbacks() { const auto gone = std::exchange(registry().waiting, {}); }
 
 void bind_acl_callback(nb::module_& m) {
   m.def("aclrtLaunchCallback", &launch_callback, nb::arg("fn"), nb::arg("user_data").none(),

@@ -3,7 +3,6 @@
 #include <nanobind/stl/string.h>
 
 #include "c_function.h"
-#include "callbacks.h"
 #include "gil.h"
 #include "sections.h"
 
@@ -13,15 +12,6 @@ namespace {
 int init(const std::optional<std::string>& config) {
   const GilRelease others_may_run;
   return aclInit(config ? config->c_str() : nullptr);
-}
-
-int finalize() {
-  const int status = [] {
-    const GilRelease others_may_run;
-    return aclFinalize();
-  }();
-  if (status == ACL_SUCCESS) forget_all_callbacks();
-  return status;
 }
 
 nb::object recent_message() {
@@ -34,7 +24,7 @@ nb::object recent_message() {
 void bind_process(nb::module_& m) {
   m.def("aclInit", &init, nb::arg("config_path") = nb::none(),
         "Start the process's use of the device; config_path names a JSON file.");
-  m.def("aclFinalize", &finalize, "End the process's use of all devices.");
+  bind_acl<&aclFinalize>(m, "aclFinalize", "End the process's use of all devices.");
   m.def("aclGetRecentErrMsg", &recent_message, nb::sig("def aclGetRecentErrMsg() -> str | None"),
         "Return and clear this thread's latest message.");
   m.def("aclrtGetSocName", [] { return aclrtGetSocName(); }, "The emulated product.");

@@ -1,31 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams and events.
 #include "c_function.h"
-#include "callbacks.h"
-#include "gil.h"
 #include "sections.h"
 
 namespace softnpu::python {
 namespace {
 
-template <aclError (*kDestroy)(aclrtStream)>
-int destroy_stream(Handle stream) {
-  const int status = [&] {
-    const GilRelease others_may_run;
-    return kDestroy(pointer(stream));
-  }();
-  if (status == ACL_SUCCESS) forget_callbacks(stream.value_or(0));
-  return status;
-}
-
 void bind_streams(nb::module_& m) {
   bind_acl<&aclrtCreateStream>(m, "aclrtCreateStream", "Stream, status.");
   bind_acl<&aclrtCreateStreamWithConfig>(m, "aclrtCreateStreamWithConfig", nb::arg("priority"),
                                          nb::arg("flag"), "Stream, status.");
-  m.def("aclrtDestroyStream", &destroy_stream<&aclrtDestroyStream>, handle("stream"),
-        "Destroy a stream after its work is done.");
-  m.def("aclrtDestroyStreamForce", &destroy_stream<&aclrtDestroyStreamForce>, handle("stream"),
-        "Destroy a stream and drop the work that has not started.");
+  bind_acl<&aclrtDestroyStream>(m, "aclrtDestroyStream", handle("stream"),
+                                "Destroy a stream after its work is done.");
+  bind_acl<&aclrtDestroyStreamForce>(m, "aclrtDestroyStreamForce", handle("stream"),
+                                     "Destroy a stream and drop the work that has not started.");
   bind_acl<&aclrtSynchronizeStream>(m, "aclrtSynchronizeStream", handle("stream"),
                                     "Wait for a stream's work, and report what failed in it.");
   bind_acl<&aclrtSynchronizeStreamWithTimeout>(m, "aclrtSynchronizeStreamWithTimeout",

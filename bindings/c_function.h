@@ -16,6 +16,7 @@
 
 #include "acl/acl.h"
 #include "bound_number.h"
+#include "callbacks.h"
 #include "gil.h"
 #include "raise.h"
 
@@ -138,6 +139,7 @@ struct Caller<kRaises, std::tuple<A...>, int (*)(P...)> {
       const GilRelease others_may_run;
       return std::apply([](auto&... slot) { return kFunction(slot.get()...); }, slots);
     }();
+    release_dropped_callbacks();
     auto results = std::apply([](auto&... s) { return std::tuple_cat(result_of<P>(s)...); }, slots);
     if constexpr (kRaises) {
       check(status);

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python functions that wait in streams for their turn. All functions here need the GIL.
+// Python functions that wait in streams for their turn.
 #pragma once
 
-#include <cstdint>
+#include <atomic>
 
 namespace softnpu::python {
 
-// Releases the functions of a stream that is gone; what has not run will not run.
-void forget_callbacks(uintptr_t stream);
-void forget_all_callbacks();
+struct Waiting;
+
+// What the device has run or dropped. It may do so in any thread and with locks held, where nobody
+// can wait for the GIL; whoever has it next releases the functions.
+inline constinit std::atomic<Waiting*> dropped_callbacks{nullptr};
+
+[[gnu::cold]] void release_callbacks();
+inline void release_dropped_callbacks() {
+  if (dropped_callbacks.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+    release_callbacks();
+}
 
 }  // namespace softnpu::python

@@ -84,13 +84,8 @@ aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBloc
                              aclrtStream stream) {
   return entry("aclrtLaunchCallback", [&]() -> Status {
     if (fn == nullptr) return fail(kRtParamInvalid, "fn is null");
-    const int32_t type = number_of(blockType);
-    if (type != ACL_CALLBACK_NO_BLOCK && type != ACL_CALLBACK_BLOCK)
-      return fail(kRtParamInvalid, "blockType is ", type,
-                  "; it must be ACL_CALLBACK_NO_BLOCK (0) or ACL_CALLBACK_BLOCK (1)");
-    std::shared_ptr<Stream> found;
-    RETURN_IF_FAILED(find_stream(stream, found));
-    return launch_callback(found, fn, userData, type == ACL_CALLBACK_BLOCK);
+    const std::shared_ptr<void> nobodys;
+    return launch_callback(stream, fn, {nobodys, userData}, number_of(blockType));
   });
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "acl/acl_rt.h"
 #include "base/fork.h"
 #include "base/lasting.h"
 
@@ -21,7 +22,7 @@ namespace {
 struct Pending {
   int32_t stream_id;
   Callback callback;
-  void* user_data;
+  std::shared_ptr<void> user_data;
   std::shared_ptr<Gate> gate;                  // null unless the stream waits
   std::shared_ptr<std::atomic<bool>> dropped;  // tells a waiting stream that it did not run
 };
@@ -87,7 +88,7 @@ void run(const Pending& callback) {
       if (gate != nullptr) gate->open();
     }
   } const at_end{callback.gate.get()};
-  callback.callback(callback.user_data);
+  callback.callback(callback.user_data.get());
 }
 
 // The stream's order has come to the callback.
@@ -145,15 +146,21 @@ void forget_subscription(const Stream& stream) {
   drop(dropped);
 }
 
-Status launch_callback(const std::shared_ptr<Stream>& stream, Callback callback, void* user_data,
-                       bool blocks) {
+Status launch_callback(const void* stream_handle, Callback callback,
+                       std::shared_ptr<void> user_data, int32_t block_type) {
+  if (block_type != ACL_CALLBACK_NO_BLOCK && block_type != ACL_CALLBACK_BLOCK)
+    return fail(kRtParamInvalid, "blockType is ", block_type,
+                "; it must be ACL_CALLBACK_NO_BLOCK (0) or ACL_CALLBACK_BLOCK (1)");
+  const bool blocks = block_type == ACL_CALLBACK_BLOCK;
+  std::shared_ptr<Stream> stream;
+  RETURN_IF_FAILED(find_stream(stream_handle, stream));
   {
     std::lock_guard lock(reports().mutex);
     if (!reports().threads.contains(stream->id())) return not_subscribed();
   }
   auto dropped = std::make_shared<std::atomic<bool>>(false);
   const auto gate = blocks ? std::make_shared<Gate>(std::weak_ptr<Queue>()) : nullptr;
-  const Pending pending{stream->id(), callback, user_data, gate, dropped};
+  const Pending pending{stream->id(), callback, std::move(user_data), gate, dropped};
   RETURN_IF_FAILED(
       stream->submit({[pending] { return hand_over(pending); }, "aclrtLaunchCallback", {}, {}}));
   if (!blocks) return {};

@@ -23,9 +23,11 @@ SOFTNPU_EXPORT Status unsubscribe(uint64_t thread, const Stream& stream);
 // For a stream that goes out of use.
 void forget_subscription(const Stream& stream);
 
-// `blocks`: the stream's later work waits until the callback has run.
-SOFTNPU_EXPORT Status launch_callback(const std::shared_ptr<Stream>& stream, Callback callback,
-                                      void* user_data, bool blocks);
+// `user_data` is released when the callback has run, or when it is dropped, by whichever thread
+// does that. `block_type` is an aclrtCallbackBlockType: whether the stream's later work waits until
+// the callback has run.
+SOFTNPU_EXPORT Status launch_callback(const void* stream_handle, Callback callback,
+                                      std::shared_ptr<void> user_data, int32_t block_type);
 
 // Waits for callbacks that the calling thread is to run, and runs them.
 SOFTNPU_EXPORT Status process_reports(const Deadline& deadline);

@@ -87,6 +87,28 @@ def test_a_callback_that_never_runs_goes_with_its_stream() -> None:
     assert ran == []
 
 
+def test_a_callback_that_is_dropped_is_released(stream: int) -> None:
+    """At once, though its stream lives on: by the end of the subscription, or of the context."""
+    before, _ = rt.get_context()
+    this_thread = threading.get_ident()
+
+    def watch(target: int | None) -> weakref.ref[Argument]:
+        argument = Argument()
+        assert rt.subscribe_report(this_thread, target) == 0
+        assert rt.launch_callback(print, argument, acl.ACL_CALLBACK_NO_BLOCK, target) == 0
+        return weakref.ref(argument)
+
+    watched = watch(stream)
+    assert watched() is not None
+    assert rt.unsubscribe_report(this_thread, stream) == 0
+    assert watched() is None
+    context, _ = rt.create_context(0)
+    watched = watch(None)
+    assert rt.destroy_context(context) == 0
+    assert watched() is None
+    assert rt.set_context(before) == 0
+
+
 def test_an_exception_goes_to_the_unraisable_hook(
     stream: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
