@@ -6,6 +6,7 @@
 #pragma once
 
 #include "loops/fused.h"
+#include "loops/scratch.h"
 #include "loops/transpose.h"
 
 #ifdef SOFTNPU_LANES
@@ -63,11 +64,17 @@ class TransposedInput {
   int64_t next_width_ = 0;
 };
 
+// Room for the blocks of all inputs.
+template <class T>
+struct TransposedBlocks {
+  alignas(64) T elements[kMostBlockElements + 4 * loops::kRowElements];
+};
+
 template <int Inputs, class T, bool kStreams, class Formula>
 void walk_transposed(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
-                     int64_t begin, int64_t end) {
-  alignas(64) T space[kMostBlockElements + 4 * loops::kRowElements];
-  T* left = space;
+                     int64_t begin, int64_t end) noexcept {
+  const loops::Scratch scratch;
+  T* left = scratch.as<TransposedBlocks<T>>().elements;
   TransposedInput<T> in[Inputs];
   for (int k = 0; k < Inputs; ++k) in[k] = TransposedInput<T>(l, k, left);
   const auto first = [&](const Tile& tile, int k) {

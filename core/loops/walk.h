@@ -10,6 +10,7 @@
 #include "loops/fused.h"
 #include "loops/joined_rows.h"
 #include "loops/mixed_rows.h"
+#include "loops/scratch.h"
 #include "loops/squares.h"
 #include "loops/tiles.h"
 #include "loops/transpose.h"
@@ -89,14 +90,21 @@ struct Input {
   }
 };
 
+// Whole tiles of inputs that are transposed, rows of the others.
+template <class Stage>
+struct StagedTiles {
+  alignas(64) Stage elements[loops::kMostBlockElements + 4 * loops::kRowElements];
+  alignas(64) std::byte narrowed[loops::kRowElements * sizeof(Complex<double>)];
+};
+
 // `Formula` has a call operator on `Inputs` values of type Stage. Long rows are worked on one by
 // one, where they lie if they can be; short ones are gathered, so that a tile's cost is shared.
+// noexcept: to be ready to let go of the tiles would cost short rows 7 % of their time.
 template <int Inputs, class Stage, class Formula>
 void walk_staged(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
-                 int64_t begin, int64_t end) {
+                 int64_t begin, int64_t end, StagedTiles<Stage>& tiles) noexcept {
   constexpr int64_t kLongRow = 64;
-  // Whole tiles of inputs that are transposed, rows of the others.
-  alignas(64) Stage space[loops::kMostBlockElements + 4 * loops::kRowElements];
+  Stage* const space = tiles.elements;
   Stage* left = space + loops::kRowElements;
   const auto take = [&](int k) {
     Stage* const taken = left;
@@ -112,7 +120,6 @@ void walk_staged(const ElementwiseLayout& l, std::byte* const* origins, const Fo
   const bool streams = l.stream && l.sx[Inputs] == 1;
   bool transposes = false;
   for (int k = 0; k < Inputs; ++k) transposes |= in[k].transposed;
-  alignas(64) std::byte narrowed[loops::kRowElements * sizeof(Complex<double>)];
 
   for (int64_t index = begin; index < end; ++index) {
     const Tile tile = locate(l, index);
@@ -130,8 +137,9 @@ void walk_staged(const ElementwiseLayout& l, std::byte* const* origins, const Fo
           [&](auto... k) SOFTNPU_INLINED { apply(formula, n, out, in[k].rows(tile, y, step)...); });
       if (in_place) continue;
       if (streams && step == 1) {
-        if (!out_dense) write(out, 1, n, narrowed);
-        stream_out(to, out_dense ? reinterpret_cast<std::byte*>(out) : narrowed, n * out_item);
+        if (!out_dense) write(out, 1, n, tiles.narrowed);
+        stream_out(to, out_dense ? reinterpret_cast<std::byte*>(out) : tiles.narrowed,
+                   n * out_item);
         continue;
       }
       for (int64_t i = 0; i < step; ++i)
@@ -139,6 +147,14 @@ void walk_staged(const ElementwiseLayout& l, std::byte* const* origins, const Fo
     }
   }
   if (streams) finish_streaming();
+}
+
+// Not inlined: the other walks need no more of the stack than their own.
+template <int Inputs, class Stage, class Formula>
+__attribute__((noinline)) void walk_all(const ElementwiseLayout& l, std::byte* const* origins,
+                                        const Formula& formula, int64_t begin, int64_t end) {
+  const loops::Scratch scratch;
+  walk_staged<Inputs>(l, origins, formula, begin, end, scratch.as<StagedTiles<Stage>>());
 }
 
 template <int Inputs, class Stage, class Formula>
@@ -153,7 +169,7 @@ void walk(const ElementwiseLayout& l, std::byte* const* origins, const Formula& 
     if (try_mixed<Inputs>(l, origins, formula, begin, end)) return;
   }
 #endif
-  walk_staged<Inputs, Stage>(l, origins, formula, begin, end);
+  walk_all<Inputs, Stage>(l, origins, formula, begin, end);
 }
 
 SOFTNPU_LEVEL_END

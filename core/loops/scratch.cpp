@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loops/scratch.h"
+
+#include <pthread.h>
+
+#include <cstdlib>
+#include <mutex>
+
+#include "base/fork.h"
+#include "base/lasting.h"
+
+namespace softnpu::loops {
+namespace {
+
+// Not a thread_local: to reach the first one of a library may take an allocation, and the process
+// ends where that fails. Nor do those outlive their destructors, and programs call until the end.
+struct Key {
+  pthread_key_t number = 0;
+  const bool exists = pthread_key_create(&number, std::free) == 0;
+};
+const Key key;
+
+// For threads that can get no memory of their own. Pages that are never used take none.
+alignas(Scratch::kAlignment) std::byte shared_memory[kScratchBytes];
+struct SharedUse {
+  SharedUse() { keep_free_over_fork(mutex); }
+  std::mutex mutex;
+};
+
+void* new_memory() {
+  if (!key.exists) return nullptr;
+  void* const memory = std::aligned_alloc(Scratch::kAlignment, kScratchBytes);
+  if (memory == nullptr || pthread_setspecific(key.number, memory) == 0) return memory;
+  std::free(memory);
+  return nullptr;
+}
+
+}  // namespace
+
+Scratch::Scratch() : memory_(pthread_getspecific(key.number)) {
+  if (memory_ != nullptr) return;
+  memory_ = new_memory();
+  if (memory_ != nullptr) return;
+  lasting<SharedUse>.mutex.lock();
+  memory_ = shared_memory;
+  is_shared_ = true;
+}
+
+void Scratch::release() { lasting<SharedUse>.mutex.unlock(); }
+
+}  // namespace softnpu::loops

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory for what a kernel brings together of its operands: a thread's stack may be smaller.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <type_traits>
+
+#include "base/export.h"
+
+namespace softnpu::loops {
+
+constexpr size_t kScratchBytes = size_t{352} << 10;
+
+// The calling thread's memory, which it keeps until it ends. A thread that can get none waits for
+// its turn at what the process has for such threads. A thread has no two of these at a time.
+class Scratch {
+ public:
+  SOFTNPU_EXPORT Scratch();
+  ~Scratch() {
+    if (is_shared_) release();
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  // With whatever was there before.
+  template <class T>
+  T& as() const {
+    static_assert(sizeof(T) <= kScratchBytes && alignof(T) <= kAlignment);
+    static_assert(std::is_trivially_default_constructible_v<T>);
+    return *new (memory_) T;
+  }
+
+  static constexpr size_t kAlignment = 64;
+
+ private:
+  SOFTNPU_EXPORT static void release();
+
+  void* memory_;
+  bool is_shared_ = false;
+};
+
+}  // namespace softnpu::loops
