@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <exception>
 #include <mutex>
 #include <thread>
 
@@ -82,17 +81,28 @@ class Pool {
 
   // Starts no more than it can get: fewer threads make a kernel slower, not wrong.
   void start_workers(int wanted) {
-    while (started_ < wanted) {
-      try {
-        std::thread(&Pool::serve, this, started_ + 1).detach();
-      } catch (const std::exception&) {  // std::system_error or std::bad_alloc
-        return;
-      }
-      ++started_;
-    }
+    while (started_ < wanted && start_worker()) ++started_;
   }
 
-  void serve(int worker) {
+  // With room for every kernel, however low the limit on stacks is.
+  bool start_worker() {
+    constexpr size_t kLeastStack = size_t{1} << 20;
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) return false;
+    size_t stack = 0;
+    pthread_attr_getstacksize(&attributes, &stack);
+    pthread_attr_setstacksize(&attributes, std::max(stack, kLeastStack));
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    const bool started = pthread_create(&thread, &attributes, &Pool::serve, this) == 0;
+    pthread_attr_destroy(&attributes);
+    return started;
+  }
+
+  static void* serve(void* pool) { static_cast<Pool*>(pool)->serve(); }
+
+  [[noreturn]] void serve() {
+    const int worker = entered_.fetch_add(1, std::memory_order_relaxed) + 1;
     uint32_t seen = 0;
     for (;;) {
       uint32_t job = job_.load(std::memory_order_acquire);
@@ -112,7 +122,8 @@ class Pool {
   }
 
   std::mutex owner_;
-  int started_ = 0;  // guarded by owner_
+  int started_ = 0;              // guarded by owner_
+  std::atomic<int> entered_{0};  // each worker takes the next number
   Shares shares_;
   alignas(64) std::atomic<uint32_t> job_{0};  // the number of the last job
   std::atomic<int> sleepers_{0};

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that only C++ can write: many threads at once, and calls at exit."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -90,4 +91,11 @@ def test_busy_streams(tmp_path: Path) -> None:
 def test_deep_chains(tmp_path: Path) -> None:
     """However many streams wait for each other, or launch from each other's work, all run."""
     done = compile_and_run("deep_chains", tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif("san" in os.environ.get("LD_PRELOAD", ""), reason="sanitizers take more stack")
+def test_small_stacks(tmp_path: Path) -> None:
+    """Threads of 64 KiB can call operators, with or without memory for more, in any layout."""
+    done = compile_and_run("small_stacks", tmp_path)
     assert done.returncode == 0, done.stderr
