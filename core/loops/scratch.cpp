@@ -37,7 +37,7 @@ void* new_memory() {
 
 }  // namespace
 
-Scratch::Scratch() : memory_(pthread_getspecific(key.number)) {
+Scratch::Scratch() : memory_(key.exists ? pthread_getspecific(key.number) : nullptr) {
   if (memory_ != nullptr) return;
   memory_ = new_memory();
   if (memory_ != nullptr) return;

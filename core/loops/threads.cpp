@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/detached_thread.h"
 #include "base/fork.h"
 #include "base/lasting.h"
 #include "base/parse.h"
@@ -81,25 +82,8 @@ class Pool {
 
   // Starts no more than it can get: fewer threads make a kernel slower, not wrong.
   void start_workers(int wanted) {
-    while (started_ < wanted && start_worker()) ++started_;
+    while (started_ < wanted && start_detached<&Pool::serve>(this)) ++started_;
   }
-
-  // With room for every kernel, however low the limit on stacks is.
-  bool start_worker() {
-    constexpr size_t kLeastStack = size_t{1} << 20;
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0) return false;
-    size_t stack = 0;
-    pthread_attr_getstacksize(&attributes, &stack);
-    pthread_attr_setstacksize(&attributes, std::max(stack, kLeastStack));
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_t thread;
-    const bool started = pthread_create(&thread, &attributes, &Pool::serve, this) == 0;
-    pthread_attr_destroy(&attributes);
-    return started;
-  }
-
-  static void* serve(void* pool) { static_cast<Pool*>(pool)->serve(); }
 
   [[noreturn]] void serve() {
     const int worker = entered_.fetch_add(1, std::memory_order_relaxed) + 1;

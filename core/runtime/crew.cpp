@@ -5,9 +5,9 @@
 #include <deque>
 #include <exception>
 #include <mutex>
-#include <thread>
 #include <utility>
 
+#include "base/detached_thread.h"
 #include "base/fork.h"
 #include "runtime/context.h"
 
@@ -20,7 +20,10 @@ class Crew {
  public:
   bool take_up(const std::shared_ptr<Queue>& queue) {
     const std::lock_guard lock(mutex_);
-    if (ready_.size() >= idle_ && threads_ < kMostThreads) start_thread();
+    if (ready_.size() >= idle_ && threads_ < kMostThreads && start_detached<&Crew::serve>(this)) {
+      ++threads_;
+      ++idle_;
+    }
     if (threads_ == 0) return false;
     ready_.push_back(queue);
     came_.notify_one();
@@ -28,17 +31,7 @@ class Crew {
   }
 
  private:
-  void start_thread() {
-    try {
-      std::thread(&Crew::serve, this).detach();
-    } catch (const std::exception&) {  // std::system_error or std::bad_alloc
-      return;
-    }
-    ++threads_;
-    ++idle_;
-  }
-
-  void serve() {
+  [[noreturn]] void serve() {
     std::unique_lock lock(mutex_);
     for (;;) {
       came_.wait(lock, [this] { return !ready_.empty(); });
