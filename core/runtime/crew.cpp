@@ -40,10 +40,7 @@ class Crew {
       --idle_;
       lock.unlock();
       make_current(queue->owner());
-      try {
-        queue->run_ready(Queue::kAll);
-      } catch (...) {  // no memory for its next wait; a thread that waits for it tries again
-      }
+      queue->run_ready(Queue::kAll);
       queue.reset();
       lock.lock();
       ++idle_;

@@ -43,8 +43,14 @@ Status run_safely(Work& work) noexcept {
 std::optional<Queue::Ticket> Queue::append(Work work) {
   std::lock_guard lock(mutex_);
   if (closed_ || lost_its_runner_) return std::nullopt;
-  work_.push_back(std::move(work));
+  push(std::move(work));
   return ++appended_;
+}
+
+// Here, where a failure leaves everything as it was, and not when the work's turn has come.
+void Queue::push(Work work) {
+  if (work.after) work.after->expect_queue();
+  work_.push_back(std::move(work));
 }
 
 Status Queue::refusal() const {
@@ -59,13 +65,31 @@ Status Queue::submit(Work work) {
   return {};
 }
 
-Queue::Left Queue::run_ready(Ticket last) {
+Status Queue::submit(Work first, Work second) {
+  std::unique_lock lock(mutex_);
+  if (closed_ || lost_its_runner_) {
+    lock.unlock();
+    return refusal();
+  }
+  push(std::move(first));
+  try {
+    push(std::move(second));
+  } catch (...) {
+    work_.pop_back();
+    throw;
+  }
+  const Ticket last = appended_ += 2;
+  lock.unlock();
+  scheduler().submitted(*this, last);
+  return {};
+}
+
+Queue::Left Queue::run_ready(Ticket last) noexcept {
   std::unique_lock lock(mutex_);
   if (running_) return Left::to_its_runner;
   if (!pass_front_gate()) return Left::nothing;
   // The gate is asked under the lock and the queue is left under the same lock, so that a gate that
-  // opens in between finds it not running and takes over. It is left also where there is no memory
-  // to enlist at the gate with.
+  // opens in between finds it not running and takes over.
   struct Running {
     explicit Running(Queue& q) : queue(q), frame{&q, innermost} {
       queue.running_ = true;

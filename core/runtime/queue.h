@@ -48,9 +48,11 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
   Status refusal() const;  // why not
   // Adds work and tells the scheduler.
   Status submit(Work work);
+  // The same for two pieces, between which there is no other; both or none.
+  Status submit(Work first, Work second);
 
   // Runs the work at the front, until the ticket is reached or there is none that is ready.
-  Left run_ready(Ticket last);
+  Left run_ready(Ticket last) noexcept;
 
   // For a thread that launches faster than another one runs the work: waits until that is not far
   // behind, but not for long, as what runs may wait for this thread. True when nobody runs the
@@ -83,6 +85,7 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
   void renew_in_forked_child();
 
  private:
+  void push(Work work);
   // Fails where the front waits, directly or through other queues, for the calling thread or for
   // one that is not there.
   Status require_end(const char* awaited) const;

@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -161,14 +162,14 @@ Status launch_callback(const void* stream_handle, Callback callback,
   auto dropped = std::make_shared<std::atomic<bool>>(false);
   const auto gate = blocks ? std::make_shared<Gate>(std::weak_ptr<Queue>()) : nullptr;
   const Pending pending{stream->id(), callback, std::move(user_data), gate, dropped};
-  RETURN_IF_FAILED(
-      stream->submit({[pending] { return hand_over(pending); }, "aclrtLaunchCallback", {}, {}}));
-  if (!blocks) return {};
+  constexpr std::string_view name = "aclrtLaunchCallback";
+  Work hands_over{[pending] { return hand_over(pending); }, name, nullptr, nullptr};
+  if (!blocks) return stream->submit(std::move(hands_over));
   Task after = [dropped]() -> Status {
     if (!dropped->load(std::memory_order_relaxed)) return {};
     return fail(kRtParamInvalid, "the callback did not run: its thread was unsubscribed before");
   };
-  return stream->submit({std::move(after), "aclrtLaunchCallback", gate, nullptr});
+  return stream->submit(std::move(hands_over), {std::move(after), name, gate, nullptr});
 }
 
 Status process_reports(const Deadline& deadline) {

@@ -38,10 +38,7 @@ void ImmediateScheduler::wanted(Queue& queue, Queue::Ticket ticket) {
 
 void ImmediateScheduler::resumed(std::shared_ptr<Queue> queue) noexcept {
   if (queue->wake_waiters() || crew_takes_up(queue) || depth >= kDeepest) return;
-  try {  // there is no other thread
-    run(*queue, Queue::kAll);
-  } catch (...) {  // no memory for its next wait; a thread that waits for it tries again
-  }
+  run(*queue, Queue::kAll);  // there is no other thread
 }
 
 Scheduler& scheduler() { return lasting<ImmediateScheduler>; }

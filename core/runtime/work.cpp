@@ -28,7 +28,7 @@ void Gate::open() noexcept {
   {
     std::lock_guard lock(gates_mutex());
     open_.store(true, std::memory_order_release);
-    waiting.swap(waiting_);
+    waiting.swap(waiting_);  // none come any more
   }
   // Outside the lock: the queues may run work here and now, which may come back to this gate.
   for (const auto& weak : waiting) {
@@ -36,7 +36,14 @@ void Gate::open() noexcept {
   }
 }
 
-bool Gate::pass_or_enlist(const std::weak_ptr<Queue>& queue) {
+void Gate::expect_queue() {
+  if (is_open()) return;
+  std::lock_guard lock(gates_mutex());
+  if (waiting_.capacity() <= expected_) waiting_.reserve(2 * expected_ + 1);
+  ++expected_;
+}
+
+bool Gate::pass_or_enlist(const std::weak_ptr<Queue>& queue) noexcept {
   if (is_open()) return true;
   std::lock_guard lock(gates_mutex());
   if (is_open()) return true;

@@ -28,8 +28,10 @@ class Gate {
   bool is_open() const { return open_.load(std::memory_order_acquire); }
   // Wakes the queues that stand before it.
   void open() noexcept;
-  // True when it is open; otherwise `queue` is woken once it opens.
-  bool pass_or_enlist(const std::weak_ptr<Queue>& queue);
+  // Makes room for one more queue to wait. The only call here that takes memory.
+  void expect_queue();
+  // True when it is open; otherwise `queue`, which was expected, is woken once it opens.
+  bool pass_or_enlist(const std::weak_ptr<Queue>& queue) noexcept;
 
   // Only this thread (a pthread_t) will open it: it has subscribed to a stream's callbacks.
   void set_opener(uint64_t thread) { opener_.store(thread, std::memory_order_relaxed); }
@@ -42,6 +44,7 @@ class Gate {
   std::atomic<uint64_t> opener_{0};
   std::weak_ptr<Queue> source_;
   std::vector<std::weak_ptr<Queue>> waiting_;
+  size_t expected_ = 0;
 };
 
 struct Work {
