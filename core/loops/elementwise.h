@@ -72,13 +72,15 @@ struct ElementwiseLayout {
   };
   TransposedInputs transposed_inputs() const;
 
-  // All operands are FLOAT, and one row.
-  bool is_dense_float() const {
-    if (tiles != tiles_x) return false;
+  // All operands are FLOAT, and their rows are dense.
+  bool has_dense_float_rows() const {
     for (int k = 0; k < operands; ++k)
       if (dtype[k] != DType::f32 || sx[k] != 1) return false;
     return true;
   }
+
+  // The same, and there is one row.
+  bool is_dense_float() const { return tiles == tiles_x && has_dense_float_rows(); }
 };
 
 // One kernel: works through tiles [begin, end) on the operands' first elements.

@@ -146,6 +146,41 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
   if constexpr (kStreams) finish_streaming();
 }
 
+// Dense FLOAT line by line, for results that are written past the caches. All inputs are read in
+// one sequence: four lines of one and then four of the next took selu with 16M elements 1.05 to 1.1
+// times as long, smooth_l1 1.03 times; with 64M both 1.1 times, although they were prefetched.
+template <class Formula, class... In>
+SOFTNPU_INLINE void stream_row(const Formula formula, int64_t n, float* out, const In... in) {
+  constexpr int64_t kLine = 64 / sizeof(float);
+  int64_t at = least(elements_before_line(out), n);
+  fused_part(formula, 0, at, out, in...);
+  for (; at + kLine <= n; at += kLine) {
+    alignas(64) float line[kLine];
+    for (int64_t i = 0; i < kLine; i += kLanes)
+      store_lanes(apply_lanes(formula, in.at(at, i)...), line + i);
+    stream_lines(out + at, line);
+  }
+  fused_part(formula, at, n, out, in...);
+}
+
+template <int Inputs, class Formula>
+void walk_lines(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
+                int64_t begin, int64_t end) {
+  for (int64_t index = begin; index < end;) {
+    Tile tile = locate(l, index);
+    index += join_tiles(l, index, end, tile);
+    for (int64_t y = 0; y < tile.height; ++y) {
+      const auto row = [&](int k) {
+        return reinterpret_cast<float*>(origins[k]) + tile.at[k] + y * l.sy[k];
+      };
+      with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
+        stream_row(formula, tile.width, row(Inputs), FusedRow<float>(row(k))...);
+      });
+    }
+  }
+  finish_streaming();
+}
+
 // Whether walk_fused() applies; short rows are left to the other walk, which gathers them.
 inline bool can_fuse(const ElementwiseLayout& l) {
   if (l.tile_x < kLanes || !has_lanes(l.dtype[0])) return false;
@@ -162,6 +197,11 @@ bool try_fused(const ElementwiseLayout& l, std::byte* const* origins, const Form
                int64_t begin, int64_t end) {
   if (!can_fuse(l)) return false;
   const bool streams = l.stream && l.sx[Inputs] == 1;
+  // Where each line takes long, several are worked on at a time.
+  if (streams && l.has_dense_float_rows() && !may_be_rare(formula)) {
+    walk_lines<Inputs>(l, origins, formula, begin, end);
+    return true;
+  }
   with_lanes_type(l.dtype[0], [&]<class T>() {
     streams ? walk_fused<Inputs, T, true>(l, origins, formula, begin, end)
             : walk_fused<Inputs, T, false>(l, origins, formula, begin, end);
