@@ -58,6 +58,17 @@ void total_doubled(const Boxes<kY, kZ, T>& first, int64_t n, int64_t count, int6
         continue;
       }
     }
+#ifdef SOFTNPU_OCTETS
+    // 64K elements 1.1 times as fast with one thread, 1.05 to 1.1 with two; from memory 0.9 times.
+    if constexpr (!kPrefetches && std::is_same_v<T, float>)
+      if (n >= kOctet) {
+        for_steps<kOctet>(0, n, [&](int64_t i) SOFTNPU_INLINED {
+          const Octet a = boxes.sum_octet(2 * i), b = boxes.sum_octet(2 * i + kOctet);
+          store_octet(one_nan(add_neighbours(a, b)), out + i);
+        });
+        continue;
+      }
+#endif
     for_steps<kQuad>(0, n, [&](int64_t i) SOFTNPU_INLINED {
       // Line by line: all of a row's at once wait for each other.
       if (kPrefetches && 2 * i % boxes.kLine == 0) boxes.prefetch_rows(ahead + 2 * i, boxes.kLine);

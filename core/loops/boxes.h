@@ -38,6 +38,13 @@ struct Boxes {
     return sum;
   }
 #endif
+#ifdef SOFTNPU_OCTETS
+  SOFTNPU_INLINE Octet sum_octet(int64_t x) const {
+    Octet sum = load_octet(first + x);
+    after_first([&](const T* row) SOFTNPU_INLINED { sum = load_octet(row + x) + sum; });
+    return sum;
+  }
+#endif
   // The same for `count` columns, kLanes at most.
   SOFTNPU_INLINE ExactSum exact_sum(int64_t x, int64_t count) const {
     const auto load = [&](const T* in) SOFTNPU_INLINED {
