@@ -72,15 +72,20 @@ struct ElementwiseLayout {
   };
   TransposedInputs transposed_inputs() const;
 
-  // All operands are FLOAT, and their rows are dense.
-  bool has_dense_float_rows() const {
+  // All operands are FLOAT, and one row.
+  bool is_dense_float() const {
+    if (tiles != tiles_x) return false;
     for (int k = 0; k < operands; ++k)
       if (dtype[k] != DType::f32 || sx[k] != 1) return false;
     return true;
   }
 
-  // The same, and there is one row.
-  bool is_dense_float() const { return tiles == tiles_x && has_dense_float_rows(); }
+  // The rows of all operands are dense: none repeats an element.
+  bool has_dense_rows_only() const {
+    for (int k = 0; k < operands; ++k)
+      if (sx[k] != 1) return false;
+    return true;
+  }
 };
 
 // One kernel: works through tiles [begin, end) on the operands' first elements.

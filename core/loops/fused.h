@@ -5,6 +5,8 @@
 // dense on the way.
 #pragma once
 
+#include <type_traits>
+
 #include "loops/stream_out.h"
 #include "loops/strided_rows.h"
 #include "loops/tiles.h"
@@ -116,36 +118,6 @@ inline int64_t join_tiles(const ElementwiseLayout& l, int64_t index, int64_t end
   return joined;
 }
 
-template <int Inputs, class T, bool kStreams, class Formula>
-void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
-                int64_t begin, int64_t end) {
-  FusedInput<T> in[Inputs];
-  alignas(64) T held[kPiece];
-  const bool whole = l.has_dense_rows(), prefetches = should_prefetch(l, formula) || !whole;
-  const int64_t out_sx = l.sx[Inputs];
-  for (int64_t index = begin; index < end;) {
-    Tile tile = locate(l, index);
-    index += join_tiles(l, index, end, tile);
-    for (int64_t y = 0; y < tile.height; ++y) {
-      T* const row = reinterpret_cast<T*>(origins[Inputs]) + tile.at[Inputs] + y * l.sy[Inputs];
-      for (int64_t x = 0, n; x < tile.width; x += n) {
-        T* const to = row + x * out_sx;
-        n = piece_of_row(to, whole, tile.width - x);
-        for (int k = 0; k < Inputs; ++k)
-          in[k].enter(
-              reinterpret_cast<const T*>(origins[k]) + tile.at[k] + y * l.sy[k] + x * l.sx[k],
-              l.sx[k], n, l.far);
-        T* const out = out_sx == 1 ? to : held;
-        with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
-          fused_row<kStreams>(formula, n, prefetches, out, FusedRow(in[k])...);
-        });
-        if (out_sx != 1) scatter_row(held, n, to, out_sx);
-      }
-    }
-  }
-  if constexpr (kStreams) finish_streaming();
-}
-
 // Dense FLOAT line by line, for results that are written past the caches. All inputs are read in
 // one sequence: four lines of one and then four of the next took selu with 16M elements 1.05 to 1.1
 // times as long, smooth_l1 1.03 times; with 64M both 1.1 times, although they were prefetched.
@@ -181,6 +153,40 @@ void walk_lines(const ElementwiseLayout& l, std::byte* const* origins, const For
   finish_streaming();
 }
 
+template <int Inputs, class T, bool kStreams, class Formula>
+void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
+                int64_t begin, int64_t end) {
+  // Where each line takes long, several are worked on at a time.
+  if constexpr (kStreams && std::is_same_v<T, float>)
+    if (l.has_dense_rows_only() && !may_be_rare(formula))
+      return walk_lines<Inputs>(l, origins, formula, begin, end);
+  FusedInput<T> in[Inputs];
+  alignas(64) T held[kPiece];
+  const bool whole = l.has_dense_rows(), prefetches = should_prefetch(l, formula) || !whole;
+  const int64_t out_sx = l.sx[Inputs];
+  for (int64_t index = begin; index < end;) {
+    Tile tile = locate(l, index);
+    index += join_tiles(l, index, end, tile);
+    for (int64_t y = 0; y < tile.height; ++y) {
+      T* const row = reinterpret_cast<T*>(origins[Inputs]) + tile.at[Inputs] + y * l.sy[Inputs];
+      for (int64_t x = 0, n; x < tile.width; x += n) {
+        T* const to = row + x * out_sx;
+        n = piece_of_row(to, whole, tile.width - x);
+        for (int k = 0; k < Inputs; ++k)
+          in[k].enter(
+              reinterpret_cast<const T*>(origins[k]) + tile.at[k] + y * l.sy[k] + x * l.sx[k],
+              l.sx[k], n, l.far);
+        T* const out = out_sx == 1 ? to : held;
+        with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
+          fused_row<kStreams>(formula, n, prefetches, out, FusedRow(in[k])...);
+        });
+        if (out_sx != 1) scatter_row(held, n, to, out_sx);
+      }
+    }
+  }
+  if constexpr (kStreams) finish_streaming();
+}
+
 // Whether walk_fused() applies; short rows are left to the other walk, which gathers them.
 inline bool can_fuse(const ElementwiseLayout& l) {
   if (l.tile_x < kLanes || !has_lanes(l.dtype[0])) return false;
@@ -197,11 +203,6 @@ bool try_fused(const ElementwiseLayout& l, std::byte* const* origins, const Form
                int64_t begin, int64_t end) {
   if (!can_fuse(l)) return false;
   const bool streams = l.stream && l.sx[Inputs] == 1;
-  // Where each line takes long, several are worked on at a time.
-  if (streams && l.has_dense_float_rows() && !may_be_rare(formula)) {
-    walk_lines<Inputs>(l, origins, formula, begin, end);
-    return true;
-  }
   with_lanes_type(l.dtype[0], [&]<class T>() {
     streams ? walk_fused<Inputs, T, true>(l, origins, formula, begin, end)
             : walk_fused<Inputs, T, false>(l, origins, formula, begin, end);
