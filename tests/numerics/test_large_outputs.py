@@ -39,6 +39,30 @@ def test_large_outputs_are_what_their_pieces_are(dtype: type, offset: int) -> No
     assert (memory[offset + n :] == GUARD).all()
 
 
+@pytest.mark.parametrize("width", [16, 37, 1001, 4096])
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
+def test_rows_of_large_outputs_may_lie_apart(dtype: type, width: int) -> None:
+    """Dense rows at any alignment: the bits of their pieces, and nothing between them."""
+    rows = BYTES // (3 * width)
+    values = np.random.default_rng(2).standard_normal(100_003, dtype=np.float32)
+    values[::977] = np.nan
+
+    def apart(gap: int, shift: int) -> npt.NDArray[Any]:
+        memory = np.resize(np.roll(values, gap), rows * (width + gap)).astype(dtype)
+        return memory.reshape(rows, width + gap)[:, shift : shift + width]
+
+    grad, y = apart(7, 3), apart(5, 1)
+    memory = np.full((rows, width + 9), GUARD, dtype)
+    out = memory[:, 5 : 5 + width]
+    softnpu.selu_backward(grad, y, out=out)
+    step = max(1, 50_000 // width)
+    for at in range(0, rows, step):
+        piece = softnpu.selu_backward(grad[at : at + step], y[at : at + step])
+        np.testing.assert_array_equal(bits(out[at : at + step]), bits(piece))
+    assert (memory[:, :5] == GUARD).all()
+    assert (memory[:, 5 + width :] == GUARD).all()
+
+
 def test_a_large_output_may_be_wider_sliced_or_in_place() -> None:
     """DOUBLE from FLOAT, every other column, and the memory of an input."""
     rng = np.random.default_rng(5)
