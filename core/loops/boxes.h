@@ -39,6 +39,7 @@ struct Boxes {
   }
 #endif
 #ifdef SOFTNPU_OCTETS
+  // The same in one register.
   SOFTNPU_INLINE Octet sum_octet(int64_t x) const {
     Octet sum = load_octet(first + x);
     after_first([&](const T* row) SOFTNPU_INLINED { sum = load_octet(row + x) + sum; });

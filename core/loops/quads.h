@@ -118,11 +118,10 @@ SOFTNPU_INLINE Quad add_picked(const TwoQuads& sums, const loops::FourGroups& gr
   const __m256d second = pick(groups.second, groups.has_second);
   return (Quad)_mm256_mask_add_pd(first, groups.has_second, first, second);
 }
-#endif
 
-#if defined(__AVX512F__)
-// Eight float64 made of FLOAT, for long rows: the conversions take as long, the rest does not.
-// Channels, of which there are seldom a multiple of eight, lose up to a fifth with them.
+// Eight float64 made of FLOAT, for rows of eight and more: the conversions take as long as four at
+// a time, all else half. Channels, of which there are seldom a multiple of eight, lose up to a
+// fifth with them.
 #define SOFTNPU_OCTETS 1
 constexpr int64_t kOctet = 8;
 using Octet = double __attribute__((vector_size(64)));
