@@ -58,15 +58,39 @@ const KernelTable* choose() {
   return tables().front();
 }
 
+#if defined(__x86_64__)
+// AMD's family 25: of these, Zen 4 has AVX-512, which it computes in halves. Newer ones compute it
+// as a whole.
+bool is_zen4() {
+  unsigned a, b, c, d;
+  if (__get_cpuid(0, &a, &b, &c, &d) == 0 || b != signature_AMD_ebx) return false;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0) return false;
+  const unsigned family = (a >> 8 & 0xF) + (a >> 20 & 0xFF);
+  return family == 25;
+}
+#endif
+
+const KernelTable* choose_for_few() {
+#if defined(__x86_64__)
+  if (&active_table() == &avx512::table) return &avx2::table;
+#endif
+  return &active_table();
+}
+
+const KernelTable* choose_for_loads() {
+#if defined(__x86_64__)
+  if (is_zen4()) return choose_for_few();
+#endif
+  return &active_table();
+}
+
 }  // namespace
 
 const KernelTable& active_table() { return *made_once<choose>(); }
 
-const KernelTable& dense_float_table() {
-#if defined(__x86_64__)
-  if (&active_table() == &avx512::table) return avx2::table;
-#endif
-  return active_table();
+const KernelTable& dense_float_table(int64_t elements) {
+  constexpr int64_t kFew = 512;
+  return *(elements < kFew ? made_once<choose_for_few>() : made_once<choose_for_loads>());
 }
 
 const char* active_level_name() { return active_table().level; }

@@ -71,7 +71,7 @@ EluBackward::Plan EluBackward::plan(const Args& a) {
   const kernels::KernelTable& table = kernels::active_table();
   if (!a.is_result) return Plan(tensors, {table.elu_backward_from_input}, numbers);
   const kernels::KernelTable& dense =
-      numbers.result_fits_float() ? kernels::dense_float_table() : table;
+      numbers.result_fits_float() ? kernels::dense_float_table(a.grad_input->numel()) : table;
   return Plan(tensors, {table.elu_backward_from_result, dense.elu_backward_from_result}, numbers);
 }
 

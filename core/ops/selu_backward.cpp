@@ -51,7 +51,8 @@ SeluBackward::Plan SeluBackward::plan(const Args& a) {
   const kernels::SeluBackwardNumbers numbers{};
   if (a.grad_output->dtype == DType::i32)
     return Plan(tensors, {table.selu_backward_int32}, numbers);
-  return Plan(tensors, {table.selu_backward, kernels::dense_float_table().selu_backward}, numbers);
+  const kernels::KernelTable& dense = kernels::dense_float_table(a.grad_input->numel());
+  return Plan(tensors, {table.selu_backward, dense.selu_backward}, numbers);
 }
 
 }  // namespace softnpu::ops

@@ -76,7 +76,8 @@ SmoothL1LossBackward::Plan SmoothL1LossBackward::plan(const Args& a) {
   const kernels::SmoothL1LossBackwardNumbers numbers{
       .beta = beta, .norm = norm, .norm_over_beta = norm / beta};
   const kernels::KernelTable& table = kernels::active_table();
-  const kernels::KernelTable& dense = numbers.fits_float() ? kernels::dense_float_table() : table;
+  const kernels::KernelTable& dense =
+      numbers.fits_float() ? kernels::dense_float_table(a.grad_input->numel()) : table;
   return Plan(tensors, {table.smooth_l1_loss_backward, dense.smooth_l1_loss_backward}, numbers);
 }
 
