@@ -77,6 +77,18 @@ const KernelTable* choose_for_few() {
   return &active_table();
 }
 
+// Machines with AVX512-FP16. On the Xeons before them, gathers are slow since microcode keeps what
+// they read from other programs (Downfall); a Zen 4 makes them of single loads.
+bool detect_fast_gathers() {
+#if defined(__x86_64__)
+  constexpr unsigned kAvx512Fp16 = 1 << 23;
+  unsigned a, b, c, d;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & kAvx512Fp16) != 0;
+#else
+  return false;
+#endif
+}
+
 const KernelTable* choose_for_loads() {
 #if defined(__x86_64__)
   if (is_zen4()) return choose_for_few();
@@ -92,6 +104,8 @@ const KernelTable& dense_float_table(int64_t elements) {
   constexpr int64_t kFew = 512;
   return *(elements < kFew ? made_once<choose_for_few>() : made_once<choose_for_loads>());
 }
+
+bool has_fast_gathers() { return made_once<detect_fast_gathers>(); }
 
 const char* active_level_name() { return active_table().level; }
 

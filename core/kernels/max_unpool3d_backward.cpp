@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // max_unpool3d_backward: out[n, c, i] = gradOutput[n, c, indices[n, c, i]], bit for bit.
+#include <type_traits>
+
 #include "kernels/kernels.h"
 #include "loops/indices.h"
 #include "loops/level.h"
@@ -15,7 +17,11 @@ using Task = MaxUnpool3dBackwardTask;
 enum class Bits8 : uint8_t {};
 
 // Where the element of an index lies in dense memory.
-constexpr auto same = [](int64_t at) { return at; };
+struct Same {
+  int64_t operator()(int64_t at) const { return at; }
+};
+// The same, and elements are brought in by vectors of them.
+struct SameInVectors : Same {};
 
 // Consecutive positions of one row. Returns how many came before the first bad index.
 template <class Bits, class OffsetOf>
@@ -26,6 +32,12 @@ SOFTNPU_INLINE int64_t gather_run(const Bits* grad, const int64_t* index, int64_
     const int64_t* const at = index + begin;
     if (has_bad<kIndices>(at, last)) [[unlikely]]
       break;
+#ifdef SOFTNPU_GATHERS
+    if constexpr (std::is_same_v<OffsetOf, SameInVectors>) {
+      gather_vectors(grad, at, out + begin);
+      continue;
+    }
+#endif
     SOFTNPU_UNROLLED
     for (int64_t i = 0; i < kIndices; ++i) out[begin + i] = grad[offset_of(at[i])];
   }
@@ -47,7 +59,7 @@ int64_t gather_prefetched(const Bits* grad, const int64_t* index, int64_t count,
                           Bits* out) {
   constexpr int64_t kBlock = 64, kAhead = 192, kIndicesAhead = 512, kNear = 8192;
   const auto run = [&](int64_t begin, int64_t end) {
-    return begin + gather_run(grad, index + begin, 1, end - begin, last, same, out + begin);
+    return begin + gather_run(grad, index + begin, 1, end - begin, last, Same{}, out + begin);
   };
   for (int64_t i = 0; i < count && i < kAhead; ++i) prefetch(grad, index[i]);
   int64_t begin = 0;
@@ -95,7 +107,15 @@ int64_t gather_row(const Task& task, const Bits* grad, const int64_t* index, int
       return rest / task.grad_h * gs[2] + rest % task.grad_h * gs[3] + at % task.grad_w * gs[4];
     });
   if (gs[4] != 1 || stride != 1) return run([step = gs[4]](int64_t at) { return at * step; });
-  if (!task.prefetches) return gather_run(grad, index, 1, count, last, same, out);
+  if (!task.prefetches) {
+#ifdef SOFTNPU_GATHERS
+    // 64K elements in a cache 1.1 to 1.2 times as fast on a Xeon; types of 8 bytes up to 1.1 times
+    // slower.
+    if constexpr (sizeof(Bits) <= 4)
+      if (task.vectors) return gather_run(grad, index, 1, count, last, SameInVectors{}, out);
+#endif
+    return gather_run(grad, index, 1, count, last, Same{}, out);
+  }
   return task.stream ? gather_prefetched<true>(grad, index, count, last, out)
                      : gather_prefetched<false>(grad, index, count, last, out);
 }

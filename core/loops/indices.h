@@ -33,6 +33,29 @@ SOFTNPU_INLINE bool has_bad(const int64_t* index, int64_t last) {
   for (int64_t i = 0; i < kCount; i += 8) found |= bad(index + i);
   return found != 0;
 }
+
+#define SOFTNPU_GATHERS 1
+// out[i] = from[index[i]] for kIndices places of elements of 4 bytes or less; smaller ones as part
+// of a word, in which `from` begins and ends. Not fast on every machine (has_fast_gathers()).
+template <class Bits>
+SOFTNPU_INLINE void gather_vectors(const Bits* from, const int64_t* index, Bits* out) {
+  constexpr int kInWord = 4 / sizeof(Bits), kShift = kInWord / 2, kBits = 8 * sizeof(Bits);
+  for (int64_t i = 0; i < kIndices; i += 8) {
+    const __m512i places = _mm512_loadu_si512(index + i);
+    __m256i words = _mm512_i64gather_epi32(_mm512_srli_epi64(places, kShift), from, 4);
+    if constexpr (kInWord > 1) {
+      const __m256i parts =
+          _mm256_and_si256(_mm512_cvtepi64_epi32(places), _mm256_set1_epi32(kInWord - 1));
+      words = _mm256_srlv_epi32(words, _mm256_mullo_epi16(parts, _mm256_set1_epi32(kBits)));
+    }
+    if constexpr (kInWord == 1)
+      _mm256_storeu_si256((__m256i*)(out + i), words);
+    else if constexpr (kInWord == 2)
+      _mm_storeu_si128((__m128i*)(out + i), _mm256_cvtepi32_epi16(words));
+    else
+      _mm_storel_epi64((__m128i*)(out + i), _mm256_cvtepi32_epi8(words));
+  }
+}
 #else
 // The sign bit of i | (last - i) tells it where there is no comparison without signs.
 #if defined(__AVX2__)

@@ -193,6 +193,8 @@ MaxUnpool3dBackward::Plan MaxUnpool3dBackward::plan(const Args& a) {
   const Wide bytes = Wide(grad_output.numel()) * task.item + indices.numel() * (8 + task.item);
   task.prefetches = bytes >= kLeastBytesToPrefetch;
   task.stream = bytes >= loops::kFarBytes;
+  // Elements of less than a word are read as part of one.
+  task.vectors = kernels::has_fast_gathers() && task.limit % 4 * task.item % 4 == 0;
   return Plan(task, indices.sizes);
 }
 
