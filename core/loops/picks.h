@@ -11,7 +11,11 @@ SOFTNPU_LEVEL_BEGIN
 template <int kMost, bool kCompensated, class Stage>
 void total_picked(Sums<kCompensated> sums, const int32_t* picks, int64_t n, Stage* out) {
   for (int64_t i = 0; i < n; ++i) {
-    Sum<kCompensated> sum = sums.at(picks[i]);
+    int64_t first = picks[i];
+    // One by one. gcc makes vectors of single loads: a scale of 3.3 with 16M elements took 1.2
+    // times as long on AVX-512, and as long on AVX2.
+    if constexpr (!kCompensated) asm("" : "+r"(first));
+    Sum<kCompensated> sum = sums.at(first);
     for (int x = 1; x < kMost; ++x) sums.add_to(sum, picks[x * n + i]);
     out[i] = static_cast<Stage>(sum.total());
   }
