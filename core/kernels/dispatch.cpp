@@ -8,6 +8,7 @@
 #endif
 
 #include "base/lasting.h"
+#include "base/machine.h"
 #include "kernels/table.h"
 
 namespace softnpu::kernels {
@@ -58,18 +59,6 @@ const KernelTable* choose() {
   return tables().front();
 }
 
-#if defined(__x86_64__)
-// AMD's family 25: of these, Zen 4 has AVX-512, which it computes in halves. Newer ones compute it
-// as a whole.
-bool is_zen4() {
-  unsigned a, b, c, d;
-  if (__get_cpuid(0, &a, &b, &c, &d) == 0 || b != signature_AMD_ebx) return false;
-  if (__get_cpuid(1, &a, &b, &c, &d) == 0) return false;
-  const unsigned family = (a >> 8 & 0xF) + (a >> 20 & 0xFF);
-  return family == 25;
-}
-#endif
-
 const KernelTable* choose_for_few() {
 #if defined(__x86_64__)
   if (&active_table() == &avx512::table) return &avx2::table;
@@ -77,23 +66,8 @@ const KernelTable* choose_for_few() {
   return &active_table();
 }
 
-// Machines with AVX512-FP16. On the Xeons before them, gathers are slow since microcode keeps what
-// they read from other programs (Downfall); a Zen 4 makes them of single loads.
-bool detect_fast_gathers() {
-#if defined(__x86_64__)
-  constexpr unsigned kAvx512Fp16 = 1 << 23;
-  unsigned a, b, c, d;
-  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & kAvx512Fp16) != 0;
-#else
-  return false;
-#endif
-}
-
 const KernelTable* choose_for_loads() {
-#if defined(__x86_64__)
-  if (is_zen4()) return choose_for_few();
-#endif
-  return &active_table();
+  return machine().is_zen4 ? choose_for_few() : &active_table();
 }
 
 }  // namespace
@@ -104,8 +78,6 @@ const KernelTable& dense_float_table(int64_t elements) {
   constexpr int64_t kFew = 512;
   return *(elements < kFew ? made_once<choose_for_few>() : made_once<choose_for_loads>());
 }
-
-bool has_fast_gathers() { return made_once<detect_fast_gathers>(); }
 
 const char* active_level_name() { return active_table().level; }
 

@@ -41,8 +41,6 @@ SOFTNPU_EXPORT const char* active_level_name();
 // - Few elements do not make up for the clock, which 512-bit operations lower on a Xeon: Python's
 //   part of the call, too, takes 1.07 times as long with 16 elements.
 SOFTNPU_EXPORT const KernelTable& dense_float_table(int64_t elements);
-// Whether one instruction that reads several elements takes less time than reading each.
-SOFTNPU_EXPORT bool has_fast_gathers();
 // All that this machine can run, best first.
 SOFTNPU_EXPORT std::span<const KernelTable* const> available_tables();
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/machine.h"
+
 namespace softnpu::loops {
 namespace {
 
@@ -122,7 +124,7 @@ int64_t bytes_of(const Dimensions& dims, const ElementwiseLayout& l) {
 // Where so many bytes of operands are taken to lie.
 void set_far(ElementwiseLayout& l, int64_t bytes) {
   l.far = bytes >= (l.has_dense_rows() ? kFarBytes : kFarStridedBytes);
-  l.huge = bytes >= kHugeBytes;
+  l.prefetch = bytes >= kHugeBytes || (l.far && machine().is_intel);
 }
 
 // How inputs that are dense along y are cut: rows of a tile, and elements that it takes of each.

@@ -29,7 +29,10 @@ constexpr int64_t kFarBytes = int64_t{16} << 20;
 // The same where some rows are not dense.
 constexpr int64_t kFarStridedBytes = int64_t{24} << 20;
 
-// Of this size, not even the shared cache of a large machine keeps a part of them.
+// Of this size, not even the shared cache of a large machine keeps a part of them. Dense
+// inputs are prefetched from here on: on a Zen 4, with 16M elements, part of which that cache has,
+// one thread loses 10 %. On Intel's machines all that are in memory are: on a Xeon, 16-bit types
+// with 16M elements take 0.75 to 0.95 of the time.
 constexpr int64_t kHugeBytes = int64_t{512} << 20;
 
 struct ElementwiseLayout {
@@ -39,10 +42,10 @@ struct ElementwiseLayout {
   int64_t nx = 1, ny = 1;
   std::array<int64_t, kMaxOperands> sx{}, sy{};
   // Tiles: the unit of work. Their order is x fastest, then y, then the outer dimensions.
-  bool far = false;      // operands are in memory, not in a cache
-  bool huge = false;     // and no cache has a part of them
-  bool stream = false;   // write past the caches
-  bool y_first = false;  // tiles along y follow each other
+  bool far = false;       // operands are in memory, not in a cache
+  bool prefetch = false;  // dense inputs, whatever the formula
+  bool stream = false;    // write past the caches
+  bool y_first = false;   // tiles along y follow each other
   int64_t tile_x = 1, tile_y = 1, tiles_x = 1, tiles_y = 1, tiles = 0;
   // Of what is outside x and y, outermost first. The last members: other threads need not fetch
   // them where there is nothing.

@@ -16,13 +16,13 @@ SOFTNPU_LEVEL_BEGIN
 
 // How far ahead inputs are prefetched that come from memory, where the machine's own guesses wait
 // for the arithmetic, and end with a page: elu with exp and 64M elements takes 18 ms instead of 25.
-// stream_row() needs none of it. Half as far, exp of 16-bit types takes 1.1 times as long. With
-// 16M, part of which a shared cache has, only exp gains; one thread of the others loses 10 %.
+// stream_row() needs none of it. Half as far, exp of 16-bit types takes 1.1 times as long. Formulas
+// without exp gain where kHugeBytes says.
 constexpr int64_t kFusedAhead = 1024;
 
 template <class Formula>
 bool should_prefetch(const ElementwiseLayout& l, const Formula& formula) {
-  return l.huge || may_be_rare(formula);
+  return l.prefetch || may_be_rare(formula);
 }
 
 // The longest piece of a row; one of each operand stays in the L1 cache.

@@ -36,7 +36,7 @@ SOFTNPU_INLINE bool has_bad(const int64_t* index, int64_t last) {
 
 #define SOFTNPU_GATHERS 1
 // out[i] = from[index[i]] for kIndices places of elements of 4 bytes or less; smaller ones as part
-// of a word, in which `from` begins and ends. Not fast on every machine (has_fast_gathers()).
+// of a word, in which `from` begins and ends. Not fast on every machine (base/machine.h).
 template <class Bits>
 SOFTNPU_INLINE void gather_vectors(const Bits* from, const int64_t* index, Bits* out) {
   constexpr int kInWord = 4 / sizeof(Bits), kShift = kInWord / 2, kBits = 8 * sizeof(Bits);
