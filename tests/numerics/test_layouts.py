@@ -140,6 +140,23 @@ def test_large_rows_of_mixed_types() -> None:
             assert same_bits(out, reference.round_to(wide.astype(np.float64), np.dtype(target)))
 
 
+@pytest.mark.parametrize("count", [1, 16, 511, 512, 513, 4097, 40_000])
+@pytest.mark.parametrize("kind", [sp.FLOAT32, sp.FLOAT16, sp.BFLOAT16], ids=str)
+def test_a_piece_has_the_bits_of_the_whole(kind: np.dtype, count: int) -> None:
+    """Law: how many elements there are changes nothing: few may run on other instructions."""
+    rng = np.random.default_rng(68)
+    whole = [sp.random_bits(rng, (50_000,), kind) for _ in range(3)]
+    where = slice(37, 37 + count)
+    piece = [array[where].copy() for array in whole]
+    for call in (
+        lambda g, x, _: softnpu.elu_backward(g, 1.5, 0.5, 2.0, True, x),
+        lambda g, x, _: softnpu.elu_backward(g, 1.5, 0.5, 2.0, False, x),
+        lambda g, x, _: softnpu.selu_backward(g, x),
+        lambda g, x, t: softnpu.smooth_l1_loss_backward(g, x, t, 2, 0.75),
+    ):
+        assert same_bits(call(*piece), call(*whole)[where])
+
+
 @pytest.mark.parametrize("case", SMALL, ids=lambda c: c.name)
 def test_computing_into_a_fresh_array_and_into_out_agree(case: Case) -> None:
     """Law: without out, a new contiguous array of the right type comes back, with the same bits."""
