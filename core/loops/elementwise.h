@@ -125,7 +125,9 @@ class ElementwisePlan {
   Status run(std::byte* const* origins, std::byte* /*workspace*/) const {
     const int64_t tile = layout_.tile_x * layout_.tile_y;
     const int64_t grain = tile >= kGrain || layout_.tiles <= 1 ? 1 : kGrain / tile;
-    parallel_for(layout_.tiles, grain, thread_count(), [=, this](int64_t begin, int64_t end, int) {
+    const bool alone = layout_.tiles * tile < kAlone && layout_.has_dense_rows();
+    const int threads = alone ? 1 : thread_count();
+    parallel_for(layout_.tiles, grain, threads, [=, this](int64_t begin, int64_t end, int) {
       // Another core wrote the plan: its lines are prefetched together, not as each is needed.
       const auto* line = reinterpret_cast<const std::byte*>(this);
       const auto* const end_of_lines = reinterpret_cast<const std::byte*>(&layout_.outer);
@@ -136,8 +138,11 @@ class ElementwisePlan {
   }
 
  private:
-  // Two threads pay from about twice this many elements.
+  // No thread has fewer elements.
   static constexpr int64_t kGrain = 8192;
+  // Below this, dense rows take less time on one thread than on two: selu with 8K elements 1.6
+  // instead of 2.2 us, with 16K 2.4 instead of 2.9.
+  static constexpr int64_t kAlone = 22 * kTileElements;
 
   ElementwiseKernel kernel_;
   alignas(double) std::array<std::byte, 64> formula_{};
