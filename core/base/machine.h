@@ -11,9 +11,9 @@ struct Machine {
   bool is_intel = false;
   // Computes 512 bits in halves.
   bool is_zen4 = false;
-  // One instruction that reads several elements takes less time than reading each. On the Xeons
-  // before these, gathers are slow since microcode keeps what they read from other programs
-  // (Downfall); a Zen 4 makes them of single loads.
+  // One instruction that reads several elements takes less time than reading each: on Intel's with
+  // AVX512-FP16. On the Xeons before them gathers are slow since microcode keeps what they read
+  // from other programs (Downfall); a Zen 4 makes them of single loads.
   bool has_fast_gathers = false;
 };
 
