@@ -190,6 +190,14 @@ SOFTNPU_INLINE void apply(const Formula formula, int64_t n, Stage* out, const In
 #ifdef SOFTNPU_LANES
   if constexpr (std::is_same_v<Stage, float> && TakesLanes<Formula, In...>) {
     int64_t i = 0;
+    // Up to where whole vectors no longer cross cache lines: rows of 255 take 0.9 to 0.95 of the
+    // time.
+    const auto past =
+        static_cast<int64_t>(reinterpret_cast<uintptr_t>(out) / sizeof(float)) & (kLanes - 1);
+    if (past != 0 && n >= 4 * kLanes) {
+      i = kLanes - past;
+      store_some(apply_lanes(formula, load_some(in, i)...), out, i);
+    }
     // Formulas of a few operations are a tenth faster vector by vector.
     if (may_be_rare(formula))
       for (; i + kBlock <= n; i += kBlock)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -13,8 +14,9 @@ import pytest
 import softnpu
 from softnpu import _core
 from tests.support import laws
+from tests.support import specials as sp
 from tests.support.cases import Case, cases
-from tests.support.layouts import Layout, place
+from tests.support.layouts import Layout, place, place_output
 from tests.support.ulp import same_bits
 
 
@@ -24,6 +26,23 @@ def test_threads_do_not_matter(case: Case) -> None:
     laws.threads_do_not_matter(case.call, case.inputs)
     transposed = [place(v, Layout("transposed", order="F")).view for v in case.inputs]
     laws.threads_do_not_matter(case.call, transposed)
+
+
+@pytest.mark.parametrize("shape", [(33, 300), (127, 129), (180, 96), (3, 70, 65), (363, 361)])
+@pytest.mark.parametrize("name", ["float32", "float16"])
+def test_threads_share_a_transposed_output(name: str, shape: tuple[int, ...]) -> None:
+    """Law: each thread has columns of an output that lies the other way; the bits are the same."""
+    rng = np.random.default_rng(71)
+    g, x = (sp.random_values(rng, shape, np.dtype(name)) for _ in range(2))
+    with laws.threads(1):
+        expected = softnpu.selu_backward(g, x)
+    for count in laws.THREADS:
+        for axes in itertools.permutations(range(len(shape))):
+            out = place_output(shape, np.dtype(name), Layout("out", order=axes, offset=1))
+            with laws.threads(count):
+                softnpu.selu_backward(g, x, out=out.view)
+            assert same_bits(out.view, expected), f"{count} threads, axes {axes}"
+            assert out.surroundings_unchanged()
 
 
 @pytest.mark.parametrize("axis", range(3))
