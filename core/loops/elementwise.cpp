@@ -132,15 +132,18 @@ struct TransposedTiles {
   int64_t rows, elements;
 };
 
-// Whether threads that share the rows would write parts of the same cache lines: those of an output
-// that is dense along y, not along x, and whose columns do not begin with a line each.
+// Whether threads that share the rows would take cache lines from each other: those of an output
+// that is dense along y, not along x. Its columns are so short that much of each is near another
+// thread's part, which the machine prefetches, too, even where no line has parts of both.
 bool would_share_lines(const ElementwiseLayout& l, int64_t bytes) {
   constexpr int64_t kMostBytes = int64_t{4} << 20, kRows = 32;
   const int out = l.operands - 1;
-  if (l.sx[out] == 1 || l.sy[out] != 1 || l.ny <= kRows || l.step(out) % 64 == 0) return false;
+  if (l.sx[out] == 1 || l.sy[out] != 1 || l.ny <= kRows) return false;
   for (int k = 0; k < out; ++k)
     if (l.dtype[k] != l.dtype[out]) return false;
-  return bytes <= kMostBytes && thread_count() > 1;
+  const int64_t longest = l.step(out) % 64 == 0 ? 2048 : 4096;
+  const bool is_short = l.ny * item_size(l.dtype[out]) <= longest;
+  return is_short && bytes <= kMostBytes && thread_count() > 1;
 }
 
 // In a cache. 16-bit types: on a Zen 4 1.03 to 1.08 times as fast as with half as many rows of half
@@ -171,8 +174,8 @@ TransposedTiles choose_transposed_tiles(const ElementwiseLayout& l, int64_t byte
 
 void choose_tiles(ElementwiseLayout& l, bool transposed, int64_t bytes) {
   if (transposed) {
-    // Then each has columns to itself. With two threads, 127 x 129 elements of FLOAT take 0.4 of
-    // the time, 255 x 257 0.5; bfloat16 takes 0.6 to 0.75.
+    // Then each has columns to itself. With two threads, FLOAT takes 0.3 to 0.75 of the time (127 x
+    // 129 elements 0.4, 255 x 257 0.5), 16-bit types 0.5 to 1.05.
     const bool columns = would_share_lines(l, bytes);
     const TransposedTiles tiles =
         columns ? TransposedTiles{256, kMostBlockElements / 4} : choose_transposed_tiles(l, bytes);
