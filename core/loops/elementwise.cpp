@@ -136,14 +136,13 @@ struct TransposedTiles {
 // that is dense along y, not along x. Its columns are so short that much of each is near another
 // thread's part, which the machine prefetches, too, even where no line has parts of both.
 bool would_share_lines(const ElementwiseLayout& l, int64_t bytes) {
-  constexpr int64_t kMostBytes = int64_t{4} << 20;
+  constexpr int64_t kFewBytes = int64_t{4} << 20;
   const int out = l.operands - 1;
-  if (l.sx[out] == 1 || l.sy[out] != 1) return false;
+  if (l.far || l.sx[out] == 1 || l.sy[out] != 1 || thread_count() == 1) return false;
   for (int k = 0; k < out; ++k)
     if (l.dtype[k] != l.dtype[out]) return false;
-  const int64_t longest = l.step(out) % 64 == 0 ? 2048 : 4096;
-  const bool is_short = l.ny * item_size(l.dtype[out]) <= longest;
-  return is_short && bytes <= kMostBytes && thread_count() > 1;
+  if (l.step(out) % 64 == 0) return l.ny <= 128 * item_size(l.dtype[out]);
+  return l.ny <= (bytes <= kFewBytes ? 1024 : 512);
 }
 
 // In a cache. 16-bit types: on a Zen 4 1.03 to 1.08 times as fast as with half as many rows of half
@@ -175,8 +174,8 @@ TransposedTiles choose_transposed_tiles(const ElementwiseLayout& l, int64_t byte
 void choose_tiles(ElementwiseLayout& l, bool transposed, int64_t bytes) {
   if (transposed) {
     TransposedTiles tiles = choose_transposed_tiles(l, bytes);
-    // Where they would, each has columns to itself. With two threads, FLOAT takes 0.3 to 0.75 of
-    // the time (127 x 129 elements 0.4, 255 x 257 0.5), 16-bit types 0.5 to 1.05.
+    // Where they would, each has columns to itself. With two threads, FLOAT takes 0.3 to 1 of the
+    // time (127 x 129 elements 0.4, 255 x 257 0.5), 16-bit types 0.5 to 1.05.
     const bool columns = l.ny > tiles.rows && would_share_lines(l, bytes);
     if (columns) tiles = {256, kMostBlockElements / 4};
     l.tile_y = std::min<int64_t>(l.ny, tiles.rows);
