@@ -46,6 +46,7 @@ struct ElementwiseLayout {
   bool prefetch = false;  // dense inputs, whatever the formula
   bool stream = false;    // write past the caches
   bool y_first = false;   // tiles along y follow each other
+  int64_t ahead = 1024;   // how many elements ahead inputs are prefetched
   int64_t tile_x = 1, tile_y = 1, tiles_x = 1, tiles_y = 1, tiles = 0;
   // Of what is outside x and y, outermost first. The last members: other threads need not fetch
   // them where there is nothing.

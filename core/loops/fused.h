@@ -14,15 +14,13 @@
 #ifdef SOFTNPU_LANES
 SOFTNPU_LEVEL_BEGIN
 
-// How far ahead inputs are prefetched that come from memory, where the machine's own guesses wait
-// for the arithmetic, and end with a page: elu with exp and 64M elements takes 18 ms instead of 25.
-// stream_row() needs none of it. Half as far, exp of 16-bit types takes 1.1 times as long. Formulas
-// without exp gain where kHugeBytes says.
-constexpr int64_t kFusedAhead = 1024;
-
+// How many elements ahead inputs are prefetched, 0 for not at all: where they come from memory, and
+// the machine's own guesses wait for the arithmetic and end with a page. elu with exp and 64M
+// elements takes 18 ms instead of 25. stream_row() needs none of it. Formulas without exp gain
+// where kHugeBytes says.
 template <class Formula>
-bool should_prefetch(const ElementwiseLayout& l, const Formula& formula) {
-  return l.prefetch || may_be_rare(formula);
+int64_t fused_ahead(const ElementwiseLayout& l, const Formula& formula) {
+  return l.prefetch || may_be_rare(formula) ? l.ahead : 0;
 }
 
 // The longest piece of a row; one of each operand stays in the L1 cache.
@@ -61,9 +59,7 @@ struct FusedRow {
   }
   // Into the first cache: smooth_l1 with 64M elements is 1.1 times as fast as with the second. A
   // prefetch may point behind the input.
-  SOFTNPU_INLINE void prefetch_at(int64_t at) const {
-    prefetch_row<3>(first + (at + kFusedAhead) * step, kBlock);
-  }
+  SOFTNPU_INLINE void prefetch_at(int64_t at) const { prefetch_row<3>(first + at * step, kBlock); }
   SOFTNPU_INLINE Lanes some(int64_t at, int64_t count) const {
     return load_some(first + at * step, count);
   }
@@ -79,7 +75,7 @@ SOFTNPU_INLINE void fused_part(const Formula& formula, int64_t at, int64_t end, 
 }
 
 template <bool kStreams, class Formula, class T, class... In>
-SOFTNPU_INLINE void fused_row(const Formula formula, int64_t n, bool prefetches, T* out,
+SOFTNPU_INLINE void fused_row(const Formula formula, int64_t n, int64_t ahead, T* out,
                               const In... in) {
   // Whole lines of the result: streaming stores need them, and arrays that begin off a line mostly
   // do so together, so that their loads become whole, too. Rows of 255 FLOAT take 0.75 to 0.9 of
@@ -93,7 +89,7 @@ SOFTNPU_INLINE void fused_row(const Formula formula, int64_t n, bool prefetches,
   }
   for (; at + kBlock <= n; at += kBlock) {
     alignas(64) T lines[kBlock];
-    if (kStreams && prefetches) (in.prefetch_at(at), ...);
+    if (kStreams && ahead != 0) (in.prefetch_at(at + ahead), ...);
     apply_block(formula, kStreams ? lines : out + at,
                 BlockVectors([&](int64_t i) { return in.at(at, i * kLanes); })...);
     if constexpr (kStreams) stream_lines(out + at, lines);
@@ -165,7 +161,8 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
       return walk_lines<Inputs>(l, origins, formula, begin, end);
   FusedInput<T> in[Inputs];
   alignas(64) T held[kPiece];
-  const bool whole = l.has_dense_rows(), prefetches = should_prefetch(l, formula) || !whole;
+  const bool whole = l.has_dense_rows();
+  const int64_t ahead = whole ? fused_ahead(l, formula) : l.ahead;
   const int64_t out_sx = l.sx[Inputs];
   for (int64_t index = begin; index < end;) {
     Tile tile = locate(l, index);
@@ -181,7 +178,7 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
               l.sx[k], n, l.far);
         T* const out = out_sx == 1 ? to : held;
         with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
-          fused_row<kStreams>(formula, n, prefetches, out, FusedRow(in[k])...);
+          fused_row<kStreams>(formula, n, ahead, out, FusedRow(in[k])...);
         });
         if (out_sx != 1) scatter_row(held, n, to, out_sx);
       }

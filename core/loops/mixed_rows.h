@@ -29,8 +29,7 @@ class MixedRow {
   }
   SOFTNPU_INLINE void prefetch_at(int64_t at) const {
     const int64_t item = item_size(type_);
-    for (int64_t i = 0; i < item; ++i)
-      prefetch<2>(first_, (at + kFusedAhead) * step_ * item + i * kBlock);
+    for (int64_t i = 0; i < item; ++i) prefetch<2>(first_, at * step_ * item + i * kBlock);
   }
 
  private:
@@ -85,13 +84,13 @@ void mixed_part(const Formula& formula, int64_t at, int64_t end, const MixedOutp
 }
 
 template <class Formula, class... In>
-SOFTNPU_INLINE void mixed_row(const Formula formula, int64_t n, bool streams, bool prefetches,
+SOFTNPU_INLINE void mixed_row(const Formula formula, int64_t n, bool streams, int64_t ahead,
                               const MixedOutput out, const In... in) {
   int64_t at = streams ? least(out.elements_before_line(), n) : 0;
   mixed_part(formula, 0, at, out, in...);
   for (; at + kBlock <= n; at += kBlock) {
     alignas(64) float results[kBlock];
-    if (prefetches) (in.prefetch_at(at), ...);
+    if (ahead != 0) (in.prefetch_at(at + ahead), ...);
     apply_block(formula, results, in.block(at)...);
     streams ? out.stream(results, at) : out.put(results, at, kBlock);
   }
@@ -123,7 +122,7 @@ void walk_mixed(const ElementwiseLayout& l, std::byte* const* origins, const For
   // The third one is there for formulas of three inputs only.
   MixedInput in[3] = {{l, 0}, {l, 1}, {l, Inputs - 1}};
   const int64_t out_item = item_size(l.dtype[Inputs]);
-  const bool prefetches = l.stream && should_prefetch(l, formula);
+  const int64_t ahead = l.stream ? fused_ahead(l, formula) : 0;
   for (int64_t index = begin; index < end;) {
     Tile tile = locate(l, index);
     index += join_tiles(l, index, end, tile);
@@ -132,7 +131,7 @@ void walk_mixed(const ElementwiseLayout& l, std::byte* const* origins, const For
       const MixedOutput out(origins[Inputs] + (tile.at[Inputs] + y * l.sy[Inputs]) * out_item,
                             l.dtype[Inputs]);
       with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
-        mixed_row(formula, tile.width, l.stream, prefetches, out, row(k)...);
+        mixed_row(formula, tile.width, l.stream, ahead, out, row(k)...);
       });
     }
   }

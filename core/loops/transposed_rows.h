@@ -93,7 +93,7 @@ void walk_transposed(const ElementwiseLayout& l, std::byte* const* origins, cons
     for (int64_t y = 0; y < tile.height; ++y) {
       T* const out = first(tile, Inputs) + y * l.sy[Inputs];
       with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
-        fused_row<kStreams>(formula, tile.width, false, out, in[k].row(y)...);
+        fused_row<kStreams>(formula, tile.width, 0, out, in[k].row(y)...);
       });
     }
   }

@@ -6,6 +6,7 @@ Each test is a process of its own: which threads there are depends on what ran b
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -38,10 +39,15 @@ torch.ones(1 << 20).exp_()  # starts OpenMP's team
 """
 
 
-def run(source: str) -> str:
+def run(source: str, **environment: str) -> str:
     """Run a program; return what it printed."""
     done = subprocess.run(
-        [sys.executable, "-c", source], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", source],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -63,6 +69,24 @@ def test_the_team_changes_no_bit() -> None:
     """Law: results are the same on threads of our own and on OpenMP's."""
     compare = "print(np.array_equal(before.view(np.uint32), run().view(np.uint32)))"
     assert run(START + "before = run()" + PYTORCH + compare) == "True"
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_a_team_may_be_smaller_than_asked_for(limit: int) -> None:
+    """Law: every piece of a job is computed where OpenMP gives fewer threads than it promised."""
+    source = """
+torch.set_num_threads(4)
+right = []
+for n in (20_000, 30_000, 1 << 16, 1 << 18):
+    def part():
+        return softnpu.elu_backward(grad[:n], 1.0, 1.0, 1.0, False, x[:n])
+    _core.set_threads(1)
+    expected = part()
+    _core.set_threads(4)
+    right += [np.array_equal(part(), expected) for _ in range(3)]
+print(all(right), len(right))
+"""
+    assert run(START + PYTORCH + source, OMP_THREAD_LIMIT=str(limit)) == "True 12"
 
 
 def test_other_threads_have_no_team() -> None:
