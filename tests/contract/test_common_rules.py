@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes as ct
 import itertools
-import os
 import threading
 
 import numpy as np
@@ -17,7 +16,7 @@ from tests.support.capi_symbols import PRIVATE_FORMATS, PUBLIC_FORMATS
 from tests.support.contract import OPERATORS, Contract, contract
 from tests.support.dtypes import COMPLEX, FLOATING, NUMPY
 from tests.support.prepared import prepare
-from tests.support.process import resident_bytes
+from tests.support.process import SANITIZED, resident_bytes
 
 
 @pytest.fixture(params=OPERATORS)
@@ -169,9 +168,7 @@ def test_messages_belong_to_their_thread(session: Session) -> None:
     assert session.message() == mine
 
 
-@pytest.mark.skipif(
-    "san" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer keeps freed memory back"
-)
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer keeps freed memory back")
 def test_a_failed_phase_one_leaves_nothing_allocated(session: Session) -> None:
     """Many thousand refused calls do not let the process grow, be the check early or late."""
     call = prepare(session, "upsample_nearest3d_backward")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that only C++ can write: many threads at once, and calls at exit."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -11,6 +10,7 @@ import pytest
 
 from tests.support.capi_symbols import library_folder
 from tests.support.paths import ROOT
+from tests.support.process import SANITIZED
 
 SOURCES = Path(__file__).parent
 
@@ -19,11 +19,9 @@ WITHOUT_OPERATORS = ["-std=c++17", "-lascendcl", "-lnnopbase"]
 PUBLIC = [*WITHOUT_OPERATORS, "-lopapi"]
 INTERNAL = ["-std=c++20", f"-I{ROOT / 'core'}", "-lsoftnpu"]
 
-SANITIZED = "san" in os.environ.get("LD_PRELOAD", "")
-
 
 def compile_and_run(
-    name: str, folder: Path, options: list[str] = PUBLIC
+    name: str, folder: Path, options: list[str] = PUBLIC, arguments: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
     """Compile a program of this folder without a warning, and run it."""
     compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
@@ -37,7 +35,9 @@ def compile_and_run(
     command += [*options, "-pthread"]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
-    return subprocess.run([program], capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(
+        [program, *arguments], capture_output=True, text=True, timeout=300, check=False
+    )
 
 
 def test_concurrency(tmp_path: Path) -> None:
@@ -77,11 +77,14 @@ def test_throwing_callback(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(SANITIZED, reason="a fork leaves the locks of a sanitizer's allocator held")
 def test_fork_while_others_call(tmp_path: Path) -> None:
-    """A child made by fork() while other threads call can allocate, make handles and destroy.
+    """A child made by fork() while other threads call can allocate, make handles and destroy."""
+    done = compile_and_run("forked_child", tmp_path, arguments=("others call",))
+    assert done.returncode == 0, done.stderr
 
-    It is told what it cannot do, which is to use a stream that another thread was running.
-    """
-    done = compile_and_run("forked_child", tmp_path)
+
+def test_fork_while_a_stream_runs(tmp_path: Path) -> None:
+    """A child is told that it cannot use a stream that another thread was running."""
+    done = compile_and_run("forked_child", tmp_path, arguments=("a stream runs",))
     assert done.returncode == 0, done.stderr
 
 

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from tests.support.paths import ROOT
 
+# Whether a sanitizer was loaded before everything else.
+SANITIZED = "san" in os.environ.get("LD_PRELOAD", "")
+
 
 def resident_bytes() -> int:
     """The memory that this process holds."""
