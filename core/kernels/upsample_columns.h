@@ -23,7 +23,7 @@ class UpsampleColumns {
       : w_(w), totals_(scratch.staged[0]), constants_(w.picks.empty() ? 0 : 2) {}
 
   // Ranges of one length, and short: total_uniform() does them.
-  bool uniform() const { return w_.factor > 0 && w_.factor <= 4; }
+  bool uniform() const { return w_.factor > 0 && w_.factor <= kLongestGroup; }
   // Ranges that differ, and are short: total_picks() does them.
   bool picked() const { return constants_ > 0; }
   // Sums behind those of each tile that total_picks() writes for itself.
@@ -45,6 +45,7 @@ class UpsampleColumns {
     if (w_.factor == 2) total_groups<2>(sums, n, out);
     if (w_.factor == 3) total_groups<3>(sums, n, out);
     if (w_.factor == 4) total_groups<4>(sums, n, out);
+    if (w_.factor > 4) total_long_groups(sums, w_.factor, n, out);
   }
 
   // Where no range is longer than 1, `out` must be 0 before.
@@ -59,9 +60,10 @@ class UpsampleColumns {
     if constexpr (!kCompensated)
       if (w_.longest == 2) return total_picked_pairs(sums.value, nx, picks, n, out);
 #endif
-    if (w_.longest == 2) total_picked<2>(sums, picks, n, out);
-    if (w_.longest == 3) total_picked<3>(sums, picks, n, out);
-    if (w_.longest == 4) total_picked<4>(sums, picks, n, out);
+    if (w_.longest == 2) return total_picked<2>(sums, picks, n, out);
+    if (w_.longest == 3) return total_picked<3>(sums, picks, n, out);
+    if (w_.longest == 4) return total_picked<4>(sums, picks, n, out);
+    total_picked_long(sums, picks, w_.longest, n, out);
   }
 
   // The same for a whole row of n elements of gradOut that need no sums at all: a box is one of

@@ -5,12 +5,17 @@
 // side by side, then the sums are added along x, then they are written. Each step is a header of
 // its own; here is the walk over rows and tiles. Sums are float64; for DOUBLE they carry along what
 // each addition rounds away. Each output adds the same numbers in the same order in every layout.
+#include <tuple>
+#include <utility>
+
+#include "base/machine.h"
 #include "kernels/kernels.h"
 #include "kernels/upsample_boxes.h"
 #include "kernels/upsample_columns.h"
 #include "kernels/upsample_output.h"
+#include "kernels/upsample_registers.h"
 #include "kernels/upsample_scratch.h"
-#include "loops/box_totals.h"
+#include "kernels/upsample_volumes.h"
 #include "loops/level.h"
 #include "loops/sums.h"
 
@@ -28,6 +33,7 @@ class RowMaker {
         grad_input_(reinterpret_cast<T*>(grad_input)),
         scratch_(scratch),
         boxes_(task, scratch_),
+        registers_(task, boxes_),
         columns_(task.w, scratch_),
         output_(task, scratch_),
         span_(task.w.start.back()) {
@@ -40,14 +46,17 @@ class RowMaker {
 
   void make(int64_t row, int64_t end) {
     const Task& t = task_;
-    const int64_t channels = t.channels_inner ? 1 : t.channels;
     int64_t h = row % t.h.in, d = row / t.h.in % t.d.in;
     int64_t slice = row / (t.h.in * t.d.in);
     while (row < end) {
-      const int64_t c = slice % channels, n = slice / channels;
-      const T* from = grad_out_ + n * t.out_batch_stride + c * t.out_channel_stride;
-      T* to = grad_input_ + n * t.in_batch_stride + c * t.in_channel_stride + d * t.d.in_stride +
-              h * t.h.in_stride;
+      if (const int64_t volumes = h == 0 && d == 0 ? make_volumes(slice, row, end) : 0;
+          volumes > 0) {
+        slice += volumes;
+        row += volumes * t.h.in * t.d.in;
+        continue;
+      }
+      const auto [from, volume] = volume_of(slice);
+      T* const to = volume + d * t.d.in_stride + h * t.h.in_stride;
       int64_t count = 1;
       const int64_t left = least(end - row, t.h.in - h);
       if (!boxes_.take_planes(d) && output_.rows_touch()) {
@@ -74,6 +83,35 @@ class RowMaker {
   static constexpr bool kCompensated = UpsampleScratch<T>::kCompensated;
   using Stage = typename UpsampleScratch<T>::Stage;
 
+  // All n and c whose rows are in [row, end), from number `slice` on, where that is the way to make
+  // them. The last four overlap those before. How many; 0 where there are none.
+  int64_t make_volumes([[maybe_unused]] int64_t slice, [[maybe_unused]] int64_t row,
+                       [[maybe_unused]] int64_t end) const {
+#ifdef SOFTNPU_QUADS
+    const UpsampleVolumes<T> volumes(task_);
+    if (!volumes.apply()) return 0;
+    const int64_t count = (end - row) / (task_.h.in * task_.d.in);
+    if (count < kQuad) return 0;
+    for_steps<kQuad>(slice, slice + count, [&](int64_t first) {
+      const T* from[kQuad];
+      T* to[kQuad];
+      for (int k = 0; k < kQuad; ++k) std::tie(from[k], to[k]) = volume_of(first + k);
+      volumes.total(from, to);
+    });
+    return count;
+#endif
+    return 0;
+  }
+
+  // Where the n and c of that number begin in gradOut and in gradInput.
+  std::pair<const T*, T*> volume_of(int64_t slice) const {
+    const Task& t = task_;
+    const int64_t channels = t.channels_inner ? 1 : t.channels;
+    const int64_t n = slice / channels, c = slice % channels;
+    return {grad_out_ + n * t.out_batch_stride + c * t.out_channel_stride,
+            grad_input_ + n * t.in_batch_stride + c * t.in_channel_stride};
+  }
+
   // Rows h … h + count of one n, c, d, so short that some fit a tile together: an operation on many
   // short rows costs 3 times as much one by one.
   void make_whole_rows(const T* from, T* to, int64_t h, int64_t count) {
@@ -81,10 +119,9 @@ class RowMaker {
     const int64_t step = span_ + columns_.constants();
     const bool picked = columns_.picked();
     T* const place = output_.place_for(to, output_.rows_touch());
-    // One plane alone is read from end to end, which the machine foresees.
-    boxes_.set_prefetch_distance(
-        task_.prefetches && boxes_.planes() > 1 ? distance_of_rows(h, count) : 0);
-    if (total_in_registers(from, h, count, place)) return finish_rows(place, to, count);
+    const bool foreseen = boxes_.planes() == 1 && !prefetches_one_plane_;
+    boxes_.set_prefetch_distance(task_.prefetches && !foreseen ? distance_of_rows(h, count) : 0);
+    if (registers_.total_rows(from, h, count, place)) return finish_rows(place, to, count);
     Stage* const out = output_.stage_for(place);
     if (picked) fill_zero(count * w.in, out);
     for (int64_t r = 0; r < count; ++r) {
@@ -110,7 +147,11 @@ class RowMaker {
     constexpr int64_t kAheadBytes = 8192;
     const UpsampleAxis &d = task_.d, &h = task_.h;
     const auto divided = [](int64_t n, int64_t by) { return (n + by - 1) / by; };
-    if (at_once_ > 1 && d.longest > 1) at_once_ = divided(h.in, divided(h.in, at_once_));
+    // One plane alone is read from end to end, which a Zen 4 foresees. On a Xeon it pays, up to 1.7
+    // times from memory, unless sums take longer than reading.
+    prefetches_one_plane_ = machine().is_intel && h.longest <= 2;
+    if (at_once_ > 1 && (d.longest > 1 || prefetches_one_plane_))
+      at_once_ = divided(h.in, divided(h.in, at_once_));
     const int64_t box = d.longest * h.longest * span_ * channels_inside() * int64_t{sizeof(T)};
     if (box > 0) rows_ahead_ = divided(kAheadBytes, box);
   }
@@ -134,65 +175,7 @@ class RowMaker {
       output_.write(out + r * n, n, 1, to + r * task_.h.in_stride);
   }
 
-  // All steps at once, for the usual scales of w and boxes of two rows in two planes at most.
-  // False where it is something else.
-  bool total_in_registers([[maybe_unused]] const T* from, [[maybe_unused]] int64_t h,
-                          [[maybe_unused]] int64_t count, [[maybe_unused]] T* out) {
-#ifdef SOFTNPU_QUADS
-    const UpsampleAxis& w = task_.w;
-    if (w.out_stride != 1 || boxes_.planes() > 2 || task_.h.longest > 2) return false;
-    if (w.factor == 2 && w.in >= kQuad && task_.h.factor > 0)
-      return total_doubled_rows(from, h, count, out);
-    const BoxRows<T> rows = boxes_.box_rows(from, h, count);
-    if (w.halved && span_ >= kQuad) {
-      boxes_.prefetch_distance() == 0
-          ? total_halved_rows<false>(rows, w.in, span_, 0, out)
-          : total_halved_rows<true>(rows, w.in, span_, boxes_.prefetch_distance(), out);
-      return true;
-    }
-#ifdef SOFTNPU_PICKS_QUADS
-    const auto total_picked = [&](const auto& groups) {
-      if (groups.empty()) return false;
-      total_picked_rows(rows, groups.data(), w.in, boxes_.prefetch_distance(), out);
-      return true;
-    };
-    if constexpr (kSumsExactly<T, 2>)
-      if (total_picked(w.eights)) return true;
-    if constexpr (!kCompensated) return total_picked(w.fours);
-#endif
-#endif
-    return false;
-  }
-
-#ifdef SOFTNPU_QUADS
-  bool total_doubled_rows(const T* from, int64_t h, int64_t count, T* out) {
-    if (!boxes_.take_rows(h)) return false;
-    return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
-      const Boxes<kY, kZ, T> boxes = boxes_.template small<kY, kZ>(from);
-      boxes_.prefetch_distance() == 0
-          ? total_doubled<false>(boxes, task_.w.in, count, 0, out)
-          : total_doubled<true>(boxes, task_.w.in, count, boxes_.prefetch_distance(), out);
-    });
-  }
-#endif
-
-  // The same for channels beside each other, where boxes are two rows in two planes at most and
-  // ranges of w no longer. False where they are not.
-  bool total_positions_in_registers([[maybe_unused]] const T* from, [[maybe_unused]] size_t tile,
-                                    [[maybe_unused]] T* out) {
-#ifdef SOFTNPU_QUADS
-    const UpsampleAxis& w = task_.w;
-    if (!task_.channels_inner || nv_ < kQuad || w.longest > 2) return false;
-    return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
-      total_positions(boxes_.template small<kY, kZ>(from), w.out_stride,
-                      w.start.data() + w.tiles[tile], w.tiles[tile + 1] - w.tiles[tile], nv_,
-                      boxes_.prefetch_distance(), out);
-    });
-#endif
-    return false;
-  }
-
-  void make_row(const T* from, T* to, int64_t h) {
+  __attribute__((noinline)) void make_row(const T* from, T* to, int64_t h) {
     const bool any = boxes_.take_rows(h);
     const int64_t all = channels_inside();
     if (!any && output_.dense()) {
@@ -223,7 +206,8 @@ class RowMaker {
             : output_.write(made, w1 - w0, nv_, to);
     };
     T* const place = output_.place_for(to, touch);
-    if (any && nx > 0 && total_positions_in_registers(from, tile, place)) return write(place);
+    if (any && nx > 0)
+      if (registers_.total_positions(from, tile, nv_, place)) return write(place);
     Stage* const out = output_.stage_for(place);
     if (!any || nx == 0) {
       fill_zero((w1 - w0) * nv_, out);
@@ -260,10 +244,12 @@ class RowMaker {
   T* grad_input_;
   UpsampleScratch<T> scratch_;
   UpsampleBoxes<T> boxes_;
+  UpsampleRegisters<T> registers_;
   UpsampleColumns<T> columns_;
   UpsampleOutput<T> output_;
-  int64_t span_;            // how much of a row of gradOut has a part in gradInput
-  int64_t at_once_ = 0;     // rows that are made together; one by one if it is no more than 1
+  int64_t span_;         // how much of a row of gradOut has a part in gradInput
+  int64_t at_once_ = 0;  // rows that are made together; one by one if it is no more than 1
+  bool prefetches_one_plane_ = false;
   int64_t rows_ahead_ = 1;  // which of the next rows, else, is prefetched
   int64_t nv_ = 1;          // channels side by side
 };

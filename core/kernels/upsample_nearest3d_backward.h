@@ -47,6 +47,9 @@ struct UpsampleNearest3dBackwardTask {
   int64_t rows() const { return batch * (channels_inner ? 1 : channels) * d.in * h.in; }
 };
 
+// Ranges of w up to this length are added up side by side where there are no channels.
+constexpr int64_t kLongestGroup = 16;
+
 // Elements of a tile; a row of scratch memory holds as many float64 and a little more. A thread has
 // nine of them: sums with what rounding lost, twice; results; and four rows that had to be
 // converted.

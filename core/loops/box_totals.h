@@ -28,53 +28,70 @@ SOFTNPU_INLINE void for_lanes(int64_t n, const At& at) {
   for_steps<kLanes>(0, n, [&](int64_t i) SOFTNPU_INLINED { at(i, kLanes); });
 }
 
-// add_rows() and total_groups<2>() at once, for `count` rows of n totals, 4 or more. Nothing leaves
-// the registers: 1.6 times as fast for rows of 60. With kPrefetches, what lies `ahead` is
-// prefetched.
+// add_rows() and total_groups<2>() at once, for a row of n totals, 4 or more. Nothing leaves the
+// registers: 1.6 times as fast for rows of 60. With kPrefetches, what lies `ahead` is prefetched.
 template <bool kPrefetches, int kY, int kZ, class T>
-void total_doubled(const Boxes<kY, kZ, T>& first, int64_t n, int64_t count, int64_t ahead, T* out) {
+SOFTNPU_INLINE void total_doubled_row(const Boxes<kY, kZ, T>& boxes, int64_t n, int64_t ahead,
+                                      T* out) {
+  const auto total_at = [&](int64_t i) SOFTNPU_INLINED {
+    const QuadSum<T> a = boxes.sum(2 * i), b = boxes.sum(2 * i + kQuad);
+    QuadSum<T> pairs{mix_evens(a.value, b.value), mix_evens(a.lost, b.lost)};
+    pairs.add({mix_odds(a.value, b.value), mix_odds(a.lost, b.lost)});
+    store_quad(unmix(pairs.total()), out + i);
+  };
+  if constexpr (kSumsExactly<T, 2 * kY * kZ>) {
+    constexpr int64_t kHalf = kLanes / 2;
+    const auto total_exactly_at = [&](int64_t i) SOFTNPU_INLINED {
+      ExactSum sum = boxes.exact_sum(2 * i, kLanes);
+      sum.add_neighbours();
+      if (sum.exact()) [[likely]]
+        store_evens(sum.value, out + i);
+      else
+        for_steps<kQuad>(i, i + kHalf, total_at);
+    };
+    if (n >= kHalf) {
+      if constexpr (kPrefetches) boxes.prefetch_rows(ahead);
+      for_steps<kHalf>(0, n, total_exactly_at);
+      return;
+    }
+  }
+#ifdef SOFTNPU_OCTETS
+  // 64K elements 1.1 times as fast with one thread, 1.05 to 1.1 with two; from memory 0.9 times.
+  if constexpr (!kPrefetches && std::is_same_v<T, float>)
+    if (n >= kOctet) {
+      for_steps<kOctet>(0, n, [&](int64_t i) SOFTNPU_INLINED {
+        const Octet a = boxes.sum_octet(2 * i), b = boxes.sum_octet(2 * i + kOctet);
+        store_octet(one_nan(add_neighbours(a, b)), out + i);
+      });
+      return;
+    }
+#endif
+  for_steps<kQuad>(0, n, [&](int64_t i) SOFTNPU_INLINED {
+    // Line by line: all of a row's at once wait for each other.
+    if (kPrefetches && 2 * i % boxes.kLine == 0) boxes.prefetch_rows(ahead + 2 * i, boxes.kLine);
+    total_at(i);
+  });
+}
+
+// The same for `count` rows whose boxes follow each other.
+template <bool kPrefetches, int kY, int kZ, class T>
+__attribute__((noinline)) void total_doubled(const Boxes<kY, kZ, T>& first, int64_t n,
+                                             int64_t count, int64_t ahead, T* out) {
   // Field by field: a copy as a whole waits for the stores of the caller.
   Boxes<kY, kZ, T> boxes{first.first, first.sy, first.sz};
-  for (int64_t row = 0; row < count; ++row, boxes.first += kY * boxes.sy, out += n) {
-    const auto total_at = [&](int64_t i) SOFTNPU_INLINED {
-      const QuadSum<T> a = boxes.sum(2 * i), b = boxes.sum(2 * i + kQuad);
-      QuadSum<T> pairs{mix_evens(a.value, b.value), mix_evens(a.lost, b.lost)};
-      pairs.add({mix_odds(a.value, b.value), mix_odds(a.lost, b.lost)});
-      store_quad(unmix(pairs.total()), out + i);
-    };
-    if constexpr (kSumsExactly<T, 2 * kY * kZ>) {
-      constexpr int64_t kHalf = kLanes / 2;
-      const auto total_exactly_at = [&](int64_t i) SOFTNPU_INLINED {
-        ExactSum sum = boxes.exact_sum(2 * i, kLanes);
-        sum.add_neighbours();
-        if (sum.exact()) [[likely]]
-          store_evens(sum.value, out + i);
-        else
-          for_steps<kQuad>(i, i + kHalf, total_at);
-      };
-      if (n >= kHalf) {
-        if constexpr (kPrefetches) boxes.prefetch_rows(ahead);
-        for_steps<kHalf>(0, n, total_exactly_at);
-        continue;
-      }
-    }
-#ifdef SOFTNPU_OCTETS
-    // 64K elements 1.1 times as fast with one thread, 1.05 to 1.1 with two; from memory 0.9 times.
-    if constexpr (!kPrefetches && std::is_same_v<T, float>)
-      if (n >= kOctet) {
-        for_steps<kOctet>(0, n, [&](int64_t i) SOFTNPU_INLINED {
-          const Octet a = boxes.sum_octet(2 * i), b = boxes.sum_octet(2 * i + kOctet);
-          store_octet(one_nan(add_neighbours(a, b)), out + i);
-        });
-        continue;
-      }
-#endif
-    for_steps<kQuad>(0, n, [&](int64_t i) SOFTNPU_INLINED {
-      // Line by line: all of a row's at once wait for each other.
-      if (kPrefetches && 2 * i % boxes.kLine == 0) boxes.prefetch_rows(ahead + 2 * i, boxes.kLine);
-      total_at(i);
-    });
-  }
+  for (int64_t row = 0; row < count; ++row, boxes.first += kY * boxes.sy, out += n)
+    total_doubled_row<kPrefetches>(boxes, n, ahead, out);
+}
+
+// The same for boxes of any rows.
+template <class T>
+__attribute__((noinline)) void total_doubled_rows(const BoxRows<T>& rows, int64_t n, int64_t ahead,
+                                                  T* out) {
+  const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
+    ahead == 0 ? total_doubled_row<false>(boxes, n, 0, out + r * n)
+               : total_doubled_row<true>(boxes, n, ahead, out + r * n);
+  };
+  rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
 }
 
 #ifdef SOFTNPU_PICKS_QUADS
@@ -86,7 +103,16 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
   boxes.prefetch_rows(ahead);
   for (int64_t i = 0; i < n; i += kQuad, ++groups) {
     const int64_t x = groups->base, at = i + kQuad <= n ? i : n - kQuad;
-    store_quad(one_nan(add_picked(boxes.sum_two(x), *groups)), out + at);
+    if constexpr (kIsCompensated<T>) {
+      const QuadSum<T> a = boxes.sum(x), b = boxes.sum(x + kQuad);
+      QuadSum<T> sum{pick_first({a.value, b.value}, *groups),
+                     pick_first({a.lost, b.lost}, *groups)};
+      sum.add({pick_second({a.value, b.value}, *groups, -0.0),
+               pick_second({a.lost, b.lost}, *groups, 0.0)});
+      store_quad(sum.total(), out + at);
+    } else {
+      store_quad(one_nan(add_picked(boxes.sum_two(x), *groups)), out + at);
+    }
   }
 }
 
@@ -123,8 +149,8 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
 
 // Rows of n totals each, from a plan of their groups.
 template <class T, class Groups>
-void total_picked_rows(const BoxRows<T>& rows, const Groups* groups, int64_t n, int64_t ahead,
-                       T* out) {
+__attribute__((noinline)) void total_picked_rows(const BoxRows<T>& rows, const Groups* groups,
+                                                 int64_t n, int64_t ahead, T* out) {
   const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
     total_short_groups(boxes, groups, n, ahead, out + r * n);
   };
@@ -151,7 +177,8 @@ SOFTNPU_INLINE void total_halved(const Boxes<kY, kZ, T> boxes, int64_t span, T* 
 
 // Rows of n totals each, `span` of them not of empty ranges.
 template <bool kPrefetches, class T>
-void total_halved_rows(const BoxRows<T>& rows, int64_t n, int64_t span, int64_t ahead, T* out) {
+__attribute__((noinline)) void total_halved_rows(const BoxRows<T>& rows, int64_t n, int64_t span,
+                                                 int64_t ahead, T* out) {
   const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
     if constexpr (kPrefetches) boxes.prefetch_rows(ahead);
     total_halved(boxes, span, out + r * n);
@@ -218,6 +245,22 @@ SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, cons
     total_each_position<true>(row, sx, start, n, nv, ahead, out);
   else
     total_each_position<false>(row, sx, start, n, nv, ahead, out);
+}
+
+// A row of n totals, 4 or more, where every range of w is one element: as one position's channels.
+template <int kY, int kZ, class T>
+SOFTNPU_INLINE void total_row(const Boxes<kY, kZ, T> row, int64_t n, int64_t ahead, T* out) {
+  constexpr int64_t kStart[] = {0, 1};
+  total_positions(row, n, kStart, 1, n, ahead, out);
+}
+
+// The same for rows that follow each other.
+template <class T>
+__attribute__((noinline)) void total_single_rows(const BoxRows<T>& rows, int64_t n, int64_t ahead,
+                                                 T* out) {
+  const auto total = [&](int64_t r, auto boxes)
+                         SOFTNPU_INLINED { total_row(boxes, n, ahead, out + r * n); };
+  rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
 }
 
 SOFTNPU_LEVEL_END

@@ -5,6 +5,8 @@
 // are none, and plain loops do.
 #pragma once
 
+#include <bit>
+
 #include "loops/lanes.h"
 #include "loops/short_groups.h"
 
@@ -29,6 +31,22 @@ SOFTNPU_INLINE Quad load_quad(const double* in) { return (Quad)_mm256_loadu_pd(i
 template <class T>
 SOFTNPU_INLINE Quad load_quad(const T* in) {
   return (Quad)_mm256_cvtps_pd((__m128)load_float_quad(in));
+}
+// Of single elements.
+SOFTNPU_INLINE Quad make_quad(double a, double b, double c, double d) { return Quad{a, b, c, d}; }
+SOFTNPU_INLINE Quad make_quad(float a, float b, float c, float d) {
+  return (Quad)_mm256_cvtps_pd((__m128)FloatQuad{a, b, c, d});
+}
+template <class T>
+SOFTNPU_INLINE Quad make_quad(T a, T b, T c, T d) {
+  const T elements[] = {a, b, c, d};
+  uint64_t bits = 0;  // in a register: behind four stores a load of all has to wait
+  for (int i = 3; i >= 0; --i) bits = bits << 16 | std::bit_cast<uint16_t>(elements[i]);
+  return load_quad(reinterpret_cast<const T*>(&bits));
+}
+// in[places[0]], in[places[1]], …
+SOFTNPU_INLINE Quad load_places(const double* in, const int32_t* places) {
+  return Quad{in[places[0]], in[places[1]], in[places[2]], in[places[3]]};
 }
 SOFTNPU_INLINE void store_quad(Quad v, double* out) { _mm256_storeu_pd(out, (__m256d)v); }
 SOFTNPU_INLINE void store_quad(Quad v, float* out) {
@@ -109,14 +127,23 @@ SOFTNPU_INLINE TwoQuads load_two_quads(const bf16* in) {
 
 // The sums of up to two of the eight elements each, 0 where there are none.
 #define SOFTNPU_PICKS_QUADS 1
+SOFTNPU_INLINE __m256d pick(const TwoQuads& sums, const int64_t* from, uint8_t present) {
+  return _mm256_maskz_permutex2var_pd(present, (__m256d)sums.low,
+                                      _mm256_loadu_si256((__m256i*)from), (__m256d)sums.high);
+}
 SOFTNPU_INLINE Quad add_picked(const TwoQuads& sums, const loops::FourGroups& groups) {
-  const auto pick = [&](const int64_t* from, uint8_t present) {
-    return _mm256_maskz_permutex2var_pd(present, (__m256d)sums.low,
-                                        _mm256_loadu_si256((__m256i*)from), (__m256d)sums.high);
-  };
-  const __m256d first = pick(groups.first, groups.has_first);
-  const __m256d second = pick(groups.second, groups.has_second);
+  const __m256d first = pick(sums, groups.first, groups.has_first);
+  const __m256d second = pick(sums, groups.second, groups.has_second);
   return (Quad)_mm256_mask_add_pd(first, groups.has_second, first, second);
+}
+// The two apart; `absent` where there is no second one.
+SOFTNPU_INLINE Quad pick_first(const TwoQuads& sums, const loops::FourGroups& groups) {
+  return (Quad)pick(sums, groups.first, groups.has_first);
+}
+SOFTNPU_INLINE Quad pick_second(const TwoQuads& sums, const loops::FourGroups& groups,
+                                double absent) {
+  return (Quad)_mm256_mask_mov_pd(_mm256_set1_pd(absent), groups.has_second,
+                                  pick(sums, groups.second, groups.has_second));
 }
 
 // Eight float64 made of FLOAT, for rows of eight and more: the conversions take as long as four at
@@ -138,6 +165,12 @@ SOFTNPU_INLINE Octet add_neighbours(Octet a, Octet b) {
   const __m512i odds = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
   return (Octet)_mm512_permutex2var_pd((__m512d)a, evens, (__m512d)b) +
          (Octet)_mm512_permutex2var_pd((__m512d)a, odds, (__m512d)b);
+}
+SOFTNPU_INLINE Octet fused_add(Octet a, Octet b) { return a + b; }
+SOFTNPU_INLINE Octet fused_subtract(Octet a, Octet b) { return a - b; }
+template <class Mask>
+SOFTNPU_INLINE Octet select(Mask mask, Octet a, Octet b) {
+  return mask ? a : b;
 }
 SOFTNPU_INLINE Octet one_nan(Octet v) {
   const __mmask8 is_nan = _mm512_cmp_pd_mask((__m512d)v, (__m512d)v, _CMP_UNORD_Q);

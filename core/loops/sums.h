@@ -26,6 +26,15 @@ SOFTNPU_INLINE V load_as(const T* in) {
 #endif
   if constexpr (std::is_same_v<V, double>) return static_cast<double>(widen(*in));
 }
+// in[0], in[step], …
+template <class V>
+SOFTNPU_INLINE V load_apart(const double* in, [[maybe_unused]] int64_t step) {
+#ifdef SOFTNPU_QUADS
+  if constexpr (!std::is_same_v<V, double>)
+    return make_quad(in[0], in[step], in[2 * step], in[3 * step]);
+#endif
+  if constexpr (std::is_same_v<V, double>) return *in;
+}
 template <class Stage>
 SOFTNPU_INLINE void store_as(double v, Stage* out) {
   *out = static_cast<Stage>(v);
@@ -87,6 +96,20 @@ struct Sums {
     if constexpr (kCompensated) sum.lost = load_as<V>(lost + i);
     return sum;
   }
+  // Those at i, i + step, …
+  template <class V>
+  SOFTNPU_INLINE Sum<kCompensated, V> apart(int64_t i, int64_t step) const {
+    Sum<kCompensated, V> sum{load_apart<V>(value + i, step), V{}};
+    if constexpr (kCompensated) sum.lost = load_apart<V>(lost + i, step);
+    return sum;
+  }
+#ifdef SOFTNPU_QUADS
+  SOFTNPU_INLINE Sum<kCompensated, Quad> at_places(const int32_t* places) const {
+    Sum<kCompensated, Quad> sum{load_places(value, places), Quad{}};
+    if constexpr (kCompensated) sum.lost = load_places(lost, places);
+    return sum;
+  }
+#endif
   template <class V>
   SOFTNPU_INLINE void add_to(Sum<kCompensated, V>& sum, int64_t i) const {
     sum.add(at<V>(i));
@@ -177,6 +200,18 @@ void total_groups(Sums<kCompensated> sums, int64_t n, Stage* out) {
     for (int x = 1; x < kLength; ++x) sums.add_to(sum, i * kLength + x);
     out[i] = static_cast<Stage>(sum.total());
   }
+}
+
+// The same for longer groups, four at a time.
+template <bool kCompensated, class Stage>
+void total_long_groups(Sums<kCompensated> sums, int64_t length, int64_t n, Stage* out) {
+  for_quads<true>(n, [&]<class V>(int64_t i, V) {
+    const auto at = [&](int64_t x)
+                        SOFTNPU_INLINED { return sums.template apart<V>(i * length + x, length); };
+    Sum<kCompensated, V> sum = at(0);
+    for (int64_t x = 1; x < length; ++x) sum.add(at(x));
+    store_as(sum.total(), out + i);
+  });
 }
 
 // out[i] = the total of sums i, i + step, …, `length` of them. A group of rows with channels

@@ -2,6 +2,7 @@
 #include "ops/upsample_axes.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "kernels/table.h"
@@ -44,9 +45,6 @@ void cut_into_tiles(kernels::UpsampleAxis& axis, int64_t room) {
   axis.tiles.push_back(axis.in);
 }
 
-// For ranges of different lengths up to this one; longer ones are added up one by one.
-constexpr int64_t kLongestPicked = 4;
-
 // `side` elements (channels) stand side by side at each position.
 void list_picks(kernels::UpsampleAxis& axis, int64_t side) {
   const int64_t* const start = axis.start.data();
@@ -64,6 +62,31 @@ void list_picks(kernels::UpsampleAxis& axis, int64_t side) {
           if (axis.longest == 1 && in_range) push((w - w0) * side + v);
         }
   }
+}
+
+// Whether the elements of a plane go from one tensor to the other as they are, row behind row, and
+// there are planes enough to share among threads.
+bool has_planes_of_short_rows(const kernels::UpsampleNearest3dBackwardTask& task) {
+  constexpr int64_t kShort = 64, kManyPlanes = 64;
+  const kernels::UpsampleAxis &h = task.h, &w = task.w;
+  if (task.channels_inner || w.factor != 1 || h.factor != 1) return false;
+  if (w.in >= kShort || w.in * h.in > kernels::kUpsampleTile / 2) return false;
+  return w.in_stride == 1 && w.out_stride == 1 && h.in_stride == w.in && h.out_stride == w.out &&
+         task.batch * task.channels * task.d.in >= kManyPlanes;
+}
+
+// Makes one row of a plane.
+void join_rows(kernels::UpsampleNearest3dBackwardTask& task) {
+  const int64_t rows = task.h.in;
+  kernels::UpsampleAxis &h = task.h, &w = task.w;
+  w.in *= rows;
+  w.out *= rows;
+  w.start.resize(static_cast<size_t>(w.in) + 1);
+  std::iota(w.start.begin(), w.start.end(), 0);
+  h.in = h.out = 1;
+  h.start = {0, 1};
+  h.in_stride *= rows;
+  h.out_stride *= rows;
 }
 
 // Makes one row of w and the channels inside it, where loops over the channels alone are too short:
@@ -114,9 +137,10 @@ kernels::UpsampleAxis make_axis(int64_t in, int64_t out) {
 
 void plan_row_steps(kernels::UpsampleNearest3dBackwardTask& task) {
   kernels::UpsampleAxis& w = task.w;
+  if (has_planes_of_short_rows(task)) join_rows(task);
   const int64_t side = task.channels_inner ? std::min(task.channels, kernels::kUpsampleTile) : 1;
   cut_into_tiles(w, kernels::kUpsampleTile / side);
-  if (w.longest == 0 || w.longest > kLongestPicked) return;
+  if (w.longest == 0 || w.longest > kernels::kLongestGroup) return;
   if (!task.channels_inner && w.factor == 0) {
     list_picks(w, 1);
     if (w.longest == 2 && item_size(task.dtype) < item_size(DType::f32))

@@ -217,6 +217,51 @@ def test_layouts_agree_whatever_fits_a_vector(
         assert same_bits(np.moveaxis(out, -1, 1).copy(), plain)
 
 
+# Sizes of gradOut and gradInput that are computed in ways of their own, at least for some types.
+WAYS: list[tuple[Sizes, Sizes]] = [
+    ((4, 3, 2), (4, 3, 2)),  # planes that are one row
+    ((3, 5, 4), (7, 5, 2)),  # short rows: four channels side by side
+    ((2, 4, 5), (1, 3, 4)),
+    ((6, 7, 8), (6, 7, 3)),
+    ((5, 6, 2), (2, 3, 7)),
+    ((6, 9, 37), (2, 4, 37)),  # one element of w each, larger boxes
+    ((3, 9, 24), (3, 14, 12)),  # two of w each, some rows of boxes empty
+    ((3, 4, 56), (3, 4, 7)),  # long ranges of w, all alike
+    ((2, 3, 75), (2, 3, 10)),  # long ranges that differ
+    ((2, 3, 41), (2, 3, 33)),  # short ranges that differ
+    ((9, 10, 6), (1, 1, 2)),
+    ((1, 1, 80), (1, 1, 4)),
+]
+
+
+@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
+@pytest.mark.parametrize(("outer", "inner"), WAYS, ids=str)
+def test_every_way_gives_the_same_bits(dtype: np.dtype[Any], outer: Sizes, inner: Sizes) -> None:
+    """Law: a channel's result is the same alone, among others, and with channels side by side."""
+    rng = np.random.default_rng(37)
+    for channels in (2, 9, 40):
+        grad = sp.random_values(rng, (2, channels, *outer), dtype)
+        grad = (grad * 2.0 ** rng.integers(-6, 7, grad.shape)).astype(dtype)
+        rare = rng.random(grad.shape)
+        for limit, value in ((0.004, np.inf), (0.003, -np.inf), (0.002, np.nan)):
+            grad[rare < limit] = value
+        grad[rare > 0.9] = -0.0
+        got, expected = both(grad, inner)
+        assert distance(got, expected).max() <= 1
+        assert (np.signbit(got) == np.signbit(expected))[expected == 0].all()
+        alone = [
+            both(grad[n : n + 1, c : c + 1], inner)[0] for n in (0, 1) for c in (0, channels - 1)
+        ]
+        assert same_bits(
+            np.concatenate(alone).reshape(2, 2, *inner), got[:, [0, channels - 1]].copy()
+        )
+        last = np.ascontiguousarray(np.moveaxis(grad, 1, -1))
+        out = np.empty((2, *inner, channels), dtype)
+        size = (2, *inner, channels)
+        softnpu.upsample_nearest3d_backward(last, outer, size, format="NDHWC", out=out)
+        assert same_bits(np.moveaxis(out, -1, 1).copy(), got)
+
+
 @pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
 def test_infinities_and_nan_stay_in_their_box(dtype: np.dtype[Any]) -> None:
     """Law: inf, inf - inf, NaN and an overflowing sum show in the one box that holds them."""

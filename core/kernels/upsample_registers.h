@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The upsample gradient's steps at once, without leaving the registers, for the scales and layouts
+// that come often. Each function says whether it is the way to do it, and has done it then.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/upsample_boxes.h"
+#include "kernels/upsample_nearest3d_backward.h"
+#include "loops/box_totals.h"
+#include "loops/lane_totals.h"
+#include "loops/level.h"
+
+SOFTNPU_LEVEL_BEGIN
+
+// Everywhere, `from` is where gradOut's n and c begin, and the box's planes are those that `boxes`
+// took last; its rows, too, but for total_rows().
+template <class T>
+class UpsampleRegisters {
+ public:
+  UpsampleRegisters(const UpsampleNearest3dBackwardTask& task, UpsampleBoxes<T>& boxes)
+      : task_(task), boxes_(boxes) {}
+
+#ifdef SOFTNPU_QUADS
+  // Rows h … h + count of one channel: boxes of two rows in two planes at most, or all where ranges
+  // along w are one element each.
+  __attribute__((noinline)) bool total_rows(const T* from, int64_t h, int64_t count, T* out) {
+    const UpsampleAxis& w = task_.w;
+    if (w.out_stride != 1) return false;
+    if (boxes_.planes() > 2 || task_.h.longest > 2) return total_large_rows(from, h, count, out);
+    if (w.factor == 2 && w.in >= kQuad && task_.h.factor > 0)
+      return total_equal_rows(from, h, count, out);
+    const BoxRows<T> rows = boxes_.box_rows(from, h, count);
+    const int64_t span = w.start.back(), ahead = boxes_.prefetch_distance();
+    if (w.factor == 2 && w.in >= kQuad) {
+      total_doubled_rows(rows, w.in, ahead, out);
+      return true;
+    }
+    if (w.factor == 1 && w.in >= kQuad) {
+      total_single_rows(rows, w.in, ahead, out);
+      return true;
+    }
+    if (w.halved && span >= kQuad) {
+      ahead == 0 ? total_halved_rows<false>(rows, w.in, span, 0, out)
+                 : total_halved_rows<true>(rows, w.in, span, ahead, out);
+      return true;
+    }
+    return total_short_rows(rows, out);
+  }
+
+  // A tile of a row, channels beside each other.
+  bool total_positions(const T* from, size_t tile, int64_t nv, T* out) const {
+    const UpsampleAxis& w = task_.w;
+    if (!task_.channels_inner || nv < kQuad) return false;
+    if (w.longest <= 2 && w.factor != 1) {
+      const int64_t w0 = w.tiles[tile];
+      const bool small = boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
+        SOFTNPU_LEVEL::total_positions(boxes_.template small<kY, kZ>(from), w.out_stride,
+                                       w.start.data() + w0, w.tiles[tile + 1] - w0, nv,
+                                       boxes_.prefetch_distance(), out);
+      });
+      if (small) return true;
+    }
+    return total_other_positions(from, tile, nv, out);
+  }
+#else
+  bool total_rows(const T*, int64_t, int64_t, T*) const { return false; }
+  bool total_positions(const T*, size_t, int64_t, T*) const { return false; }
+#endif
+
+ private:
+#ifdef SOFTNPU_QUADS
+  bool total_equal_rows(const T* from, int64_t h, int64_t count, T* out) {
+    if (!boxes_.take_rows(h)) return false;
+    return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
+      const Boxes<kY, kZ, T> boxes = boxes_.template small<kY, kZ>(from);
+      boxes_.prefetch_distance() == 0
+          ? total_doubled<false>(boxes, task_.w.in, count, 0, out)
+          : total_doubled<true>(boxes, task_.w.in, count, boxes_.prefetch_distance(), out);
+    });
+  }
+
+  // Boxes of any size, each element of w alone.
+  bool total_large_rows([[maybe_unused]] const T* from, [[maybe_unused]] int64_t h,
+                        [[maybe_unused]] int64_t count, [[maybe_unused]] T* out) {
+#ifdef SOFTNPU_LANE_TOTALS
+    const int64_t n = task_.w.in, ahead = boxes_.prefetch_distance();
+    if (task_.w.factor != 1 || n < LaneSum<T>::kCount) return false;
+    if (sizeof(T) != 2 && ahead != 0) return false;
+    for (int64_t r = 0; r < count; ++r, out += n) {
+      if (boxes_.take_rows(h + r))
+        total_lanes(boxes_.first(from), boxes_.extent(1), n, ahead, out);
+      else
+        fill_zero(n, out);
+    }
+    return true;
+#else
+    return false;
+#endif
+  }
+
+  bool total_short_rows([[maybe_unused]] const BoxRows<T>& rows, [[maybe_unused]] T* out) const {
+#ifdef SOFTNPU_PICKS_QUADS
+    const UpsampleAxis& w = task_.w;
+    const auto total_picked = [&](const auto& groups) {
+      if (groups.empty()) return false;
+      total_picked_rows(rows, groups.data(), w.in, boxes_.prefetch_distance(), out);
+      return true;
+    };
+    if constexpr (kSumsExactly<T, 2>)
+      if (total_picked(w.eights)) return true;
+    return total_picked(w.fours);
+#else
+    return false;
+#endif
+  }
+
+  // Apart from total_positions(), which is up to a tenth slower with this in it.
+  __attribute__((noinline)) bool total_other_positions(const T* from, size_t tile, int64_t nv,
+                                                       T* out) const {
+    const UpsampleAxis& w = task_.w;
+    const int64_t w0 = w.tiles[tile], n = w.tiles[tile + 1] - w0;
+    if (w.factor == 1 && w.out_stride == nv) {
+      const bool small = boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
+        total_row(boxes_.template small<kY, kZ>(from + w0 * nv), n * nv, boxes_.prefetch_distance(),
+                  out);
+      });
+      if (small) return true;
+    }
+    return total_lane_positions(from, tile, nv, out);
+  }
+
+  // Boxes of any size, where there are enough channels.
+  bool total_lane_positions([[maybe_unused]] const T* from, [[maybe_unused]] size_t tile,
+                            [[maybe_unused]] int64_t nv, [[maybe_unused]] T* out) const {
+#ifdef SOFTNPU_LANE_TOTALS
+    if (nv < LaneSum<T>::kCount || !boxes_.suit_lanes()) return false;
+    const UpsampleAxis& w = task_.w;
+    for (int64_t i = w.tiles[tile]; i < w.tiles[tile + 1]; ++i, out += nv) {
+      const int64_t length = w.start[i + 1] - w.start[i];
+      if (length == 0)
+        fill_zero(nv, out);
+      else
+        total_lanes(boxes_.first(from) + w.start[i] * w.out_stride, boxes_.extent(length), nv,
+                    boxes_.prefetch_distance(), out);
+    }
+    return true;
+#else
+    return false;
+#endif
+  }
+#endif
+
+  const UpsampleNearest3dBackwardTask& task_;
+  UpsampleBoxes<T>& boxes_;
+};
+
+SOFTNPU_LEVEL_END

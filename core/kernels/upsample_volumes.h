@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The upsample gradient of four volumes (D, H, W of one n and c) side by side, where their rows are
+// too short for a register. The sums have the order of sums.h.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/upsample_nearest3d_backward.h"
+#include "loops/box_totals.h"
+#include "loops/boxes.h"
+#include "loops/level.h"
+
+#ifdef SOFTNPU_QUADS
+SOFTNPU_LEVEL_BEGIN
+
+template <class T>
+class UpsampleVolumes {
+ public:
+  explicit UpsampleVolumes(const UpsampleNearest3dBackwardTask& task) : task_(task) {}
+
+  // Whether it is worth it: a row of gradOut hardly fills a register, or one of gradInput does not
+  // and has ranges that differ.
+  bool apply() const {
+    constexpr int64_t kShort = kQuad + 1;
+    const UpsampleAxis& w = task_.w;
+    const bool short_rows = w.start.back() <= kShort || (w.in < kQuad && w.factor == 0);
+    return short_rows && !task_.channels_inner && !task_.stream && w.tiles.size() == 2 &&
+           task_.batch * task_.channels >= kQuad;
+  }
+
+  // From gradOut's volumes to gradInput's.
+  void total(const T* const (&from)[kQuad], T* const (&to)[kQuad]) const {
+    const UpsampleAxis &d = task_.d, &h = task_.h, &w = task_.w;
+    const bool rows_touch = w.in_stride == 1 && h.in_stride == w.in;
+    for (int64_t i = 0; i < d.in; ++i) {
+      const int64_t z = d.start[i], planes = d.start[i + 1] - z;
+      if (planes == 0 && rows_touch) {
+        for (T* volume : to) fill_short(h.in * w.in, volume + i * d.in_stride);
+        continue;
+      }
+      for (int64_t j = 0; j < h.in; ++j) {
+        const int64_t y = h.start[j], rows = h.start[j + 1] - y;
+        const int64_t first = z * d.out_stride + y * h.out_stride;
+        const int64_t place = i * d.in_stride + j * h.in_stride;
+        if ((planes == 0 || rows == 0) && w.in_stride == 1) {
+          for (T* volume : to) fill_short(w.in, volume + place);
+          continue;
+        }
+        for (int64_t k = 0; k < w.in; ++k) {
+          const int64_t x = w.start[k], length = w.start[k + 1] - x;
+          QuadSum<T> sum{};
+          if (planes > 0 && rows > 0 && length > 0) {
+            sum = column(from, first + x * w.out_stride, rows, planes);
+            for (int64_t n = 1; n < length; ++n)
+              sum.add(column(from, first + (x + n) * w.out_stride, rows, planes));
+          }
+          put(sum.total(), to, place + k * w.in_stride);
+        }
+      }
+    }
+  }
+
+ private:
+  // The sum of a box's elements that are one behind the other along x.
+  SOFTNPU_INLINE QuadSum<T> column(const T* const (&from)[kQuad], int64_t at, int64_t rows,
+                                   int64_t planes) const {
+    const int64_t sy = task_.h.out_stride, sz = task_.d.out_stride;
+    QuadSum<T> sum{get(from, at), Quad{}};
+    for (int64_t z = 1; z < planes; ++z) sum.add(get(from, at + z * sz));
+    for (int64_t y = 1; y < rows; ++y)
+      for (int64_t z = 0; z < planes; ++z) sum.add(get(from, at + y * sy + z * sz));
+    return sum;
+  }
+
+  static SOFTNPU_INLINE Quad get(const T* const (&from)[kQuad], int64_t at) {
+    return make_quad(from[0][at], from[1][at], from[2][at], from[3][at]);
+  }
+  static SOFTNPU_INLINE void put(Quad totals, T* const (&to)[kQuad], int64_t at) {
+    T elements[kQuad];
+    store_quad(totals, elements);
+    for (int k = 0; k < kQuad; ++k) to[k][at] = elements[k];
+  }
+
+  const UpsampleNearest3dBackwardTask& task_;
+};
+
+SOFTNPU_LEVEL_END
+#endif
