@@ -7,44 +7,10 @@
 #include <vector>
 
 #include "base/machine.h"
+#include "loops/dimensions.h"
 
 namespace softnpu::loops {
 namespace {
-
-struct Dimension {
-  int64_t size;
-  std::array<int64_t, kMaxOperands> stride;
-};
-
-// Up to eight dimensions without an allocation, as in Dims.
-class Dimensions {
- public:
-  explicit Dimensions(size_t most) {
-    if (most > kInline) heap_.resize(most);
-  }
-  size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
-  Dimension& operator[](size_t i) { return heap_.empty() ? inline_[i] : heap_[i]; }
-  const Dimension& operator[](size_t i) const { return heap_.empty() ? inline_[i] : heap_[i]; }
-  const Dimension& back() const { return (*this)[size_ - 1]; }
-  void truncate(size_t size) { size_ = size; }
-  void erase(size_t i) {
-    for (--size_; i < size_; ++i) (*this)[i] = (*this)[i + 1];
-  }
-  // Behind those whose key is not less.
-  template <class Key>
-  void insert_sorted(const Dimension& dimension, const Key& key) {
-    size_t i = size_++;
-    for (; i > 0 && key((*this)[i - 1]) < key(dimension); --i) (*this)[i] = (*this)[i - 1];
-    (*this)[i] = dimension;
-  }
-
- private:
-  static constexpr size_t kInline = 8;
-  size_t size_ = 0;
-  std::array<Dimension, kInline> inline_;
-  std::vector<Dimension> heap_;
-};
 
 // Whether `outer` continues `inner` in every operand, so that the two are one dimension.
 bool continues(const Dimension& outer, const Dimension& inner, int operands) {
@@ -214,6 +180,47 @@ bool is_plain(std::span<const Tensor* const> operands) {
   return true;
 }
 
+// Whether all operands but one lie in memory in the output's order from end to end, and nothing is
+// repeated.
+bool has_one_with_gaps(const Dimensions& dims, int operands) {
+  int with_gaps = 0;
+  for (int k = 0; k < operands; ++k) {
+    int64_t step = 1;
+    bool dense = true;
+    for (size_t i = dims.size(); i-- > 0; step *= dims[i].size) {
+      if (dims[i].stride[k] == 0) return false;
+      dense &= dims[i].stride[k] == step;
+    }
+    with_gaps += !dense;
+  }
+  return with_gaps == 1;
+}
+
+// Whether elements are brought together one by one: where rows are short, or share no tile that is
+// worth it. Up to three times as fast as such tiles. Rows of a vector and more are computed where
+// they lie, squares of transposed inputs are transposed in registers.
+bool should_gather(const Dimensions& dims, const ElementwiseLayout& l) {
+  constexpr int64_t kShortRow = 16, kShortColumn = 9, kSmallTile = 100;
+  if (dims.size() < 2 || dims.size() > kMostGathered) return false;
+  for (int k = 0; k < l.operands; ++k) {
+    const DType type = l.dtype[k];
+    if (type != DType::f32 && type != DType::f16 && type != DType::bf16) return false;
+  }
+  const auto [y, transposed] = pick_y(dims, l.operands);
+  const int64_t nx = dims.back().size, ny = dims[y].size;
+  if (transposed) return nx < kShortColumn || nx * ny < kSmallTile;
+  if (!has_one_type(l)) return nx < 2 * kShortRow;
+  const bool longer = l.dtype[0] == DType::f32 && has_one_with_gaps(dims, l.operands);
+  return nx < (longer ? 3 : 1) * kShortRow;
+}
+
+void gather(ElementwiseLayout& l, int64_t elements) {
+  l.gathered = true;
+  l.nx = elements;
+  l.tile_x = kTileElements;
+  l.tiles = l.tiles_x = (elements + kTileElements - 1) / kTileElements;
+}
+
 }  // namespace
 
 ElementwiseLayout::TransposedInputs ElementwiseLayout::transposed_inputs() const {
@@ -245,7 +252,9 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
   Dimensions dims = collapse(operands);
   const int64_t bytes = bytes_of(dims, l);
   bool transposed = false;
-  if (!dims.empty()) {
+  if (should_gather(dims, l)) {
+    gather(l, elements);
+  } else if (!dims.empty()) {
     const auto [y, found] = pick_y(dims, l.operands);
     transposed = found;
     l.nx = dims.back().size;
@@ -270,7 +279,7 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
     l.outer[i] = dims[i].size;
     for (int k = 0; k < l.operands; ++k) l.outer_strides[k][i] = dims[i].stride[k];
   }
-  choose_tiles(l, transposed, bytes);
+  if (!l.gathered) choose_tiles(l, transposed, bytes);
   return l;
 }
 

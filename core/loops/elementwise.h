@@ -29,6 +29,9 @@ constexpr int64_t kFarBytes = int64_t{16} << 20;
 // The same where some rows are not dense.
 constexpr int64_t kFarStridedBytes = int64_t{24} << 20;
 
+// The most dimensions of operands that are brought together element by element.
+constexpr size_t kMostGathered = 8;
+
 // Of this size, not even the shared cache of a large machine keeps a part of them. Dense
 // inputs are prefetched from here on: on a Zen 4, with 16M elements, part of which that cache has,
 // one thread loses 10 %. On Intel's machines all that are in memory are: on a Xeon, 16-bit types
@@ -46,6 +49,7 @@ struct ElementwiseLayout {
   bool prefetch = false;  // dense inputs, whatever the formula
   bool stream = false;    // write past the caches
   bool y_first = false;   // tiles along y follow each other
+  bool gathered = false;  // tiles are of elements in the output's order; all dimensions are `outer`
   int64_t ahead = 1024;   // how many elements ahead inputs are prefetched
   int64_t tile_x = 1, tile_y = 1, tiles_x = 1, tiles_y = 1, tiles = 0;
   // Of what is outside x and y, outermost first. The last members: other threads need not fetch

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "loops/count.h"
 #include "loops/level.h"
 #include "loops/prefetch.h"
 #include "loops/quads.h"
@@ -140,14 +141,6 @@ SOFTNPU_INLINE void for_quads(int64_t n, const At& at) {
 #endif
   SOFTNPU_INDEPENDENT
   for (int64_t j = i; j < n; ++j) at(j, double{});
-}
-
-// Calls f<n>(), for n from 1 to kMost.
-template <int kMost, class F>
-SOFTNPU_INLINE void with_count(int64_t n, const F& f) {
-  if constexpr (kMost > 1)
-    if (n < kMost) return with_count<kMost - 1>(n, f);
-  f.template operator()<kMost>();
 }
 
 // A pointer read by itself. Compilers like to read four at once, which has to wait until the stores

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "loops/fused.h"
+#include "loops/gathered.h"
 #include "loops/joined_rows.h"
 #include "loops/mixed_rows.h"
 #include "loops/scratch.h"
@@ -160,6 +161,8 @@ __attribute__((noinline)) void walk_all(const ElementwiseLayout& l, std::byte* c
 template <int Inputs, class Stage, class Formula>
 void walk(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
           int64_t begin, int64_t end) {
+  if constexpr (std::is_same_v<Stage, float>)
+    if (l.gathered) return walk_gathered<Inputs>(l, origins, formula, begin, end);
 #ifdef SOFTNPU_LANES
   if constexpr (takes_lanes<Formula, Inputs>()) {
     if (try_joined<Inputs>(l, origins, formula, begin, end)) return;
