@@ -87,8 +87,9 @@ class UpsampleBoxes {
   // Whether total_lanes() is the fastest way for channels. Else all of a row four at a time is, up
   // to 1.3 times.
   bool suit_lanes() const {
-    if (sizeof(T) == sizeof(double) && prefetch_distance_ == 0) return true;
-    return sizeof(T) == 2 || rows() * planes() <= (sizeof(T) == sizeof(double) ? 2 : 1);
+    if (sizeof(T) == 2) return true;
+    if (sizeof(T) == 4) return rows() * planes() == 1;
+    return rows() * planes() <= 2 || prefetch_distance_ == 0;
   }
 #endif
 

@@ -66,9 +66,8 @@ class UpsampleVolumes {
                                    int64_t planes) const {
     const int64_t sy = task_.h.out_stride, sz = task_.d.out_stride;
     QuadSum<T> sum{get(from, at), Quad{}};
-    for (int64_t z = 1; z < planes; ++z) sum.add(get(from, at + z * sz));
-    for (int64_t y = 1; y < rows; ++y)
-      for (int64_t z = 0; z < planes; ++z) sum.add(get(from, at + y * sy + z * sz));
+    for_other_rows(rows, sy, planes, sz,
+                   [&](int64_t row) SOFTNPU_INLINED { sum.add(get(from, at + row)); });
     return sum;
   }
 

@@ -132,6 +132,16 @@ void sum_long_boxes(const Boxes<kY, kZ, T>& boxes, int64_t n, Sums<kIsCompensate
   sum_boxes(Boxes<kY, kZ, T>{boxes.first, boxes.sy, boxes.sz}, n, sums);  // as in total_doubled()
 }
 
+// Calls f(at) for all rows of a box but the first, in the order of sums.h. `at` is how far from the
+// first they are.
+template <class F>
+SOFTNPU_INLINE void for_other_rows(int64_t rows, int64_t sy, int64_t planes, int64_t sz,
+                                   const F& f) {
+  for (int64_t z = 1; z < planes; ++z) f(z * sz);
+  for (int64_t y = 1; y < rows; ++y)
+    for (int64_t z = 0; z < planes; ++z) f(y * sy + z * sz);
+}
+
 // The sums of kCount · 4 columns of a box of any size, in registers from the first row to the last.
 template <int kCount, class T>
 SOFTNPU_INLINE void sum_columns(const T* first, int64_t rows, int64_t sy, int64_t planes,
@@ -142,9 +152,7 @@ SOFTNPU_INLINE void sum_columns(const T* first, int64_t rows, int64_t sy, int64_
     if (ahead != 0) prefetch(row, ahead);
   };
   for (int q = 0; q < kCount; ++q) sum[q].value = load_quad(first + q * kQuad);
-  for (int64_t z = 1; z < planes; ++z) add(first + z * sz);
-  for (int64_t y = 1; y < rows; ++y)
-    for (int64_t z = 0; z < planes; ++z) add(first + y * sy + z * sz);
+  for_other_rows(rows, sy, planes, sz, [&](int64_t at) SOFTNPU_INLINED { add(first + at); });
   for (int q = 0; q < kCount; ++q) sums.put(q * kQuad, sum[q]);
 }
 

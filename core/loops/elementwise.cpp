@@ -199,23 +199,19 @@ bool has_one_with_gaps(const Dimensions& dims, int operands) {
 // Whether elements are brought together one by one: where rows are short, or share no tile that is
 // worth it. Up to three times as fast as such tiles. Rows of a vector and more are computed where
 // they lie, squares of transposed inputs are transposed in registers.
-bool should_gather(const Dimensions& dims, const ElementwiseLayout& l) {
+bool should_gather(const Dimensions& dims, const Y& y, const ElementwiseLayout& l) {
   constexpr int64_t kShortRow = 16, kShortColumn = 9, kSmallTile = 100;
   if (dims.size() < 2 || dims.size() > kMostGathered) return false;
-  for (int k = 0; k < l.operands; ++k) {
-    const DType type = l.dtype[k];
-    if (type != DType::f32 && type != DType::f16 && type != DType::bf16) return false;
-  }
-  const auto [y, transposed] = pick_y(dims, l.operands);
-  const int64_t nx = dims.back().size, ny = dims[y].size;
-  if (transposed) return nx < kShortColumn || nx * ny < kSmallTile;
+  for (int k = 0; k < l.operands; ++k)
+    if (!is_one_of(l.dtype[k], {DType::f32, DType::f16, DType::bf16})) return false;
+  const int64_t nx = dims.back().size, ny = dims[y.dimension].size;
+  if (y.transposed) return nx < kShortColumn || nx * ny < kSmallTile;
   if (!has_one_type(l)) return nx < 2 * kShortRow;
   const bool longer = l.dtype[0] == DType::f32 && has_one_with_gaps(dims, l.operands);
   return nx < (longer ? 3 : 1) * kShortRow;
 }
 
-void gather(ElementwiseLayout& l, int64_t elements) {
-  l.gathered = true;
+void choose_gathered_tiles(ElementwiseLayout& l, int64_t elements) {
   l.nx = elements;
   l.tile_x = kTileElements;
   l.tiles = l.tiles_x = (elements + kTileElements - 1) / kTileElements;
@@ -251,22 +247,19 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
   }
   Dimensions dims = collapse(operands);
   const int64_t bytes = bytes_of(dims, l);
-  bool transposed = false;
-  if (should_gather(dims, l)) {
-    gather(l, elements);
-  } else if (!dims.empty()) {
-    const auto [y, found] = pick_y(dims, l.operands);
-    transposed = found;
+  const Y y = dims.empty() ? Y{0, false} : pick_y(dims, l.operands);
+  l.gathered = should_gather(dims, y, l);
+  if (!l.gathered && !dims.empty()) {
     l.nx = dims.back().size;
     l.sx = dims.back().stride;
     dims.truncate(dims.size() - 1);
-    if (y < dims.size()) {
-      l.ny = dims[y].size;
-      l.sy = dims[y].stride;
-      dims.erase(y);
+    if (y.dimension < dims.size()) {
+      l.ny = dims[y.dimension].size;
+      l.sy = dims[y.dimension].stride;
+      dims.erase(y.dimension);
     }
     set_far(l, bytes);
-    if (transposed && should_swap(l)) {
+    if (y.transposed && should_swap(l)) {
       std::swap(l.nx, l.ny);
       std::swap(l.sx, l.sy);
     }
@@ -279,7 +272,7 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
     l.outer[i] = dims[i].size;
     for (int k = 0; k < l.operands; ++k) l.outer_strides[k][i] = dims[i].stride[k];
   }
-  if (!l.gathered) choose_tiles(l, transposed, bytes);
+  l.gathered ? choose_gathered_tiles(l, elements) : choose_tiles(l, y.transposed, bytes);
   return l;
 }
 

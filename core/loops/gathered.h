@@ -100,20 +100,13 @@ SOFTNPU_INLINE void for_rows(int64_t rows, int64_t run, int64_t stride, const Co
 
 // One operand of a walk: its elements from number `first` on, brought together or spread.
 class GatheredOperand {
-  template <class F>
-  SOFTNPU_INLINE auto with_type(const F& f) const {
-    if (type_ == DType::f16) return f.template operator()<f16>();
-    if (type_ == DType::bf16) return f.template operator()<bf16>();
-    return f.template operator()<float>();
-  }
-
  public:
   GatheredOperand(const ElementwiseLayout& l, int k, std::byte* origin)
       : path_(l, k), type_(l.dtype[k]), origin_(origin) {}
 
   // As float32.
   const float* load(int64_t first, int64_t n, float* space) const {
-    return with_type([&]<class T>() -> const float* {
+    return with_lanes_type(type_, [&]<class T>() -> const float* {
       const T* const in = reinterpret_cast<const T*>(origin_);
       if (path_.is_dense()) {
         if constexpr (std::is_same_v<T, float>) return in + first;
@@ -142,7 +135,7 @@ class GatheredOperand {
     return here ? reinterpret_cast<float*>(origin_) + first : space;
   }
   void store(const float* results, int64_t first, int64_t n) const {
-    with_type([&]<class T>() {
+    with_lanes_type(type_, [&]<class T>() {
       T* const out = reinterpret_cast<T*>(origin_);
       if (path_.is_dense()) return store_dense(results, n, out + first);
       alignas(64) T elements[kTileElements];

@@ -51,7 +51,7 @@ struct BoxExtent {
   int64_t rows, sy, planes, sz, length, sx;
 };
 
-// out[v] = the total of the box that begins at first[v], for nv channels, sixteen or more. What
+// out[v] = the total of the box that begins at first[v], for nv channels, kCount or more. What
 // lies `ahead` elements behind each is prefetched, if that is not 0.
 template <class T>
 void total_lanes(const T* first, const BoxExtent& box, int64_t nv, int64_t ahead, T* out) {
@@ -59,13 +59,10 @@ void total_lanes(const T* first, const BoxExtent& box, int64_t nv, int64_t ahead
   const auto column = [&](const T* in, bool prefetches) SOFTNPU_INLINED {
     if (prefetches) prefetch(in, ahead);
     LaneSum<T> sum(in);
-    const auto add = [&](const T* at) SOFTNPU_INLINED {
-      if (prefetches) prefetch(at, ahead);
-      sum.add(LaneSum<T>(at));
-    };
-    for (int64_t z = 1; z < box.planes; ++z) add(in + z * box.sz);
-    for (int64_t y = 1; y < box.rows; ++y)
-      for (int64_t z = 0; z < box.planes; ++z) add(in + y * box.sy + z * box.sz);
+    for_other_rows(box.rows, box.sy, box.planes, box.sz, [&](int64_t at) SOFTNPU_INLINED {
+      if (prefetches) prefetch(in + at, ahead);
+      sum.add(LaneSum<T>(in + at));
+    });
     return sum;
   };
   for_steps<LaneSum<T>::kCount>(0, nv, [&](int64_t v) SOFTNPU_INLINED {

@@ -6,54 +6,37 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-#ifdef SOFTNPU_QUADS
-// total_picked() for groups of up to `most`, four at a time; the last four overlap those before.
-// False where there are fewer.
-template <bool kCompensated, class Stage>
-SOFTNPU_INLINE bool total_picked_quads(Sums<kCompensated> sums, const int32_t* picks, int64_t most,
-                                       int64_t n, Stage* out) {
-  if (n < kQuad) return false;
-  for_quads<true>(n, [&]<class V>(int64_t i, V) {
-    if constexpr (std::is_same_v<V, Quad>) {
-      Sum<kCompensated, Quad> sum = sums.at_places(picks + i);
-      for (int64_t x = 1; x < most; ++x) sum.add(sums.at_places(picks + x * n + i));
-      store_as(sum.total(), out + i);
-    }
-  });
-  return true;
-}
-#endif
-
-// out[i] = the total of a group of up to kMost sums, which `picks` lists: kMost rows of n
+// out[i] = the total of a group of up to `most` sums, which `picks` lists: as many rows of n
 // positions. Positions beyond a group's length pick a sum of -0, which changes nothing.
+template <bool kCompensated, class Stage>
+SOFTNPU_INLINE void total_picked_side_by_side(Sums<kCompensated> sums, const int32_t* picks,
+                                              int64_t most, int64_t n, Stage* out) {
+  for_quads<true>(n, [&]<class V>(int64_t i, V) {
+    Sum<kCompensated, V> sum = sums.template at_places<V>(picks + i);
+    for (int64_t x = 1; x < most; ++x) sum.add(sums.template at_places<V>(picks + x * n + i));
+    store_as(sum.total(), out + i);
+  });
+}
+
+// The same for long groups.
+template <bool kCompensated, class Stage>
+__attribute__((noinline)) void total_picked_long(Sums<kCompensated> sums, const int32_t* picks,
+                                                 int64_t most, int64_t n, Stage* out) {
+  total_picked_side_by_side(sums, picks, most, n, out);
+}
+
+// The same for groups of up to kMost.
 template <int kMost, bool kCompensated, class Stage>
 void total_picked(Sums<kCompensated> sums, const int32_t* picks, int64_t n, Stage* out) {
-#ifdef SOFTNPU_QUADS
   // DOUBLE one by one guesses for each whether something was lost: three times as long.
-  if constexpr (kCompensated)
-    if (total_picked_quads(sums, picks, kMost, n, out)) return;
-#endif
+  if constexpr (kCompensated) return total_picked_side_by_side(sums, picks, kMost, n, out);
   for (int64_t i = 0; i < n; ++i) {
     int64_t first = picks[i];
     // One by one. gcc makes vectors of single loads: a scale of 3.3 with 16M elements took 1.2
     // times as long on AVX-512, and as long on AVX2.
-    if constexpr (!kCompensated) asm("" : "+r"(first));
+    asm("" : "+r"(first));
     Sum<kCompensated> sum = sums.at(first);
     for (int x = 1; x < kMost; ++x) sums.add_to(sum, picks[x * n + i]);
-    out[i] = static_cast<Stage>(sum.total());
-  }
-}
-
-// The same for longer groups.
-template <bool kCompensated, class Stage>
-__attribute__((noinline)) void total_picked_long(Sums<kCompensated> sums, const int32_t* picks,
-                                                 int64_t most, int64_t n, Stage* out) {
-#ifdef SOFTNPU_QUADS
-  if (total_picked_quads(sums, picks, most, n, out)) return;
-#endif
-  for (int64_t i = 0; i < n; ++i) {
-    Sum<kCompensated> sum = sums.at(picks[i]);
-    for (int64_t x = 1; x < most; ++x) sums.add_to(sum, picks[x * n + i]);
     out[i] = static_cast<Stage>(sum.total());
   }
 }

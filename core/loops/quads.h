@@ -44,10 +44,6 @@ SOFTNPU_INLINE Quad make_quad(T a, T b, T c, T d) {
   for (int i = 3; i >= 0; --i) bits = bits << 16 | std::bit_cast<uint16_t>(elements[i]);
   return load_quad(reinterpret_cast<const T*>(&bits));
 }
-// in[places[0]], in[places[1]], …
-SOFTNPU_INLINE Quad load_places(const double* in, const int32_t* places) {
-  return Quad{in[places[0]], in[places[1]], in[places[2]], in[places[3]]};
-}
 SOFTNPU_INLINE void store_quad(Quad v, double* out) { _mm256_storeu_pd(out, (__m256d)v); }
 SOFTNPU_INLINE void store_quad(Quad v, float* out) {
   _mm_storeu_ps(out, _mm256_cvtpd_ps((__m256d)v));

@@ -36,6 +36,15 @@ SOFTNPU_INLINE V load_apart(const double* in, [[maybe_unused]] int64_t step) {
 #endif
   if constexpr (std::is_same_v<V, double>) return *in;
 }
+// in[places[0]], in[places[1]], …
+template <class V>
+SOFTNPU_INLINE V load_places(const double* in, const int32_t* places) {
+#ifdef SOFTNPU_QUADS
+  if constexpr (!std::is_same_v<V, double>)
+    return make_quad(in[places[0]], in[places[1]], in[places[2]], in[places[3]]);
+#endif
+  if constexpr (std::is_same_v<V, double>) return in[*places];
+}
 template <class Stage>
 SOFTNPU_INLINE void store_as(double v, Stage* out) {
   *out = static_cast<Stage>(v);
@@ -104,13 +113,13 @@ struct Sums {
     if constexpr (kCompensated) sum.lost = load_apart<V>(lost + i, step);
     return sum;
   }
-#ifdef SOFTNPU_QUADS
-  SOFTNPU_INLINE Sum<kCompensated, Quad> at_places(const int32_t* places) const {
-    Sum<kCompensated, Quad> sum{load_places(value, places), Quad{}};
-    if constexpr (kCompensated) sum.lost = load_places(lost, places);
+  // Those at places[0], places[1], …
+  template <class V>
+  SOFTNPU_INLINE Sum<kCompensated, V> at_places(const int32_t* places) const {
+    Sum<kCompensated, V> sum{load_places<V>(value, places), V{}};
+    if constexpr (kCompensated) sum.lost = load_places<V>(lost, places);
     return sum;
   }
-#endif
   template <class V>
   SOFTNPU_INLINE void add_to(Sum<kCompensated, V>& sum, int64_t i) const {
     sum.add(at<V>(i));

@@ -83,6 +83,14 @@ SOFTNPU_INLINE void apply_plain(const Formula formula, int64_t n, Stage* out, co
   }
 }
 
+// f.template operator()<T>() with the type of the elements, one of those that vectors are made of.
+template <class F>
+SOFTNPU_INLINE auto with_lanes_type(DType dtype, const F& f) {
+  if (dtype == DType::f16) return f.template operator()<f16>();
+  if (dtype == DType::bf16) return f.template operator()<bf16>();
+  return f.template operator()<float>();
+}
+
 #ifdef SOFTNPU_LANES
 template <class>
 using LanesFor = Lanes;
@@ -174,14 +182,6 @@ SOFTNPU_INLINE void apply_block(const Formula& formula, T* out, const BlockVecto
 // Whether there are vectors of elements of this type.
 inline bool has_lanes(DType dtype) {
   return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
-}
-
-// f.template operator()<T>() with the type of the elements, for which there must be vectors.
-template <class F>
-SOFTNPU_INLINE auto with_lanes_type(DType dtype, const F& f) {
-  if (dtype == DType::f16) return f.template operator()<f16>();
-  if (dtype == DType::bf16) return f.template operator()<bf16>();
-  return f.template operator()<float>();
 }
 #endif
 
