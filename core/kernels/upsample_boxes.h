@@ -25,7 +25,7 @@ class UpsampleBoxes {
   using Stage = typename UpsampleScratch<T>::Stage;
 
   UpsampleBoxes(const UpsampleNearest3dBackwardTask& task, const UpsampleScratch<T>& scratch)
-      : task_(task), staged_(scratch.staged) {}
+      : task_(task), staged_(scratch.staged), ahead_{0, task.into_second} {}
 
   // The box of gradInput's plane d, and of row h in it. False where it is empty.
   bool take_planes(int64_t d) {
@@ -46,8 +46,8 @@ class UpsampleBoxes {
 
   // How far in gradOut the elements are that will be needed next; 0 where the machine finds them by
   // itself.
-  void set_prefetch_distance(int64_t distance) { prefetch_distance_ = distance; }
-  int64_t prefetch_distance() const { return prefetch_distance_; }
+  void set_prefetch_distance(int64_t distance) { ahead_.distance = distance; }
+  const Ahead& ahead() const { return ahead_; }
 
   // sums[x, v] = the sum over y and z for x in [x0, x0 + nx) and nv channels.
   void sum(const T* from, int64_t x0, int64_t nx, int64_t nv, Sums<kCompensated> sums) const {
@@ -89,7 +89,7 @@ class UpsampleBoxes {
   bool suit_lanes() const {
     if (sizeof(T) == 2) return true;
     if (sizeof(T) == 4) return rows() * planes() == 1;
-    return rows() * planes() <= 2 || prefetch_distance_ == 0;
+    return rows() * planes() <= 2 || !ahead_.any();
   }
 #endif
 
@@ -136,8 +136,8 @@ class UpsampleBoxes {
     int waiting = 0;
     bool first = true;
     const auto add_waiting = [&]<int kRows>() {
-      first ? add_rows<kRows, true>(rows, n, prefetch_distance_, sums)
-            : add_rows<kRows, false>(rows, n, prefetch_distance_, sums);
+      first ? add_rows<kRows, true>(rows, n, ahead_, sums)
+            : add_rows<kRows, false>(rows, n, ahead_, sums);
       first = false;
       waiting = 0;
     };
@@ -160,12 +160,12 @@ class UpsampleBoxes {
   // of middle length wherever it pays to prefetch.
   bool sum_in_registers(const T* from, int64_t n, Sums<kCompensated> sums) const {
     constexpr int64_t kShort = 16, kLong = 64;
-    if (prefetch_distance_ != 0 && n >= kShort && (n < kLong || task_.far)) return false;
+    if (ahead_.any() && n >= kShort && (n < kLong || task_.far)) return false;
     // In long rows, choosing the function no longer counts.
     const auto sum_long = [&]<int kY, int kZ>() { sum_long_boxes(small<kY, kZ>(from), n, sums); };
     if (n >= kLong && if_small<4>(sum_long)) return true;
     sum_large_boxes(first(from), rows(), task_.h.out_stride, planes(), task_.d.out_stride, n,
-                    prefetch_distance_, sums);
+                    ahead_, sums);
     return true;
   }
 #endif
@@ -191,7 +191,7 @@ class UpsampleBoxes {
   const UpsampleNearest3dBackwardTask& task_;
   Stage* const (&staged_)[UpsampleScratch<T>::kBatch];
   int64_t z0_ = 0, z1_ = 0, y0_ = 0, y1_ = 0;
-  int64_t prefetch_distance_ = 0;
+  Ahead ahead_;
 };
 
 SOFTNPU_LEVEL_END

@@ -39,9 +39,10 @@ struct UpsampleNearest3dBackwardTask {
   UpsampleAxis d, h, w;
   // Channels are dense in gradOut: they are summed side by side, else one after the other.
   bool channels_inner = false;
-  bool far = false;         // the operands are in memory, not in a cache
-  bool prefetches = false;  // elements of gradOut
-  bool stream = false;      // write past the caches
+  bool far = false;          // the operands are in memory, not in a cache
+  bool prefetches = false;   // elements of gradOut
+  bool into_second = false;  // cache, not the first
+  bool stream = false;       // write past the caches
 
   // Rows are the unit of work: one (n, c, d, h) of gradInput, or one (n, d, h) with channels inner.
   int64_t rows() const { return batch * (channels_inner ? 1 : channels) * d.in * h.in; }

@@ -32,9 +32,11 @@ class UpsampleRegisters {
     if (w.factor == 2 && w.in >= kQuad && task_.h.factor > 0)
       return total_equal_rows(from, h, count, out);
     const BoxRows<T> rows = boxes_.box_rows(from, h, count);
-    const int64_t span = w.start.back(), ahead = boxes_.prefetch_distance();
+    const int64_t span = w.start.back();
+    const Ahead& ahead = boxes_.ahead();
     if (w.factor == 2 && w.in >= kQuad) {
-      total_doubled_rows(rows, w.in, ahead, out);
+      ahead.with_locality(
+          [&]<int kLocality>() { total_doubled_rows<kLocality>(rows, w.in, ahead.distance, out); });
       return true;
     }
     if (w.factor == 1 && w.in >= kQuad) {
@@ -42,8 +44,9 @@ class UpsampleRegisters {
       return true;
     }
     if (w.halved && span >= kQuad) {
-      ahead == 0 ? total_halved_rows<false>(rows, w.in, span, 0, out)
-                 : total_halved_rows<true>(rows, w.in, span, ahead, out);
+      ahead.with_locality([&]<int kLocality>() {
+        total_halved_rows<kLocality>(rows, w.in, span, ahead.distance, out);
+      });
       return true;
     }
     return total_short_rows(rows, out);
@@ -58,7 +61,7 @@ class UpsampleRegisters {
       const bool small = boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
         SOFTNPU_LEVEL::total_positions(boxes_.template small<kY, kZ>(from), w.out_stride,
                                        w.start.data() + w0, w.tiles[tile + 1] - w0, nv,
-                                       boxes_.prefetch_distance(), out);
+                                       boxes_.ahead(), out);
       });
       if (small) return true;
     }
@@ -73,11 +76,21 @@ class UpsampleRegisters {
 #ifdef SOFTNPU_QUADS
   bool total_equal_rows(const T* from, int64_t h, int64_t count, T* out) {
     if (!boxes_.take_rows(h)) return false;
+    return boxes_.ahead().any() ? total_far_boxes(from, count, out)
+                                : total_equal_boxes<0>(from, count, out);
+  }
+
+  // A function of its own, so that the other one is part of its caller.
+  __attribute__((noinline)) bool total_far_boxes(const T* from, int64_t count, T* out) const {
+    return boxes_.ahead().into_second ? total_equal_boxes<2>(from, count, out)
+                                      : total_equal_boxes<3>(from, count, out);
+  }
+
+  template <int kLocality>
+  bool total_equal_boxes(const T* from, int64_t count, T* out) const {
     return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
-      const Boxes<kY, kZ, T> boxes = boxes_.template small<kY, kZ>(from);
-      boxes_.prefetch_distance() == 0
-          ? total_doubled<false>(boxes, task_.w.in, count, 0, out)
-          : total_doubled<true>(boxes, task_.w.in, count, boxes_.prefetch_distance(), out);
+      total_doubled<kLocality>(boxes_.template small<kY, kZ>(from), task_.w.in, count,
+                               boxes_.ahead().distance, out);
     });
   }
 
@@ -85,9 +98,10 @@ class UpsampleRegisters {
   bool total_large_rows([[maybe_unused]] const T* from, [[maybe_unused]] int64_t h,
                         [[maybe_unused]] int64_t count, [[maybe_unused]] T* out) {
 #ifdef SOFTNPU_LANE_TOTALS
-    const int64_t n = task_.w.in, ahead = boxes_.prefetch_distance();
+    const int64_t n = task_.w.in;
+    const Ahead& ahead = boxes_.ahead();
     if (task_.w.factor != 1 || n < LaneSum<T>::kCount) return false;
-    if (sizeof(T) != 2 && ahead != 0) return false;
+    if (sizeof(T) != 2 && ahead.any()) return false;
     for (int64_t r = 0; r < count; ++r, out += n) {
       if (boxes_.take_rows(h + r))
         total_lanes(boxes_.first(from), boxes_.extent(1), n, ahead, out);
@@ -105,7 +119,7 @@ class UpsampleRegisters {
     const UpsampleAxis& w = task_.w;
     const auto total_picked = [&](const auto& groups) {
       if (groups.empty()) return false;
-      total_picked_rows(rows, groups.data(), w.in, boxes_.prefetch_distance(), out);
+      total_picked_rows(rows, groups.data(), w.in, boxes_.ahead(), out);
       return true;
     };
     if constexpr (kSumsExactly<T, 2>)
@@ -123,8 +137,7 @@ class UpsampleRegisters {
     const int64_t w0 = w.tiles[tile], n = w.tiles[tile + 1] - w0;
     if (w.factor == 1 && w.out_stride == nv) {
       const bool small = boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
-        total_row(boxes_.template small<kY, kZ>(from + w0 * nv), n * nv, boxes_.prefetch_distance(),
-                  out);
+        total_row(boxes_.template small<kY, kZ>(from + w0 * nv), n * nv, boxes_.ahead(), out);
       });
       if (small) return true;
     }
@@ -143,7 +156,7 @@ class UpsampleRegisters {
         fill_zero(nv, out);
       else
         total_lanes(boxes_.first(from) + w.start[i] * w.out_stride, boxes_.extent(length), nv,
-                    boxes_.prefetch_distance(), out);
+                    boxes_.ahead(), out);
     }
     return true;
 #else

@@ -29,8 +29,9 @@ SOFTNPU_INLINE void for_lanes(int64_t n, const At& at) {
 }
 
 // add_rows() and total_groups<2>() at once, for a row of n totals, 4 or more. Nothing leaves the
-// registers: 1.6 times as fast for rows of 60. With kPrefetches, what lies `ahead` is prefetched.
-template <bool kPrefetches, int kY, int kZ, class T>
+// registers: 1.6 times as fast for rows of 60. What lies `ahead` is prefetched unless kLocality is
+// 0.
+template <int kLocality, int kY, int kZ, class T>
 SOFTNPU_INLINE void total_doubled_row(const Boxes<kY, kZ, T>& boxes, int64_t n, int64_t ahead,
                                       T* out) {
   const auto total_at = [&](int64_t i) SOFTNPU_INLINED {
@@ -50,14 +51,14 @@ SOFTNPU_INLINE void total_doubled_row(const Boxes<kY, kZ, T>& boxes, int64_t n, 
         for_steps<kQuad>(i, i + kHalf, total_at);
     };
     if (n >= kHalf) {
-      if constexpr (kPrefetches) boxes.prefetch_rows(ahead);
+      if constexpr (kLocality != 0) boxes.template prefetch_rows<kLocality>(ahead);
       for_steps<kHalf>(0, n, total_exactly_at);
       return;
     }
   }
 #ifdef SOFTNPU_OCTETS
   // 64K elements 1.1 times as fast with one thread, 1.05 to 1.1 with two; from memory 0.9 times.
-  if constexpr (!kPrefetches && std::is_same_v<T, float>)
+  if constexpr (kLocality == 0 && std::is_same_v<T, float>)
     if (n >= kOctet) {
       for_steps<kOctet>(0, n, [&](int64_t i) SOFTNPU_INLINED {
         const Octet a = boxes.sum_octet(2 * i), b = boxes.sum_octet(2 * i + kOctet);
@@ -68,28 +69,29 @@ SOFTNPU_INLINE void total_doubled_row(const Boxes<kY, kZ, T>& boxes, int64_t n, 
 #endif
   for_steps<kQuad>(0, n, [&](int64_t i) SOFTNPU_INLINED {
     // Line by line: all of a row's at once wait for each other.
-    if (kPrefetches && 2 * i % boxes.kLine == 0) boxes.prefetch_rows(ahead + 2 * i, boxes.kLine);
+    if constexpr (kLocality != 0)
+      if (2 * i % boxes.kLine == 0)
+        boxes.template prefetch_columns<kLocality>(ahead + 2 * i, boxes.kLine);
     total_at(i);
   });
 }
 
 // The same for `count` rows whose boxes follow each other.
-template <bool kPrefetches, int kY, int kZ, class T>
+template <int kLocality, int kY, int kZ, class T>
 __attribute__((noinline)) void total_doubled(const Boxes<kY, kZ, T>& first, int64_t n,
                                              int64_t count, int64_t ahead, T* out) {
   // Field by field: a copy as a whole waits for the stores of the caller.
   Boxes<kY, kZ, T> boxes{first.first, first.sy, first.sz};
   for (int64_t row = 0; row < count; ++row, boxes.first += kY * boxes.sy, out += n)
-    total_doubled_row<kPrefetches>(boxes, n, ahead, out);
+    total_doubled_row<kLocality>(boxes, n, ahead, out);
 }
 
 // The same for boxes of any rows.
-template <class T>
+template <int kLocality, class T>
 __attribute__((noinline)) void total_doubled_rows(const BoxRows<T>& rows, int64_t n, int64_t ahead,
                                                   T* out) {
   const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
-    ahead == 0 ? total_doubled_row<false>(boxes, n, 0, out + r * n)
-               : total_doubled_row<true>(boxes, n, ahead, out + r * n);
+    total_doubled_row<kLocality>(boxes, n, ahead, out + r * n);
   };
   rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
 }
@@ -98,7 +100,7 @@ __attribute__((noinline)) void total_doubled_rows(const BoxRows<T>& rows, int64_
 // One row of n totals of groups of up to two: 2 times as fast for rows of 11 as through memory.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
-                                       const loops::FourGroups* groups, int64_t n, int64_t ahead,
+                                       const loops::FourGroups* groups, int64_t n, Ahead ahead,
                                        T* out) {
   boxes.prefetch_rows(ahead);
   for (int64_t i = 0; i < n; i += kQuad, ++groups) {
@@ -132,7 +134,7 @@ void total_eight_groups(const Boxes<kY, kZ, T> boxes, const loops::EightGroups& 
 // total_short_groups() for 16-bit elements.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
-                                       const loops::EightGroups* groups, int64_t n, int64_t ahead,
+                                       const loops::EightGroups* groups, int64_t n, Ahead ahead,
                                        T* out) {
   constexpr int64_t kGroups = loops::EightGroups::kGroups;
   boxes.prefetch_rows(ahead);
@@ -150,7 +152,7 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
 // Rows of n totals each, from a plan of their groups.
 template <class T, class Groups>
 __attribute__((noinline)) void total_picked_rows(const BoxRows<T>& rows, const Groups* groups,
-                                                 int64_t n, int64_t ahead, T* out) {
+                                                 int64_t n, Ahead ahead, T* out) {
   const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
     total_short_groups(boxes, groups, n, ahead, out + r * n);
   };
@@ -176,11 +178,11 @@ SOFTNPU_INLINE void total_halved(const Boxes<kY, kZ, T> boxes, int64_t span, T* 
 }
 
 // Rows of n totals each, `span` of them not of empty ranges.
-template <bool kPrefetches, class T>
+template <int kLocality, class T>
 __attribute__((noinline)) void total_halved_rows(const BoxRows<T>& rows, int64_t n, int64_t span,
                                                  int64_t ahead, T* out) {
   const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
-    if constexpr (kPrefetches) boxes.prefetch_rows(ahead);
+    if constexpr (kLocality != 0) boxes.template prefetch_rows<kLocality>(ahead);
     total_halved(boxes, span, out + r * n);
     fill_short(n - 2 * span, out + r * n + 2 * span);
   };
@@ -190,18 +192,17 @@ __attribute__((noinline)) void total_halved_rows(const BoxRows<T>& rows, int64_t
 // total_positions(), which prefetches what lies ahead of a position in pieces or all at once.
 template <bool kPieces, int kY, int kZ, class T>
 SOFTNPU_INLINE void total_each_position(const Boxes<kY, kZ, T> row, int64_t sx,
-                                        const int64_t* start, int64_t n, int64_t nv, int64_t ahead,
+                                        const int64_t* start, int64_t n, int64_t nv, Ahead ahead,
                                         T* out) {
   for (int64_t w = 0; w < n; ++w, out += nv) {
     const int64_t length = start[w + 1] - start[w];
-    Boxes<kY, kZ, T> boxes = row;
-    boxes.first += start[w] * sx;
-    if constexpr (!kPieces) boxes.prefetch_rows(ahead, length * sx);
+    const Boxes<kY, kZ, T> boxes = row.from(start[w] * sx);
+    if constexpr (!kPieces) boxes.prefetch_columns(ahead, length * sx);
     const auto prefetch_piece = [&](int64_t v) SOFTNPU_INLINED {
       constexpr int64_t kPiece = Boxes<kY, kZ, T>::kLine * 8 / (kY * kZ);
       if (!kPieces || v % kPiece != 0) return;
       const int64_t count = least(nv - v, kPiece);
-      for (int64_t x = 0; x < length; ++x) boxes.prefetch_rows(ahead + v + x * sx, count);
+      for (int64_t x = 0; x < length; ++x) boxes.from(v + x * sx).prefetch_columns(ahead, count);
     };
     const auto total_at = [&](int64_t v) SOFTNPU_INLINED {
       QuadSum<T> total = boxes.sum(v);
@@ -237,11 +238,11 @@ SOFTNPU_INLINE void total_each_position(const Boxes<kY, kZ, T> row, int64_t sx,
 // channels, 4 or more. Positions are `sx` apart.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, const int64_t* start,
-                                    int64_t n, int64_t nv, int64_t ahead, T* out) {
+                                    int64_t n, int64_t nv, Ahead ahead, T* out) {
   // Where more lines are prefetched at once they wait for each other: a scale of 2 with 48 channels
   // of DOUBLE took 1.2 to 1.5 times as long.
   constexpr int64_t kMostLines = 24;
-  if (ahead != 0 && 2 * kY * kZ * nv > kMostLines * row.kLine)
+  if (ahead.any() && 2 * kY * kZ * nv > kMostLines * row.kLine)
     total_each_position<true>(row, sx, start, n, nv, ahead, out);
   else
     total_each_position<false>(row, sx, start, n, nv, ahead, out);
@@ -249,14 +250,14 @@ SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, cons
 
 // A row of n totals, 4 or more, where every range of w is one element: as one position's channels.
 template <int kY, int kZ, class T>
-SOFTNPU_INLINE void total_row(const Boxes<kY, kZ, T> row, int64_t n, int64_t ahead, T* out) {
+SOFTNPU_INLINE void total_row(const Boxes<kY, kZ, T> row, int64_t n, Ahead ahead, T* out) {
   constexpr int64_t kStart[] = {0, 1};
   total_positions(row, n, kStart, 1, n, ahead, out);
 }
 
 // The same for rows that follow each other.
 template <class T>
-__attribute__((noinline)) void total_single_rows(const BoxRows<T>& rows, int64_t n, int64_t ahead,
+__attribute__((noinline)) void total_single_rows(const BoxRows<T>& rows, int64_t n, Ahead ahead,
                                                  T* out) {
   const auto total = [&](int64_t r, auto boxes)
                          SOFTNPU_INLINED { total_row(boxes, n, ahead, out + r * n); };

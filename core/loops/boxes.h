@@ -20,6 +20,9 @@ struct Boxes {
   const T* first;
   int64_t sy, sz;
 
+  // Without what is before column x.
+  SOFTNPU_INLINE Boxes from(int64_t x) const { return {first + x, sy, sz}; }
+
   // The sums of columns x … x + 3, in the order of add_rows().
   SOFTNPU_INLINE QuadSum<T> sum(int64_t x) const {
     QuadSum<T> sum{load_quad(first + x), Quad{}};
@@ -61,19 +64,30 @@ struct Boxes {
     for (int y = 0; y < kY; ++y)
       for (int z = y == 0 ? 1 : 0; z < kZ; ++z) f(first + y * sy + z * sz);
   }
-  // Prefetches what lies `ahead` elements behind these boxes' rows, which follow each other; 0 for
-  // nothing.
+  // Prefetches what lies `ahead` elements behind these boxes' rows, which follow each other.
+  template <int kLocality>
   SOFTNPU_INLINE void prefetch_rows(int64_t ahead) const {
-    if (ahead == 0) return;
     for (int z = 0; z < kZ; ++z)
-      for (int64_t i = 0; i < kY * sy; i += kLine) prefetch(first + z * sz + i, ahead);
+      for (int64_t i = 0; i < kY * sy; i += kLine) prefetch<kLocality>(first + z * sz + i, ahead);
   }
   // The same for the first n columns of rows that do not.
-  SOFTNPU_INLINE void prefetch_rows(int64_t ahead, int64_t n) const {
-    if (ahead == 0) return;
+  template <int kLocality>
+  SOFTNPU_INLINE void prefetch_columns(int64_t ahead, int64_t n) const {
     for (int z = 0; z < kZ; ++z)
       for (int y = 0; y < kY; ++y)
-        for (int64_t i = 0; i < n; i += kLine) prefetch(first + z * sz + y * sy + i, ahead);
+        for (int64_t i = 0; i < n; i += kLine)
+          prefetch<kLocality>(first + z * sz + y * sy + i, ahead);
+  }
+  // Both, where to is only known while it runs.
+  SOFTNPU_INLINE void prefetch_rows(Ahead ahead) const {
+    ahead.with_locality([&]<int kLocality>() SOFTNPU_INLINED {
+      if constexpr (kLocality != 0) prefetch_rows<kLocality>(ahead.distance);
+    });
+  }
+  SOFTNPU_INLINE void prefetch_columns(Ahead ahead, int64_t n) const {
+    ahead.with_locality([&]<int kLocality>() SOFTNPU_INLINED {
+      if constexpr (kLocality != 0) prefetch_columns<kLocality>(ahead.distance, n);
+    });
   }
 };
 
@@ -145,11 +159,11 @@ SOFTNPU_INLINE void for_other_rows(int64_t rows, int64_t sy, int64_t planes, int
 // The sums of kCount · 4 columns of a box of any size, in registers from the first row to the last.
 template <int kCount, class T>
 SOFTNPU_INLINE void sum_columns(const T* first, int64_t rows, int64_t sy, int64_t planes,
-                                int64_t sz, int64_t ahead, Sums<kIsCompensated<T>> sums) {
+                                int64_t sz, Ahead ahead, Sums<kIsCompensated<T>> sums) {
   QuadSum<T> sum[kCount] = {};
   const auto add = [&](const T* row) SOFTNPU_INLINED {
     for (int q = 0; q < kCount; ++q) sum[q].add(load_quad(row + q * kQuad));
-    if (ahead != 0) prefetch(row, ahead);
+    if (ahead.any()) prefetch(row, ahead);
   };
   for (int q = 0; q < kCount; ++q) sum[q].value = load_quad(first + q * kQuad);
   for_other_rows(rows, sy, planes, sz, [&](int64_t at) SOFTNPU_INLINED { add(first + at); });
@@ -160,7 +174,7 @@ SOFTNPU_INLINE void sum_columns(const T* first, int64_t rows, int64_t sy, int64_
 // boxes of 11 rows of 16.
 template <class T>
 void sum_large_boxes(const T* first, int64_t rows, int64_t sy, int64_t planes, int64_t sz,
-                     int64_t n, int64_t ahead, Sums<kIsCompensated<T>> sums) {
+                     int64_t n, Ahead ahead, Sums<kIsCompensated<T>> sums) {
   int64_t x = 0;
   for (; x + 4 * kQuad <= n; x += 4 * kQuad)
     sum_columns<4>(first + x, rows, sy, planes, sz, ahead, sums.from(x));

@@ -52,9 +52,9 @@ struct BoxExtent {
 };
 
 // out[v] = the total of the box that begins at first[v], for nv channels, kCount or more. What
-// lies `ahead` elements behind each is prefetched, if that is not 0.
+// lies `ahead` of each is prefetched.
 template <class T>
-void total_lanes(const T* first, const BoxExtent& box, int64_t nv, int64_t ahead, T* out) {
+void total_lanes(const T* first, const BoxExtent& box, int64_t nv, Ahead ahead, T* out) {
   constexpr int64_t kLine = 64 / sizeof(T);
   const auto column = [&](const T* in, bool prefetches) SOFTNPU_INLINED {
     if (prefetches) prefetch(in, ahead);
@@ -66,7 +66,7 @@ void total_lanes(const T* first, const BoxExtent& box, int64_t nv, int64_t ahead
     return sum;
   };
   for_steps<LaneSum<T>::kCount>(0, nv, [&](int64_t v) SOFTNPU_INLINED {
-    const bool prefetches = ahead != 0 && v % kLine == 0;
+    const bool prefetches = ahead.any() && v % kLine == 0;
     LaneSum<T> total = column(first + v, prefetches);
     for (int64_t x = 1; x < box.length; ++x) total.add(column(first + v + x * box.sx, prefetches));
     total.store(out + v);
