@@ -10,16 +10,15 @@ namespace softnpu::kernels {
 struct MaxUnpool3dBackwardTask {
   int64_t item = 0;  // bytes of an element
   int64_t batch = 1, channels = 1;
-  int64_t d = 1, h = 1, w = 1;          // of self
-  int64_t index_strides[5] = {};        // n, c, d, h, w
-  int64_t grad_strides[5] = {};         // n, c, D, H, W of gradOutput
-  int64_t grad_h = 1, grad_w = 1;       // sizes of gradOutput
-  int64_t limit = 0;                    // D·H·W of gradOutput
-  bool grad_flat = true;                // D, H, W of gradOutput have one stride
-  bool prefetches = false;              // elements of gradOutput
-  bool prefetches_into_second = false;  // into the second cache, not the first
-  bool stream = false;                  // write past the caches
-  bool vectors = false;                 // read several elements with one instruction
+  int64_t d = 1, h = 1, w = 1;     // of self
+  int64_t index_strides[5] = {};   // n, c, d, h, w
+  int64_t grad_strides[5] = {};    // n, c, D, H, W of gradOutput
+  int64_t grad_h = 1, grad_w = 1;  // sizes of gradOutput
+  int64_t limit = 0;               // D·H·W of gradOutput
+  bool grad_flat = true;           // D, H, W of gradOutput have one stride
+  bool prefetches = false;         // elements of gradOutput
+  bool stream = false;             // write past the caches
+  bool vectors = false;            // read several elements with one instruction
 
   int64_t positions() const { return batch * channels * d * h * w; }
 };

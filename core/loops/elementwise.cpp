@@ -93,9 +93,10 @@ bool has_one_type(const ElementwiseLayout& l) {
   return true;
 }
 
-// Where so many bytes of operands are taken to lie.
-void set_far(ElementwiseLayout& l, int64_t bytes) {
-  l.far = bytes >= (l.has_dense_rows() ? kFarBytes : kFarStridedBytes);
+// Where so many bytes of operands are taken to lie, `elements` of them the output's.
+void set_far(ElementwiseLayout& l, int64_t bytes, int64_t elements) {
+  const int64_t written = thread_count() == 1 ? 0 : elements * item_size(l.dtype[l.operands - 1]);
+  l.far = l.has_dense_rows() ? bytes - written >= kFarBytes : bytes >= kFarStridedBytes;
   l.prefetch = bytes >= kHugeBytes || (l.far && machine().is_intel);
   // FLOAT with exp from memory takes 0.97 of the time on a Xeon; 16-bit types take 1.05 as long.
   if (l.far && !machine().is_zen4 && l.dtype[0] == DType::f32 && has_one_type(l)) l.ahead = 512;
@@ -241,7 +242,7 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
     l.sx.fill(1);
     int64_t bytes = 0;
     for (int k = 0; k < l.operands; ++k) bytes += elements * item_size(l.dtype[k]);
-    set_far(l, bytes);
+    set_far(l, bytes, elements);
     choose_tiles(l, false, bytes);
     return l;
   }
@@ -258,7 +259,7 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
       l.sy = dims[y.dimension].stride;
       dims.erase(y.dimension);
     }
-    set_far(l, bytes);
+    set_far(l, bytes, elements);
     if (y.transposed && should_swap(l)) {
       std::swap(l.nx, l.ny);
       std::swap(l.sx, l.sy);

@@ -12,7 +12,8 @@
 SOFTNPU_LEVEL_BEGIN
 
 // `far` rows are in memory, not in a cache: what comes 1024 elements later is prefetched, up to
-// twice as fast.
+// twice as fast. Into the second cache: on a Zen 4 selu float16 16M takes 0.8 of the time that it
+// takes with the first.
 template <class T>
 void gather_row(const T* in, int64_t stride, int64_t n, bool far, T* out) {
   constexpr int64_t kAhead = 1024, kLine = 64 / sizeof(T);
@@ -21,7 +22,7 @@ void gather_row(const T* in, int64_t stride, int64_t n, bool far, T* out) {
   if (stride == 2)
     for (; i + kLanes < n; i += kLanes) {
       if (far)
-        for (int64_t at = 0; at < 2 * kLanes; at += kLine) prefetch(in, (i + kAhead) * 2 + at);
+        for (int64_t at = 0; at < 2 * kLanes; at += kLine) prefetch<2>(in, (i + kAhead) * 2 + at);
       copy_even(in + i * 2, out + i);
     }
   for (; i < n; ++i) out[i] = in[i * stride];

@@ -193,11 +193,10 @@ void transpose_raw_block(const T* in, int64_t sx, int64_t nx, int64_t ny, int64_
       T* const to = out + y * so + x;
       const int64_t columns = least(nx - x, kSquareSide);
       const int64_t rows = least(ny - y, kSquareSide);
-      // Columns of 4-byte elements that lie a power of two apart would push each other out of the
-      // first cache; those of 2-byte ones gain 5 % by being there.
-      constexpr int kLocality = sizeof(T) == 2 ? 3 : 2;
+      // Into the second cache: float16 with channels last 16M takes 0.75 of the time on a Zen 4,
+      // and columns a power of two apart would push each other out of the first.
       if (ahead != 0)
-        for (int64_t i = 0; i < columns; ++i) prefetch<kLocality>(from, i * sx + ahead);
+        for (int64_t i = 0; i < columns; ++i) prefetch<2>(from, i * sx + ahead);
       if (columns == kSquareSide && rows == kSquareSide)
         transpose_raw_square<true>(from, sx, columns, rows, to, so);
       else

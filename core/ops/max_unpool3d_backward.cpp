@@ -193,7 +193,6 @@ MaxUnpool3dBackward::Plan MaxUnpool3dBackward::plan(const Args& a) {
   if (task.grad_flat) task.grad_strides[4] = step;
   const Wide bytes = Wide(grad_output.numel()) * task.item + indices.numel() * (8 + task.item);
   task.prefetches = bytes >= kLeastBytesToPrefetch;
-  task.prefetches_into_second = machine().is_intel;
   task.stream = bytes >= loops::kFarBytes;
   // Elements of less than a word are read as part of one.
   task.vectors = machine().has_fast_gathers && task.limit % 4 * task.item % 4 == 0;
