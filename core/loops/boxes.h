@@ -45,7 +45,7 @@ struct Boxes {
   // The same in one register.
   SOFTNPU_INLINE Octet sum_octet(int64_t x) const {
     Octet sum = load_octet(first + x);
-    after_first([&](const T* row) SOFTNPU_INLINED { sum = load_octet(row + x) + sum; });
+    after_first([&](const T* row) SOFTNPU_INLINED { sum = fused_add(load_octet(row + x), sum); });
     return sum;
   }
 #endif

@@ -162,8 +162,12 @@ SOFTNPU_INLINE Octet add_neighbours(Octet a, Octet b) {
   return (Octet)_mm512_permutex2var_pd((__m512d)a, evens, (__m512d)b) +
          (Octet)_mm512_permutex2var_pd((__m512d)a, odds, (__m512d)b);
 }
-SOFTNPU_INLINE Octet fused_add(Octet a, Octet b) { return a + b; }
-SOFTNPU_INLINE Octet fused_subtract(Octet a, Octet b) { return a - b; }
+SOFTNPU_INLINE Octet fused_add(Octet a, Octet b) {
+  return (Octet)_mm512_fmadd_pd((__m512d)a, _mm512_set1_pd(1.0), (__m512d)b);
+}
+SOFTNPU_INLINE Octet fused_subtract(Octet a, Octet b) {
+  return (Octet)_mm512_fnmadd_pd((__m512d)b, _mm512_set1_pd(1.0), (__m512d)a);
+}
 template <class Mask>
 SOFTNPU_INLINE Octet select(Mask mask, Octet a, Octet b) {
   return mask ? a : b;
