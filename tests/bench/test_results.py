@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from softnpu.bench.cases import CLASSES, SIZES
+from softnpu.bench.cases.case import GRID
 from softnpu.bench.compare import changes
-from softnpu.bench.report import class_means, summary
+from softnpu.bench.report import class_means, show, summary
 from softnpu.bench.results import Results
+from softnpu.cli.bench import REPORT_WIDTH
 
 DOCUMENTED = {"schema", "machine", "versions", "settings", "ceilings", "import", "skipped", "cases"}
 CASE = {
@@ -117,6 +122,23 @@ def test_other_things_than_cases_are_refused(
     file.write_text(json.dumps({**json.loads(file.read_text()), "cases": cases}))
     with pytest.raises((ValueError, TypeError)):
         Results.read(file)
+
+
+def test_the_report_cuts_no_table(make_results: Any, make_row: Any) -> None:
+    """With cases of every class and size, the report's file has whole names and whole numbers."""
+    rows = [
+        make_row(f"{group}-{size}", 1.0, 12.34 + place, group=group, size=size)
+        for place, group in enumerate(CLASSES)
+        for size in SIZES
+    ]
+    text = io.StringIO()
+    show(Console(file=text, width=REPORT_WIDTH), make_results(*rows))
+    lines = text.getvalue().splitlines()
+    assert "a CPU" in lines[0]
+    for place, group in enumerate(CLASSES):
+        cell = f"{12.34 + place:.2f} / {12.34 + place:.2f}"
+        (line,) = (line for line in lines if line.strip().startswith(f"{group} ") and cell in line)
+        assert line.count(cell) == len(GRID) + 1  # and one for all sizes
 
 
 def test_a_planted_regression_is_found(make_results: Any, make_row: Any) -> None:

@@ -25,7 +25,7 @@ def describe(threads: int) -> dict[str, Any]:
         "cores": len(os.sched_getaffinity(0)),
         "caches": _caches(),
         "memory_bytes": memory("MemTotal"),
-        "kernel": platform.release(),
+        "kernel": platform.release().partition("-")[0],
         "huge_pages": _huge_pages(),
         "isa": str(core["isa"]),
         "threads": threads,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from softnpu.bench.cases import CLASSES
-from softnpu.bench.report import judged
+from softnpu.bench.report import heading, judged
 from softnpu.bench.results import Results, Row
 
 OURS, PEER, CEILING, TEXT = "#1f6f8b", "#d98a29", "#777777", "#333333"
@@ -36,6 +36,7 @@ def write(results: Results, folder: Path) -> list[Path]:
         for name, draw in zip(FILES, pictures, strict=True):
             figure = draw(plt, results)
             if figure is not None:
+                figure.suptitle(heading(results), fontsize=8, color=CEILING, y=1.0, va="bottom")
                 figure.savefig(folder / name, dpi=140, bbox_inches="tight")
                 plt.close(figure)
                 drawn.append(folder / name)
@@ -70,7 +71,8 @@ def _speedup(plt: Any, results: Results) -> Any:
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}x")
     axes.set_yticks(range(len(groups)), list(reversed(groups)))
-    axes.set_xlabel("times faster than PyTorch; a dot is a case, a bar the median of its class")
+    label = "times faster than PyTorch; a dot is a case (orange: PyTorch is faster), a bar a median"
+    axes.set_xlabel(label)
     return figure
 
 

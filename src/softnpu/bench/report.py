@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from softnpu.bench.cases import CLASSES, SIZES
+from softnpu.bench.cases import CLASSES
+from softnpu.bench.cases.case import GRID
 from softnpu.bench.results import BUSY, Results, Row, geometric_mean
 
 WORST = 12
@@ -18,6 +19,7 @@ WORST = 12
 
 def show(console: Console, results: Results) -> None:
     """Print the whole report; what matters most comes last, where a terminal ends."""
+    console.print(Text(heading(results), style="bold"), soft_wrap=True)
     console.print(_cases(results.rows))
     console.print(Text("ceilings, GB/s", style="bold"))
     console.print(_ceilings(results))
@@ -30,6 +32,14 @@ def show(console: Console, results: Results) -> None:
         console.print(_classes(compared))
     for line in summary(results):
         console.print(Text(line), soft_wrap=True)
+
+
+def heading(results: Results) -> str:
+    """Say in one line what was measured where."""
+    cpu, isa, threads = (results.machine.get(name) for name in ("cpu", "isa", "threads"))
+    several = "thread" if threads == 1 else "threads"
+    versions = ", ".join(f"{name} {value}" for name, value in results.versions.items())
+    return f"{cpu}, {isa}, {threads} {several}; {versions}"
 
 
 def summary(results: Results) -> list[str]:
@@ -111,8 +121,10 @@ def _ratio(row: Row) -> Text:
 
 
 def _classes(rows: list[Row]) -> Table:
-    sizes = [size for size in SIZES if any(row.size == size for row in rows)]
-    table = Table("class", box=SIMPLE_HEAD, pad_edge=False)
+    # Other sizes have a case or two of a class, which the table of all cases has.
+    sizes = [size for size in GRID if any(row.size == size for row in rows)]
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("class", min_width=12)
     for name in [*sizes, "all"]:
         table.add_column(name, justify="right", no_wrap=True)
     for group in [*CLASSES, "all"]:

@@ -59,6 +59,9 @@ FailBelowOption = Annotated[
 ListOption = Annotated[bool, typer.Option("--list", help="Print the names and exit.")]
 
 
+REPORT_WIDTH = 140  # of report.txt, whose tables should not be cut
+
+
 # The other commands must not load what only this one needs: imports wait inside the functions.
 def command(
     against: AgainstOption = "",
@@ -243,7 +246,7 @@ def _write(found: Results, out: Path) -> None:
 
     found.write(out / "results.json")
     with (out / "report.txt").open("w", encoding="utf-8") as file:
-        report.show(Console(file=file, width=120, highlight=False), found)
+        report.show(Console(file=file, width=REPORT_WIDTH, highlight=False), found)
     try:
         plots.write(found, out)
     except ImportError:
