@@ -139,24 +139,3 @@ def test_inputs_with_dense_columns(columns: str, dtype: type, turned: tuple[int,
     assert np.array_equal(bits(out), bits(expected))
     assert (memory[:7] == GUARD).all()
     assert (memory[-7:] == GUARD).all()
-
-
-@pytest.mark.parametrize("scale", [0.5, 1.5, 2.0, 3.3, 5.0])
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16, np.float64])
-def test_large_gradients_are_what_their_channels_are(dtype: type, scale: float) -> None:
-    """What is read ahead, and how many rows at a time, leaves the bits of small calls."""
-    small = tuple(int(extent / max(scale, 1)) for extent in (40, 44, 48))
-    out = tuple(int(extent * scale) for extent in small)
-    channels = 64
-    grad = np.random.default_rng(13).standard_normal((1, channels, *out), dtype=np.float32)
-    grad.reshape(-1)[::9973] = np.nan
-    grad = grad.astype(dtype)
-    whole = softnpu.upsample_nearest3d_backward(grad, out, (1, channels, *small))
-    for channel in range(channels):
-        alone = grad[:, channel : channel + 1]
-        piece = softnpu.upsample_nearest3d_backward(alone, out, (1, 1, *small))
-        np.testing.assert_array_equal(bits(whole[:, channel : channel + 1]), bits(piece))
-    inner = np.ascontiguousarray(np.moveaxis(grad, 1, -1))
-    size = (1, *small, channels)
-    last = softnpu.upsample_nearest3d_backward(inner, out, size, format="NDHWC")
-    np.testing.assert_array_equal(bits(np.moveaxis(last, -1, 1).copy()), bits(whole))

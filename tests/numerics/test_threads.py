@@ -45,6 +45,38 @@ def test_threads_share_a_transposed_output(name: str, shape: tuple[int, ...]) ->
             assert out.surroundings_unchanged()
 
 
+@pytest.mark.parametrize(
+    ("name", "inputs", "n"),
+    [("float32", 2, 1_500_000), ("float16", 2, 3_000_000), ("float32", 3, 1_200_000)],
+)
+def test_threads_decide_how_results_are_written(name: str, inputs: int, n: int) -> None:
+    """Law: sizes that one thread writes past the caches, and several do not, have the same bits."""
+    rng = np.random.default_rng(72)
+    arrays = [sp.random_values(rng, (n,), np.dtype(name)) for _ in range(inputs)]
+    written = []
+    for count in laws.THREADS:
+        out = np.zeros_like(arrays[0])
+        with laws.threads(count):
+            if inputs == 2:
+                softnpu.selu_backward(*arrays, out=out)
+            else:
+                softnpu.smooth_l1_loss_backward(*arrays, "none", 0.5, out=out)
+        written.append(out)
+    assert all(same_bits(out, written[0]) for out in written)
+
+
+def test_wide_results_of_few_numbers() -> None:
+    """Law: a large result of inputs that are repeated has the bits of its rows."""
+    rng = np.random.default_rng(73)
+    row, column = (sp.random_values(rng, s, np.dtype("float32")) for s in ((1, 3001), (3001, 1)))
+    grad = np.float32(1.5)
+    whole = np.zeros((3001, 3001), np.float32)
+    softnpu.smooth_l1_loss_backward(grad, row, column, "none", 0.5, out=whole)
+    for at in (0, 1234, 3000):
+        one = softnpu.smooth_l1_loss_backward(grad, row[0], column[at], "none", 0.5)
+        assert same_bits(whole[at].copy(), one)
+
+
 @pytest.mark.parametrize("axis", range(3))
 @pytest.mark.parametrize("name", ["float32", "float64"])
 def test_one_long_sum_does_not_depend_on_threads(name: str, axis: int) -> None:

@@ -21,6 +21,8 @@ Reduction = Literal["none", "mean", "sum"]
 FLAT = {"small": (3, 5, 7), "large": (37, 41, 83)}
 # N, C and then D, H, W of the gradient and of the upsampled side
 VOLUME = {"small": (2, 3, (2, 3, 5), (5, 6, 9)), "large": (2, 5, (13, 17, 19), (21, 40, 57))}
+# More channels than a vector has elements, and ranges of more than two.
+WIDE = {"small": (1, 20, (2, 1, 2), (5, 2, 9)), "large": (1, 33, (5, 6, 7), (14, 11, 25))}
 MOVED = ("float32", "float16", "float64", "int8", "uint8", "int16", "int32", "int64")
 BETA = 1.5
 
@@ -44,6 +46,7 @@ def cases(size: str) -> list[Case]:
         *_selu(FLAT[size]),
         *_smooth_l1(FLAT[size]),
         *_upsample(*VOLUME[size]),
+        *_upsample(*WIDE[size], kind=" wide"),
         *_unpool(*VOLUME[size]),
     ]
 
@@ -107,10 +110,12 @@ def _smooth_l1(shape: tuple[int, ...]) -> Iterator[Case]:
             yield Case(name, call, [_mixed(rng, shape, kind) for kind in kinds], result)
 
 
-def _upsample(n: int, c: int, inner: tuple[int, ...], outer: tuple[int, ...]) -> Iterator[Case]:
+def _upsample(
+    n: int, c: int, inner: tuple[int, ...], outer: tuple[int, ...], kind: str = ""
+) -> Iterator[Case]:
     for dtype in (*sp.FLOATING, sp.FLOAT64):
         for layout in ("NCDHW", "NDHWC"):
-            name = f"upsample_nearest3d_backward {dtype.name} {layout}"
+            name = f"upsample_nearest3d_backward {dtype.name} {layout}{kind}"
             last = layout == "NDHWC"
             shape = (n, *outer, c) if last else (n, c, *outer)
             size = (n, *inner, c) if last else (n, c, *inner)

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""upsample_nearest3d_backward computes by shape and layout in many ways, with the same bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import softnpu
+from softnpu import reference
+from tests.support import specials as sp
+from tests.support.ulp import distance, same_bits
+
+Array = npt.NDArray[Any]
+Sizes = tuple[int, int, int]
+
+
+def both(grad: Array, inner: Sizes) -> tuple[Array, npt.NDArray[np.float64]]:
+    """Return what the device and the reference compute for NCDHW."""
+    outer, size = grad.shape[2:], (*grad.shape[:2], *inner)
+    got = softnpu.upsample_nearest3d_backward(grad, outer, size)
+    return got, reference.upsample_nearest3d_backward(grad, outer, size)
+
+
+def channels_last(grad: Array, inner: Sizes) -> Array:
+    """Return what the device computes for the same gradient with channels side by side."""
+    last = np.ascontiguousarray(np.moveaxis(grad, 1, -1))
+    size = (grad.shape[0], *inner, grad.shape[1])
+    got = softnpu.upsample_nearest3d_backward(last, grad.shape[2:], size, format="NDHWC")
+    return np.ascontiguousarray(np.moveaxis(got, -1, 1))
+
+
+@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
+@pytest.mark.parametrize("ndhwc_order", [True, False])
+def test_channels_last_is_the_same_sum(dtype: np.dtype[Any], ndhwc_order: bool) -> None:
+    """Law: NDHWC gives the bits of NCDHW, with inputSize in either documented order."""
+    grad = sp.random_values(np.random.default_rng(34), (2, 3, 7, 12, 33), dtype)
+    plain = softnpu.upsample_nearest3d_backward(grad, [7, 12, 33], [2, 3, 4, 5, 6])
+    last = np.ascontiguousarray(np.moveaxis(grad, 1, -1))
+    size = [2, 4, 5, 6, 3] if ndhwc_order else [2, 3, 4, 5, 6]
+    out = np.empty((2, 4, 5, 6, 3), dtype)
+    softnpu.upsample_nearest3d_backward(last, [7, 12, 33], size, format="NDHWC", out=out)
+    assert same_bits(np.moveaxis(out, -1, 1).copy(), plain)
+    strided = np.moveaxis(last, -1, 1)  # NCDHW by name, channels last in memory
+    again = softnpu.upsample_nearest3d_backward(strided, [7, 12, 33], [2, 3, 4, 5, 6])
+    assert same_bits(again, plain)
+
+
+@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
+@pytest.mark.parametrize("factor", [2.0, 1.5, 1.0, 0.5, 3.3])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4, 8, 9, 17, 33])
+def test_layouts_agree_whatever_fits_a_vector(
+    dtype: np.dtype[Any], factor: float, channels: int
+) -> None:
+    """Law: both layouts give the definition's sums, and the same bits, for rows of any length."""
+    rng = np.random.default_rng(36)
+    for width in (5, 16, 31):
+        inner = (3, 4, width)
+        outer = [max(1, int(size * factor)) for size in inner]
+        grad = sp.random_values(rng, (2, channels, *outer), dtype)
+        # Some sums fit float32 and some do not.
+        grad = (grad * 2.0 ** rng.integers(-6, 7, grad.shape)).astype(dtype)
+        plain, expected = both(grad, inner)
+        assert distance(plain, expected).max() <= 1
+        assert same_bits(channels_last(grad, inner), plain)
+
+
+# Sizes of gradOut and gradInput that are computed in ways of their own, at least for some types.
+WAYS: list[tuple[Sizes, Sizes]] = [
+    ((4, 3, 2), (4, 3, 2)),  # planes that are one row
+    ((3, 5, 4), (7, 5, 2)),  # short rows: four channels side by side
+    ((2, 4, 5), (1, 3, 4)),
+    ((6, 7, 8), (6, 7, 3)),
+    ((5, 6, 2), (2, 3, 7)),
+    ((6, 9, 37), (2, 4, 37)),  # one element of w each, larger boxes
+    ((3, 9, 24), (3, 14, 12)),  # two of w each, some rows of boxes empty
+    ((3, 4, 56), (3, 4, 7)),  # long ranges of w, all alike
+    ((2, 3, 75), (2, 3, 10)),  # long ranges that differ
+    ((2, 3, 41), (2, 3, 33)),  # short ranges that differ
+    ((9, 10, 6), (1, 1, 2)),
+    ((1, 1, 80), (1, 1, 4)),
+    ((6, 3, 37), (2, 5, 37)),  # the same, some rows empty
+    ((6, 9, 9), (2, 4, 9)),
+    ((2, 3, 90), (1, 1, 3)),  # a range with its channels is longer than a tile
+    ((2, 3, 240), (1, 1, 2)),
+    ((1, 1, 1100), (1, 1, 2)),
+]
+
+
+@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
+@pytest.mark.parametrize(("outer", "inner"), WAYS, ids=str)
+def test_every_way_gives_the_same_bits(dtype: np.dtype[Any], outer: Sizes, inner: Sizes) -> None:
+    """Law: a channel's result is the same alone, among others, and with channels side by side."""
+    rng = np.random.default_rng(37)
+    for channels in (2, 9, 40):
+        grad = sp.random_values(rng, (2, channels, *outer), dtype)
+        grad = (grad * 2.0 ** rng.integers(-6, 7, grad.shape)).astype(dtype)
+        rare = rng.random(grad.shape)
+        for limit, value in ((0.004, np.inf), (0.003, -np.inf), (0.002, np.nan)):
+            grad[rare < limit] = value
+        grad[rare > 0.9] = -0.0
+        got, expected = both(grad, inner)
+        assert distance(got, expected).max() <= 1
+        assert (np.signbit(got) == np.signbit(expected))[expected == 0].all()
+        alone = [
+            both(grad[n : n + 1, c : c + 1], inner)[0] for n in (0, 1) for c in (0, channels - 1)
+        ]
+        assert same_bits(
+            np.concatenate(alone).reshape(2, 2, *inner), got[:, [0, channels - 1]].copy()
+        )
+        assert same_bits(channels_last(grad, inner), got)
+
+
+@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
+@pytest.mark.parametrize("channels", [1025, 1030])
+def test_more_channels_than_a_tile_has(dtype: np.dtype[Any], channels: int) -> None:
+    """Law: channels side by side give the same bits where they take several tiles, too."""
+    grad = sp.random_values(np.random.default_rng(38), (1, channels, 2, 3, 6), dtype)
+    for inner in ((1, 1, 2), (2, 2, 5), (1, 3, 6)):
+        got, expected = both(grad, inner)
+        assert distance(got, expected).max() <= 1
+        assert same_bits(channels_last(grad, inner), got)
+
+
+SCALES: list[tuple[float, float, float]] = [
+    *((scale, scale, scale) for scale in (0.5, 1.5, 2.0, 3.3, 5.0)),
+    (3.0, 2.0, 1.0),
+    (2.0, 1.5, 2.0),
+    (2.0, 2.0, 0.5),
+    (2.0, 1.0, 1.0),
+]
+
+
+@pytest.mark.parametrize("scales", SCALES, ids=str)
+@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
+def test_large_gradients_are_what_their_channels_are(
+    dtype: np.dtype[Any], scales: tuple[float, float, float]
+) -> None:
+    """Law: what is read ahead, and how many rows at a time, leaves the bits of small calls."""
+    larger = (40, 44, 48)
+    small = [int(extent / max(scale, 1)) for extent, scale in zip(larger, scales, strict=True)]
+    out = [int(extent * scale) for extent, scale in zip(small, scales, strict=True)]
+    inner = (small[0], small[1], small[2])
+    channels = 96
+    values = np.random.default_rng(13).standard_normal((1, channels, *out), dtype=np.float32)
+    values.reshape(-1)[::9973] = np.nan
+    grad = values.astype(dtype)
+    whole = softnpu.upsample_nearest3d_backward(grad, out, (1, channels, *inner))
+    for channel in range(channels):
+        alone = grad[:, channel : channel + 1]
+        piece = softnpu.upsample_nearest3d_backward(alone, out, (1, 1, *inner))
+        assert same_bits(whole[:, channel : channel + 1].copy(), piece)
+    assert same_bits(channels_last(grad, inner), whole)
+
+
+@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
+def test_a_large_gradient_of_rows_apart(dtype: np.dtype[Any]) -> None:
+    """Law: rows of a large gradient that have gaps between them give the bits of dense ones."""
+    grad = sp.random_values(np.random.default_rng(39), (1, 32, 40, 3 * 44, 49), dtype)
+    apart = grad[:, :, :, ::3, :48]
+    for inner in ((20, 22, 24), (20, 22, 32), (20, 22, 96)):
+        got = softnpu.upsample_nearest3d_backward(apart, (40, 44, 48), (1, 32, *inner))
+        dense = softnpu.upsample_nearest3d_backward(apart.copy(), (40, 44, 48), (1, 32, *inner))
+        assert same_bits(got, dense)
