@@ -60,12 +60,11 @@ SOFTNPU_INLINE int64_t gather_run(const Bits* grad, const int64_t* index, int64_
 template <bool kStreams, class Bits>
 int64_t gather_prefetched(const Bits* grad, const int64_t* index, int64_t count, int64_t last,
                           Bits* out) {
-  constexpr int kLocality = 2;
   constexpr int64_t kBlock = 64, kAhead = 192, kIndicesAhead = 512, kNear = 8192;
   const auto run = [&](int64_t begin, int64_t end) {
     return begin + gather_run(grad, index + begin, 1, end - begin, last, Same{}, out + begin);
   };
-  for (int64_t i = 0; i < count && i < kAhead; ++i) prefetch<kLocality>(grad, index[i]);
+  for (int64_t i = 0; i < count && i < kAhead; ++i) prefetch<kSecondCache>(grad, index[i]);
   int64_t begin = 0;
   if constexpr (kStreams) {
     const int64_t head = elements_before_line(out);
@@ -81,7 +80,7 @@ int64_t gather_prefetched(const Bits* grad, const int64_t* index, int64_t count,
     for (int64_t i = 0; i < kBlock; i += 8) prefetch(at, kAhead + kIndicesAhead + i);
     const auto gather_block = [&]<int kEach>() SOFTNPU_INLINED {
       for (int64_t i = 0; i < kBlock; i += kEach) {
-        prefetch<kLocality>(grad, at[i + kAhead]);
+        prefetch<kSecondCache>(grad, at[i + kAhead]);
         SOFTNPU_UNROLLED
         for (int64_t k = i; k < i + kEach; ++k) to[k] = grad[at[k]];
       }

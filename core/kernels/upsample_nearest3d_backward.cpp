@@ -83,7 +83,7 @@ class RowMaker {
   static constexpr bool kCompensated = UpsampleScratch<T>::kCompensated;
   using Stage = typename UpsampleScratch<T>::Stage;
 
-  // All n and c whose rows are in [row, end), from number `slice` on, where that is the way to make
+  // All slices whose rows are in [row, end), from number `slice` on, where that is the way to make
   // them. The last four overlap those before. How many; 0 where there are none.
   int64_t make_volumes([[maybe_unused]] int64_t slice, [[maybe_unused]] int64_t row,
                        [[maybe_unused]] int64_t end) const {
@@ -103,13 +103,12 @@ class RowMaker {
     return 0;
   }
 
-  // Where the n and c of that number begin in gradOut and in gradInput.
+  // Where the slice of that number, of all n, begins in gradOut and in gradInput.
   std::pair<const T*, T*> volume_of(int64_t slice) const {
     const Task& t = task_;
-    const int64_t channels = t.channels_inner ? 1 : t.channels;
-    const int64_t n = slice / channels, c = slice % channels;
-    return {grad_out_ + n * t.out_batch_stride + c * t.out_channel_stride,
-            grad_input_ + n * t.in_batch_stride + c * t.in_channel_stride};
+    const int64_t n = slice / t.slices(), c = slice % t.slices();
+    return {grad_out_ + n * t.out_batch_stride + c * t.slice_stride_out(),
+            grad_input_ + n * t.in_batch_stride + c * t.slice_stride_in()};
   }
 
   // Rows h … h + count of one n, c, d, so short that some fit a tile together: an operation on many
@@ -225,18 +224,16 @@ class RowMaker {
   // while pieces of the range pass through.
   void sum_long_range(const T* from, int64_t w, Stage* out) {
     const int64_t begin = task_.w.start[w], end = task_.w.start[w + 1];
-    const int64_t piece = kUpsampleTile / nv_;
+    const int64_t piece = boxes_.is_dense(2, nv_) ? kUpsampleTile / nv_ : 1;
     const Sums<kCompensated> sums = scratch_.sums, open = scratch_.open;
+    if (task_.prefetches) boxes_.prefetch_next_rows();
     for (int64_t x0 = begin; x0 < end; x0 += piece) {
       const int64_t nx = least(end - x0, piece);
       boxes_.sum(from, x0, nx, nv_, sums);
-      for (int64_t v = 0; v < nv_; ++v) {
-        Sum<kCompensated> sum = x0 == begin ? sums.at(v) : open.at(v);
-        for (int64_t x = x0 == begin ? 1 : 0; x < nx; ++x) sums.add_to(sum, x * nv_ + v);
-        open.put(v, sum);
-        out[v] = static_cast<Stage>(sum.total());
-      }
+      x0 == begin ? add_positions<true>(sums, nx, nv_, open)
+                  : add_positions<false>(sums, nx, nv_, open);
     }
+    total_rows(open, 1, nv_, nv_, out);
   }
 
   const Task& task_;

@@ -39,13 +39,19 @@ struct UpsampleNearest3dBackwardTask {
   UpsampleAxis d, h, w;
   // Channels are dense in gradOut: they are summed side by side, else one after the other.
   bool channels_inner = false;
+  // Such channels may be in groups, `channels` being those of one, and there so many groups.
+  int64_t channel_groups = 1;
   bool far = false;          // the operands are in memory, not in a cache
   bool prefetches = false;   // elements of gradOut
-  bool into_second = false;  // cache, not the first
+  bool into_second = false;  // what is prefetched goes to the second cache, not the first
   bool stream = false;       // write past the caches
 
-  // Rows are the unit of work: one (n, c, d, h) of gradInput, or one (n, d, h) with channels inner.
-  int64_t rows() const { return batch * (channels_inner ? 1 : channels) * d.in * h.in; }
+  // Volumes of an n: one for each channel, or for each group of channels that are side by side.
+  int64_t slices() const { return channels_inner ? channel_groups : channels; }
+  int64_t slice_stride_out() const { return out_channel_stride * (channels_inner ? channels : 1); }
+  int64_t slice_stride_in() const { return in_channel_stride * (channels_inner ? channels : 1); }
+  // Rows are the unit of work: one (n, slice, d, h) of gradInput.
+  int64_t rows() const { return batch * slices() * d.in * h.in; }
 };
 
 // Ranges of w up to this length are added up side by side where there are no channels.

@@ -36,8 +36,8 @@ class UpsampleRegisters {
     const int64_t span = w.start.back();
     const Ahead& ahead = boxes_.ahead();
     if (w.factor == 2 && w.in >= kQuad) {
-      ahead.with_locality(
-          [&]<int kLocality>() { total_doubled_rows<kLocality>(rows, w.in, ahead.distance, out); });
+      ahead.with_cache(
+          [&]<int kCache>() { total_doubled_rows<kCache>(rows, w.in, ahead.distance, out); });
       return true;
     }
     if (w.factor == 1 && w.in >= kQuad) {
@@ -45,9 +45,8 @@ class UpsampleRegisters {
       return true;
     }
     if (w.halved && span >= kQuad) {
-      ahead.with_locality([&]<int kLocality>() {
-        total_halved_rows<kLocality>(rows, w.in, span, ahead.distance, out);
-      });
+      ahead.any() ? total_halved_rows<true>(rows, w.in, span, ahead.distance, out)
+                  : total_halved_rows<false>(rows, w.in, span, 0, out);
       return true;
     }
     return total_short_rows(rows, out);
@@ -78,20 +77,20 @@ class UpsampleRegisters {
   bool total_equal_rows(const T* from, int64_t h, int64_t count, T* out) {
     if (!boxes_.take_rows(h)) return false;
     return boxes_.ahead().any() ? total_far_boxes(from, count, out)
-                                : total_equal_boxes<0>(from, count, out);
+                                : total_equal_boxes<kNoCache>(from, count, out);
   }
 
-  // A function of its own, so that the other one is part of its caller.
+  // A function of its own, so that the compiler makes boxes in a cache part of total_rows().
   __attribute__((noinline)) bool total_far_boxes(const T* from, int64_t count, T* out) const {
-    return boxes_.ahead().into_second ? total_equal_boxes<2>(from, count, out)
-                                      : total_equal_boxes<3>(from, count, out);
+    return boxes_.ahead().into_second ? total_equal_boxes<kSecondCache>(from, count, out)
+                                      : total_equal_boxes<kFirstCache>(from, count, out);
   }
 
-  template <int kLocality>
+  template <int kCache>
   bool total_equal_boxes(const T* from, int64_t count, T* out) const {
     return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
-      total_doubled<kLocality>(boxes_.template small<kY, kZ>(from), task_.w.in, count,
-                               boxes_.ahead().distance, out);
+      total_doubled<kCache>(boxes_.template small<kY, kZ>(from), task_.w.in, count,
+                            boxes_.ahead().distance, out);
     });
   }
 
@@ -121,7 +120,9 @@ class UpsampleRegisters {
     const UpsampleAxis& w = task_.w;
     const auto total_picked = [&](const auto& groups) {
       if (groups.empty()) return false;
-      total_picked_rows(rows, groups.data(), w.in, boxes_.ahead(), out);
+      const Ahead& ahead = boxes_.ahead();
+      ahead.any() ? total_picked_rows<true>(rows, groups.data(), w.in, ahead.distance, out)
+                  : total_picked_rows<false>(rows, groups.data(), w.in, 0, out);
       return true;
     };
     if constexpr (kSumsExactly<T, 2>)
@@ -152,8 +153,7 @@ class UpsampleRegisters {
 #ifdef SOFTNPU_LANE_TOTALS
     const UpsampleAxis& w = task_.w;
     const int64_t nx = w.start[w.tiles[tile + 1]] - w.start[w.tiles[tile]];
-    // A range longer than a tile would be summed in pieces otherwise, 3 to 5 times slower.
-    if (nv < kFewestLanes<T> || (!boxes_.suit_lanes() && nx * nv <= kUpsampleTile)) return false;
+    if (nv < kFewestLanes<T> || !boxes_.suit_lanes(nx * nv)) return false;
     for (int64_t i = w.tiles[tile]; i < w.tiles[tile + 1]; ++i, out += nv) {
       const int64_t length = w.start[i + 1] - w.start[i];
       if (length == 0)

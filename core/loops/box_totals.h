@@ -29,9 +29,8 @@ SOFTNPU_INLINE void for_lanes(int64_t n, const At& at) {
 }
 
 // add_rows() and total_groups<2>() at once, for a row of n totals, 4 or more. Nothing leaves the
-// registers: 1.6 times as fast for rows of 60. What lies `ahead` is prefetched unless kLocality is
-// 0.
-template <int kLocality, int kY, int kZ, class T>
+// registers: 1.6 times as fast for rows of 60. What lies `ahead` is prefetched into kCache.
+template <int kCache, int kY, int kZ, class T>
 SOFTNPU_INLINE void total_doubled_row(const Boxes<kY, kZ, T>& boxes, int64_t n, int64_t ahead,
                                       T* out) {
   const auto total_at = [&](int64_t i) SOFTNPU_INLINED {
@@ -51,14 +50,14 @@ SOFTNPU_INLINE void total_doubled_row(const Boxes<kY, kZ, T>& boxes, int64_t n, 
         for_steps<kQuad>(i, i + kHalf, total_at);
     };
     if (n >= kHalf) {
-      if constexpr (kLocality != 0) boxes.template prefetch_rows<kLocality>(ahead);
+      if constexpr (kCache != kNoCache) boxes.template prefetch_rows<kCache>(ahead, 2 * n);
       for_steps<kHalf>(0, n, total_exactly_at);
       return;
     }
   }
 #ifdef SOFTNPU_OCTETS
   // 64K elements 1.1 times as fast with one thread, 1.05 to 1.1 with two; from memory 0.9 times.
-  if constexpr (kLocality == 0 && std::is_same_v<T, float>)
+  if constexpr (kCache == kNoCache && std::is_same_v<T, float>)
     if (n >= kOctet) {
       for_steps<kOctet>(0, n, [&](int64_t i) SOFTNPU_INLINED {
         const Octet a = boxes.sum_octet(2 * i), b = boxes.sum_octet(2 * i + kOctet);
@@ -69,29 +68,29 @@ SOFTNPU_INLINE void total_doubled_row(const Boxes<kY, kZ, T>& boxes, int64_t n, 
 #endif
   for_steps<kQuad>(0, n, [&](int64_t i) SOFTNPU_INLINED {
     // Line by line: all of a row's at once wait for each other.
-    if constexpr (kLocality != 0)
+    if constexpr (kCache != kNoCache)
       if (2 * i % boxes.kLine == 0)
-        boxes.template prefetch_columns<kLocality>(ahead + 2 * i, boxes.kLine);
+        boxes.template prefetch_columns<kCache>(ahead + 2 * i, boxes.kLine);
     total_at(i);
   });
 }
 
 // The same for `count` rows whose boxes follow each other.
-template <int kLocality, int kY, int kZ, class T>
+template <int kCache, int kY, int kZ, class T>
 __attribute__((noinline)) void total_doubled(const Boxes<kY, kZ, T>& first, int64_t n,
                                              int64_t count, int64_t ahead, T* out) {
   // Field by field: a copy as a whole waits for the stores of the caller.
   Boxes<kY, kZ, T> boxes{first.first, first.sy, first.sz};
   for (int64_t row = 0; row < count; ++row, boxes.first += kY * boxes.sy, out += n)
-    total_doubled_row<kLocality>(boxes, n, ahead, out);
+    total_doubled_row<kCache>(boxes, n, ahead, out);
 }
 
 // The same for boxes of any rows.
-template <int kLocality, class T>
+template <int kCache, class T>
 __attribute__((noinline)) void total_doubled_rows(const BoxRows<T>& rows, int64_t n, int64_t ahead,
                                                   T* out) {
   const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
-    total_doubled_row<kLocality>(boxes, n, ahead, out + r * n);
+    total_doubled_row<kCache>(boxes, n, ahead, out + r * n);
   };
   rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
 }
@@ -100,9 +99,7 @@ __attribute__((noinline)) void total_doubled_rows(const BoxRows<T>& rows, int64_
 // One row of n totals of groups of up to two: 2 times as fast for rows of 11 as through memory.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
-                                       const loops::FourGroups* groups, int64_t n, Ahead ahead,
-                                       T* out) {
-  boxes.prefetch_rows(ahead);
+                                       const loops::FourGroups* groups, int64_t n, T* out) {
   for (int64_t i = 0; i < n; i += kQuad, ++groups) {
     const int64_t x = groups->base, at = i + kQuad <= n ? i : n - kQuad;
     if constexpr (kIsCompensated<T>) {
@@ -134,10 +131,8 @@ void total_eight_groups(const Boxes<kY, kZ, T> boxes, const loops::EightGroups& 
 // total_short_groups() for 16-bit elements.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
-                                       const loops::EightGroups* groups, int64_t n, Ahead ahead,
-                                       T* out) {
+                                       const loops::EightGroups* groups, int64_t n, T* out) {
   constexpr int64_t kGroups = loops::EightGroups::kGroups;
-  boxes.prefetch_rows(ahead);
   for (int64_t i = 0; i < n; i += kGroups, ++groups) {
     const int64_t at = i + kGroups <= n ? i : n - kGroups;
     ExactSum sum = boxes.exact_sum(groups->base, kLanes);
@@ -149,12 +144,14 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
   }
 }
 
-// Rows of n totals each, from a plan of their groups.
-template <class T, class Groups>
+// Rows of n totals each, from a plan of their groups. Where ranges differ, nothing is prefetched
+// into the second cache.
+template <bool kPrefetches, class T, class Groups>
 __attribute__((noinline)) void total_picked_rows(const BoxRows<T>& rows, const Groups* groups,
-                                                 int64_t n, Ahead ahead, T* out) {
+                                                 int64_t n, int64_t ahead, T* out) {
   const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
-    total_short_groups(boxes, groups, n, ahead, out + r * n);
+    if constexpr (kPrefetches) boxes.template prefetch_rows<kFirstCache>(ahead, 2 * n);
+    total_short_groups(boxes, groups, n, out + r * n);
   };
   rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
 }
@@ -178,11 +175,11 @@ SOFTNPU_INLINE void total_halved(const Boxes<kY, kZ, T> boxes, int64_t span, T* 
 }
 
 // Rows of n totals each, `span` of them not of empty ranges.
-template <int kLocality, class T>
+template <bool kPrefetches, class T>
 __attribute__((noinline)) void total_halved_rows(const BoxRows<T>& rows, int64_t n, int64_t span,
                                                  int64_t ahead, T* out) {
   const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
-    if constexpr (kLocality != 0) boxes.template prefetch_rows<kLocality>(ahead);
+    if constexpr (kPrefetches) boxes.template prefetch_rows<kFirstCache>(ahead, span);
     total_halved(boxes, span, out + r * n);
     fill_short(n - 2 * span, out + r * n + 2 * span);
   };

@@ -64,29 +64,26 @@ struct Boxes {
     for (int y = 0; y < kY; ++y)
       for (int z = y == 0 ? 1 : 0; z < kZ; ++z) f(first + y * sy + z * sz);
   }
-  // Prefetches what lies `ahead` elements behind these boxes' rows, which follow each other.
-  template <int kLocality>
-  SOFTNPU_INLINE void prefetch_rows(int64_t ahead) const {
+  // Prefetches what lies `ahead` elements behind these boxes' rows, of n columns, together with
+  // the little that is between them.
+  template <int kCache>
+  SOFTNPU_INLINE void prefetch_rows(int64_t ahead, int64_t n) const {
+    if (sy > 2 * n) [[unlikely]]
+      return prefetch_columns<kCache>(ahead, n);
     for (int z = 0; z < kZ; ++z)
-      for (int64_t i = 0; i < kY * sy; i += kLine) prefetch<kLocality>(first + z * sz + i, ahead);
+      for (int64_t i = 0; i < kY * sy; i += kLine) prefetch<kCache>(first + z * sz + i, ahead);
   }
-  // The same for the first n columns of rows that do not.
-  template <int kLocality>
+  // The same for the first n columns, without what is between them.
+  template <int kCache>
   SOFTNPU_INLINE void prefetch_columns(int64_t ahead, int64_t n) const {
     for (int z = 0; z < kZ; ++z)
       for (int y = 0; y < kY; ++y)
-        for (int64_t i = 0; i < n; i += kLine)
-          prefetch<kLocality>(first + z * sz + y * sy + i, ahead);
+        for (int64_t i = 0; i < n; i += kLine) prefetch<kCache>(first + z * sz + y * sy + i, ahead);
   }
-  // Both, where to is only known while it runs.
-  SOFTNPU_INLINE void prefetch_rows(Ahead ahead) const {
-    ahead.with_locality([&]<int kLocality>() SOFTNPU_INLINED {
-      if constexpr (kLocality != 0) prefetch_rows<kLocality>(ahead.distance);
-    });
-  }
+  // The same where the cache is only known while it runs.
   SOFTNPU_INLINE void prefetch_columns(Ahead ahead, int64_t n) const {
-    ahead.with_locality([&]<int kLocality>() SOFTNPU_INLINED {
-      if constexpr (kLocality != 0) prefetch_columns<kLocality>(ahead.distance, n);
+    ahead.with_cache([&]<int kCache>() SOFTNPU_INLINED {
+      if constexpr (kCache != kNoCache) prefetch_columns<kCache>(ahead.distance, n);
     });
   }
 };

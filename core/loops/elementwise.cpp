@@ -93,10 +93,11 @@ bool has_one_type(const ElementwiseLayout& l) {
   return true;
 }
 
-// Where so many bytes of operands are taken to lie, `elements` of them the output's.
+// Where so many bytes of operands are taken to lie; the output has `elements`.
 void set_far(ElementwiseLayout& l, int64_t bytes, int64_t elements) {
-  const int64_t written = thread_count() == 1 ? 0 : elements * item_size(l.dtype[l.operands - 1]);
-  l.far = l.has_dense_rows() ? bytes - written >= kFarBytes : bytes >= kFarStridedBytes;
+  const int64_t output = elements * item_size(l.dtype[l.operands - 1]);
+  const int64_t kept = thread_count() == 1 ? 0 : std::min(output, kKeptOutputBytes);
+  l.far = l.has_dense_rows() ? bytes - kept >= kFarBytes : bytes >= kFarStridedBytes;
   l.prefetch = bytes >= kHugeBytes || (l.far && machine().is_intel);
   // FLOAT with exp from memory takes 0.97 of the time on a Xeon; 16-bit types take 1.05 as long.
   if (l.far && !machine().is_zen4 && l.dtype[0] == DType::f32 && has_one_type(l)) l.ahead = 512;

@@ -24,10 +24,12 @@ constexpr int64_t kRowElements = 2048;  // no row of a tile is longer
 constexpr int64_t kPageBytes = 4096;
 // Operands of this size together are taken to be in memory: others use the shared cache, too, and
 // writing past it makes up for the lines that it still had. smooth_l1 of 16 MB with one thread
-// 360 -> 250 us, of 12 MB up to 1.4 times slower. More threads read faster but do not write faster:
-// their inputs alone must have this size. On a quiet Zen 4, whose cores share a way to memory that
-// takes 27 GB/s, smooth_l1 of 16 MB takes 1.4 times, selu of 18 MB 1.8 times as long otherwise.
+// 360 -> 250 us, of 12 MB up to 1.4 times slower.
 constexpr int64_t kFarBytes = int64_t{16} << 20;
+// More threads read faster but do not write faster: so much of their output does not count. On a
+// quiet Zen 4, whose cores share a way to memory that takes 27 GB/s, smooth_l1 of 16 MB takes 1.4
+// times, selu of 18 MB 1.8 times as long otherwise.
+constexpr int64_t kKeptOutputBytes = int64_t{8} << 20;
 // The same where some rows are not dense.
 constexpr int64_t kFarStridedBytes = int64_t{24} << 20;
 

@@ -15,6 +15,7 @@ SOFTNPU_LEVEL_BEGIN
 // Sums of kCount elements side by side: sixteen, of DOUBLE also eight.
 template <class T, int64_t kElements = kLanes>
 struct LaneSum {
+  static_assert(kElements == kLanes);
   static constexpr int64_t kCount = kElements;
   Octet low, high;
 
@@ -39,6 +40,7 @@ struct LaneSum {
 // Two registers do not wait for each other: 0.85 to 0.95 of the time.
 template <int64_t kElements>
 struct LaneSum<double, kElements> {
+  static_assert(kElements % kOctet == 0);
   static constexpr int64_t kCount = kElements;
   static constexpr int64_t kOctets = kElements / kOctet;
   Sum<true, Octet> sums[kOctets];
@@ -65,24 +67,25 @@ struct BoxExtent {
   int64_t rows, sy, planes, sz, length, sx;
 };
 
-template <class Sum, class T>
+// total_lanes() for Total::kCount channels at a time.
+template <class Total, class T>
 SOFTNPU_INLINE void total_lanes_by(const T* first, const BoxExtent& box, int64_t nv, Ahead ahead,
                                    T* out) {
   constexpr int64_t kLine = 64 / sizeof(T);
   const auto column = [&](const T* in, bool prefetches) SOFTNPU_INLINED {
     const auto sum_at = [&](const T* at) SOFTNPU_INLINED {
       if (prefetches)
-        for (int64_t line = 0; line < Sum::kCount; line += kLine) prefetch(at + line, ahead);
-      return Sum(at);
+        for (int64_t line = 0; line < Total::kCount; line += kLine) prefetch(at + line, ahead);
+      return Total(at);
     };
-    Sum sum = sum_at(in);
+    Total sum = sum_at(in);
     for_other_rows(box.rows, box.sy, box.planes, box.sz,
                    [&](int64_t at) SOFTNPU_INLINED { sum.add(sum_at(in + at)); });
     return sum;
   };
-  for_steps<Sum::kCount>(0, nv, [&](int64_t v) SOFTNPU_INLINED {
-    const bool prefetches = ahead.any() && v % kLine == 0;
-    Sum total = column(first + v, prefetches);
+  for_steps<Total::kCount>(0, nv, [&](int64_t v) SOFTNPU_INLINED {
+    const bool prefetches = ahead.any() && (v % kLine == 0 || v + Total::kCount == nv);
+    Total total = column(first + v, prefetches);
     for (int64_t x = 1; x < box.length; ++x) total.add(column(first + v + x * box.sx, prefetches));
     total.store(out + v);
   });
@@ -92,7 +95,8 @@ SOFTNPU_INLINE void total_lanes_by(const T* first, const BoxExtent& box, int64_t
 // What lies `ahead` of each is prefetched.
 template <class T>
 void total_lanes(const T* first, const BoxExtent& box, int64_t nv, Ahead ahead, T* out) {
-  if (nv < kLanes) return total_lanes_by<LaneSum<T, kFewestLanes<T>>>(first, box, nv, ahead, out);
+  if constexpr (kFewestLanes<T> < kLanes)
+    if (nv < kLanes) return total_lanes_by<LaneSum<T, kFewestLanes<T>>>(first, box, nv, ahead, out);
   total_lanes_by<LaneSum<T>>(first, box, nv, ahead, out);
 }
 

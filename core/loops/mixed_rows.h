@@ -29,7 +29,8 @@ class MixedRow {
   }
   SOFTNPU_INLINE void prefetch_at(int64_t at) const {
     const int64_t item = item_size(type_);
-    for (int64_t i = 0; i < item; ++i) prefetch<2>(first_, at * step_ * item + i * kBlock);
+    for (int64_t i = 0; i < item; ++i)
+      prefetch<kSecondCache>(first_, at * step_ * item + i * kBlock);
   }
 
  private:

@@ -152,9 +152,18 @@ using Octet = double __attribute__((vector_size(64)));
 SOFTNPU_INLINE Octet load_octet(const float* in) {
   return (Octet)_mm512_cvtps_pd(_mm256_loadu_ps(in));
 }
+SOFTNPU_INLINE Octet load_octet(const f16* in) {
+  return (Octet)_mm512_cvtps_pd(_mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)in)));
+}
+SOFTNPU_INLINE Octet load_octet(const bf16* in) {
+  const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i*)in));
+  return (Octet)_mm512_cvtps_pd(_mm256_castsi256_ps(_mm256_slli_epi32(wide, 16)));
+}
+SOFTNPU_INLINE Octet load_octet(const double* in) { return (Octet)_mm512_loadu_pd(in); }
 SOFTNPU_INLINE void store_octet(Octet v, float* out) {
   _mm256_storeu_ps(out, _mm512_cvtpd_ps((__m512d)v));
 }
+SOFTNPU_INLINE void store_octet(Octet v, double* out) { _mm512_storeu_pd(out, (__m512d)v); }
 // a[0] + a[1], a[2] + a[3], …, b[0] + b[1], …
 SOFTNPU_INLINE Octet add_neighbours(Octet a, Octet b) {
   const __m512i evens = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);

@@ -22,7 +22,8 @@ void gather_row(const T* in, int64_t stride, int64_t n, bool far, T* out) {
   if (stride == 2)
     for (; i + kLanes < n; i += kLanes) {
       if (far)
-        for (int64_t at = 0; at < 2 * kLanes; at += kLine) prefetch<2>(in, (i + kAhead) * 2 + at);
+        for (int64_t at = 0; at < 2 * kLanes; at += kLine)
+          prefetch<kSecondCache>(in, (i + kAhead) * 2 + at);
       copy_even(in + i * 2, out + i);
     }
   for (; i < n; ++i) out[i] = in[i * stride];

@@ -62,12 +62,11 @@ SOFTNPU_INLINE auto with_inputs(const F& f) {
   }(std::make_integer_sequence<int, kInputs>{});
 }
 
-// Prefetches n elements into the second cache, or the first (kLocality 3); they may lie behind the
-// operand.
-template <int kLocality = 2, class T>
+// Prefetches n elements into a cache; they may lie behind the operand.
+template <int kCache = kSecondCache, class T>
 SOFTNPU_INLINE void prefetch_row(const T* row, int64_t n) {
   constexpr int64_t kLine = 64 / sizeof(T);
-  for (int64_t i = 0; i < n; i += kLine) prefetch<kLocality>(row, i);
+  for (int64_t i = 0; i < n; i += kLine) prefetch<kCache>(row, i);
 }
 
 // The loops take the formula by value: behind a reference its numbers might change with every

@@ -97,7 +97,7 @@ void transpose_squares(const T* in, int64_t sx, int64_t nx, int64_t ny, float* o
   for (int64_t x = 0; x < nx; x += kLanes)
     for (int64_t y = 0; y < ny; y += kLanes) {
       if constexpr (kPrefetches)
-        for (int64_t i = 0; i < kLanes; ++i) prefetch<2>(in, (x + i) * sx + y + 2 * ny);
+        for (int64_t i = 0; i < kLanes; ++i) prefetch<kSecondCache>(in, (x + i) * sx + y + 2 * ny);
       transpose_square(in + x * sx + y, sx, out + y * so + x, so);
     }
 }
@@ -196,7 +196,7 @@ void transpose_raw_block(const T* in, int64_t sx, int64_t nx, int64_t ny, int64_
       // Into the second cache: float16 with channels last 16M takes 0.75 of the time on a Zen 4,
       // and columns a power of two apart would push each other out of the first.
       if (ahead != 0)
-        for (int64_t i = 0; i < columns; ++i) prefetch<2>(from, i * sx + ahead);
+        for (int64_t i = 0; i < columns; ++i) prefetch<kSecondCache>(from, i * sx + ahead);
       if (columns == kSquareSide && rows == kSquareSide)
         transpose_raw_square<true>(from, sx, columns, rows, to, so);
       else

@@ -135,6 +135,16 @@ kernels::UpsampleAxis make_axis(int64_t in, int64_t out) {
   return make_axis(in, out, static_cast<float>(out) / static_cast<float>(in));
 }
 
+void group_channels(kernels::UpsampleNearest3dBackwardTask& task, int threads) {
+  constexpr int64_t kFewest = 128;  // of a group
+  if (!task.channels_inner) return;
+  while (task.rows() < 2 * threads && task.rows() % threads != 0 && task.channels % 2 == 0 &&
+         task.channels >= 2 * kFewest) {
+    task.channels /= 2;
+    task.channel_groups *= 2;
+  }
+}
+
 void plan_row_steps(kernels::UpsampleNearest3dBackwardTask& task) {
   kernels::UpsampleAxis& w = task.w;
   if (has_planes_of_short_rows(task)) join_rows(task);

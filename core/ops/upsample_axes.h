@@ -14,6 +14,9 @@ namespace softnpu::ops {
 kernels::UpsampleAxis make_axis(int64_t in, int64_t out, float scale);
 kernels::UpsampleAxis make_axis(int64_t in, int64_t out);  // with the scale out / in
 
+// Puts channels that are side by side into groups, where there are too few rows for all threads.
+void group_channels(kernels::UpsampleNearest3dBackwardTask& task, int threads);
+
 // Cuts rows into tiles and lists what their sums are of, once all else in the task is set.
 void plan_row_steps(kernels::UpsampleNearest3dBackwardTask& task);
 
