@@ -73,6 +73,7 @@ def _speedup(plt: Any, results: Results) -> Any:
     axes.set_yticks(range(len(groups)), list(reversed(groups)))
     label = "times faster than PyTorch; a dot is a case (orange: PyTorch is faster), a bar a median"
     axes.set_xlabel(label)
+    figure.tight_layout()
     return figure
 
 
