@@ -95,6 +95,24 @@ def test_one_long_sum_does_not_depend_on_threads(name: str, axis: int) -> None:
             assert same_bits(run(), expected), f"{count} threads"
 
 
+@pytest.mark.parametrize("name", ["float32", "float16", "float64"])
+@pytest.mark.parametrize("inner", [(1, 1, 1), (1, 3, 2), (2, 1, 5)], ids=str)
+def test_threads_share_channels(name: str, inner: tuple[int, int, int]) -> None:
+    """Law: few rows of many channels side by side have the same bits for any number of threads."""
+    outer, channels = (5, 6, 7), 1024
+    grad = sp.random_values(np.random.default_rng(74), (1, *outer, channels), np.dtype(name))
+    size = (1, *inner, channels)
+    for layout in (Layout("dense"), Layout("gaps", pads=(0, 0, 0, 1, 3))):
+        written = []
+        for count in (*laws.THREADS, 5):
+            out = place_output(size, grad.dtype, layout)
+            with laws.threads(count):
+                softnpu.upsample_nearest3d_backward(grad, outer, size, format="NDHWC", out=out.view)
+            assert out.surroundings_unchanged()
+            written.append(out.view.copy())
+        assert all(same_bits(result, written[0]) for result in written)
+
+
 def test_the_default_is_what_the_process_may_use() -> None:
     """Law: a process that is bound to one processor gets one thread."""
     source = """
