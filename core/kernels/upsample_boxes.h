@@ -103,8 +103,8 @@ class UpsampleBoxes {
     const int64_t in_box = rows() * planes();
     if (in_box == 1 || (sizeof(T) == 2 && in_box <= 4)) return true;
     if (is_large(n)) return false;
-    if (sizeof(T) == 8 && n <= kUpsampleTile) return in_box == 2 || !ahead_.any();
-    return sizeof(T) == 2 || n > kUpsampleTile;
+    if (sizeof(T) == 2 || n > kUpsampleTile) return true;
+    return kCompensated && (in_box == 2 || !ahead_.any());
   }
 #endif
 

@@ -39,7 +39,7 @@ struct UpsampleNearest3dBackwardTask {
   UpsampleAxis d, h, w;
   // Channels are dense in gradOut: they are summed side by side, else one after the other.
   bool channels_inner = false;
-  // Such channels may be in groups, `channels` being those of one, and there so many groups.
+  // Such channels may be dealt to threads in groups: so many, of `channels` each.
   int64_t channel_groups = 1;
   bool far = false;          // the operands are in memory, not in a cache
   bool prefetches = false;   // elements of gradOut

@@ -147,8 +147,6 @@ class ElementwisePlan {
   }
 
  private:
-  // What a piece has at least.
-  static constexpr int64_t kGrain = 8192;
   // Below this, dense rows take less time on one thread than on two: selu with 16K elements 2.4
   // instead of 2.9 us.
   static constexpr int64_t kAlone = 22 * kTileElements;

@@ -19,7 +19,7 @@ SOFTNPU_LEVEL_BEGIN
 SOFTNPU_INLINE double select(bool condition, double a, double b) { return condition ? a : b; }
 SOFTNPU_INLINE double fused_add(double a, double b) { return a + b; }
 SOFTNPU_INLINE double fused_subtract(double a, double b) { return a - b; }
-// As V, double or Quad or Octet.
+// As V: double, Quad or Octet.
 template <class V, class T>
 SOFTNPU_INLINE V load_as(const T* in) {
   if constexpr (std::is_same_v<V, double>) return static_cast<double>(widen(*in));

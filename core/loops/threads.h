@@ -29,6 +29,9 @@ struct RangeBody {
   void (*call)(void* object, int64_t begin, int64_t end, int worker);
 };
 
+// The grain of most kernels, in elements: to share fewer costs more than computing them.
+constexpr int64_t kGrain = 8192;
+
 // Runs `body` over [0, count) in pieces of `grain` or more, on up to `workers` threads, the calling
 // one among them. The body must not throw, and its results must not depend on where the pieces are
 // cut. Runs on the calling thread alone when there is no more than one piece, or while another

@@ -203,7 +203,7 @@ Status MaxUnpool3dBackwardPlan::run(std::byte* const* origins, std::byte* /*work
   const kernels::KernelTable& table = kernels::active_table();
   std::mutex mutex;
   kernels::BadIndex first;
-  loops::parallel_for(task_.positions(), 8192, loops::thread_count(),
+  loops::parallel_for(task_.positions(), loops::kGrain, loops::thread_count(),
                       [&](int64_t begin, int64_t end, int) {
                         const kernels::BadIndex bad = table.max_unpool3d_backward(
                             task_, origins[0], reinterpret_cast<const int64_t*>(origins[2]),

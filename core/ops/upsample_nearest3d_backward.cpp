@@ -78,9 +78,6 @@ Status check_limits(const Dims& out, const Dims& in, RuleId /*rule*/) {
 
 bool scales_given(const Args& a) { return a.scales_d > 0 && a.scales_h > 0 && a.scales_w > 0; }
 
-// What a piece of work has at least, in elements of the larger side.
-constexpr int64_t kGrain = 8192;
-
 // From how many bytes of operands on it pays to prefetch elements: before memory has to be read,
 // because a cache that is shared with others has less room than its size says.
 int64_t least_bytes_to_prefetch(const kernels::UpsampleNearest3dBackwardTask& task) {
@@ -199,7 +196,7 @@ UpsampleNearest3dBackward::Plan UpsampleNearest3dBackward::plan(const Args& a) {
   task.prefetches = bytes >= least_bytes_to_prefetch(task);
   task.into_second = prefetches_into_second(task, bytes);
   task.stream = bytes >= least_bytes_to_stream(task, in.numel() > out.numel());
-  if (out.numel() >= 2 * kGrain) group_channels(task, loops::thread_count());
+  if (out.numel() >= 2 * loops::kGrain) group_channels(task, loops::thread_count());
   plan_row_steps(task);
   return Plan(std::move(task));
 }
@@ -209,7 +206,7 @@ Status UpsampleNearest3dBackwardPlan::run(std::byte* const* origins, std::byte* 
   const auto size = [](const kernels::UpsampleAxis& axis) { return std::max(axis.in, axis.out); };
   const int64_t elements = task_.batch * task_.channels * task_.channel_groups * size(task_.d) *
                            size(task_.h) * size(task_.w);
-  const int64_t grain = std::max<int64_t>(1, kGrain * rows / std::max<int64_t>(elements, 1));
+  const int64_t grain = std::max<int64_t>(1, loops::kGrain * rows / std::max<int64_t>(elements, 1));
   const kernels::KernelTable& table = kernels::active_table();
   loops::parallel_for(rows, grain, workers_, [&](int64_t begin, int64_t end, int worker) {
     std::byte* scratch = workspace + static_cast<uint64_t>(worker) * kernels::kUpsampleScratchBytes;

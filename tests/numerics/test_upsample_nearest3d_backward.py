@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,9 +22,8 @@ from softnpu import reference
 from tests.support import accuracy
 from tests.support import specials as sp
 from tests.support.ulp import distance, same_bits
+from tests.support.upsample import Array, Sizes, both
 
-Array = npt.NDArray[Any]
-Sizes = tuple[int, int, int]
 Batch = tuple[Array, Sizes]
 
 WHOLE = 10**6
@@ -71,13 +69,6 @@ RANGES: dict[str, Callable[[np.random.Generator, np.dtype[Any]], Iterator[Batch]
     "small boxes, all bits": small_boxes_all_bits,
     "million terms": million_terms,
 }
-
-
-def both(grad: Array, inner: Sizes, *scales: float) -> tuple[Array, npt.NDArray[np.float64]]:
-    """Return what the device and the reference compute for NCDHW."""
-    outer, size = grad.shape[2:], (*grad.shape[:2], *inner)
-    got = softnpu.upsample_nearest3d_backward(grad, outer, size, *scales)
-    return got, reference.upsample_nearest3d_backward(grad, outer, size, *scales)
 
 
 @pytest.mark.parametrize("row", accuracy.rows("upsample_nearest3d_backward"))

@@ -6,31 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import softnpu
-from softnpu import reference
 from tests.support import specials as sp
 from tests.support.ulp import distance, same_bits
-
-Array = npt.NDArray[Any]
-Sizes = tuple[int, int, int]
-
-
-def both(grad: Array, inner: Sizes) -> tuple[Array, npt.NDArray[np.float64]]:
-    """Return what the device and the reference compute for NCDHW."""
-    outer, size = grad.shape[2:], (*grad.shape[:2], *inner)
-    got = softnpu.upsample_nearest3d_backward(grad, outer, size)
-    return got, reference.upsample_nearest3d_backward(grad, outer, size)
-
-
-def channels_last(grad: Array, inner: Sizes) -> Array:
-    """Return what the device computes for the same gradient with channels side by side."""
-    last = np.ascontiguousarray(np.moveaxis(grad, 1, -1))
-    size = (grad.shape[0], *inner, grad.shape[1])
-    got = softnpu.upsample_nearest3d_backward(last, grad.shape[2:], size, format="NDHWC")
-    return np.ascontiguousarray(np.moveaxis(got, -1, 1))
+from tests.support.upsample import Sizes, both, channels_last
 
 
 @pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of upsample_nearest3d_backward in one layout and the other, for tests that compare them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import softnpu
+from softnpu import reference
+
+Array = npt.NDArray[Any]
+Sizes = tuple[int, int, int]
+
+
+def both(grad: Array, inner: Sizes, *scales: float) -> tuple[Array, npt.NDArray[np.float64]]:
+    """Return what the device and the reference compute for NCDHW."""
+    outer, size = grad.shape[2:], (*grad.shape[:2], *inner)
+    got = softnpu.upsample_nearest3d_backward(grad, outer, size, *scales)
+    return got, reference.upsample_nearest3d_backward(grad, outer, size, *scales)
+
+
+def channels_last(grad: Array, inner: Sizes) -> Array:
+    """Return what the device computes for the same gradient with channels side by side."""
+    last = np.ascontiguousarray(np.moveaxis(grad, 1, -1))
+    size = (grad.shape[0], *inner, grad.shape[1])
+    got = softnpu.upsample_nearest3d_backward(last, grad.shape[2:], size, format="NDHWC")
+    return np.ascontiguousarray(np.moveaxis(got, -1, 1))
