@@ -41,11 +41,21 @@ def test_every_layout_and_type_has_cases() -> None:
     """What the benchmark promises to measure."""
     assert values_of("layout") >= {
         *("contiguous", "offset", "power-of-two", "transposed", "channels-last", "sliced"),
-        *("rows", "columns", "scalar", "stride-0", "out-transposed", "out-sliced"),
+        *("rows", "columns", "scalar", "stride-0"),
+        *("out-transposed", "out-channels-last", "out-sliced"),
         *("ncdhw", "ndhwc", "allocating", "numpy", "torch", "c-api"),
     }
     assert values_of("dtype") >= {"float32", "float16", "bfloat16", "float64", "int8", "int32"}
-    assert values_of("variant") >= {"exp", "result", "x2", "x1.5", "x0.5", "x3.3", "x2,1.5,0.5"}
+    assert values_of("variant") >= {
+        "exp",
+        "result",
+        "x2",
+        "x1.5",
+        "x0.5",
+        "x3.3",
+        "x2,1.5,0.5",
+        "x8",
+    }
     assert values_of("variant") >= {"pooling", "sorted", "random"}
 
 
@@ -103,6 +113,34 @@ def test_both_sides_agree(case: Case) -> None:
     prepared = case.prepare(Arrays(torch))
     assert (prepared.peer is None) == (case.operator == "selu_backward" and "int" in case.dtype)
     agree(case, prepared)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("layout", ["contiguous", "transposed", "sliced"])
+def test_new_values_lie_as_the_old_ones_did(layout: str) -> None:
+    """Each time others, of the same layout, and both sides see them."""
+    torch = pytest.importorskip("torch")
+    (case,) = cases.select(TABLE, [f"selu_backward/float32/{layout}/64K"])
+    prepared = case.prepare(Arrays(torch))
+    assert prepared.renew is not None
+    seen = []
+    for _ in range(4):
+        agree(case, prepared)
+        seen.append(to_numpy(prepared.out).copy())
+        prepared.renew()
+    for one in seen[1:]:
+        assert (one != seen[0]).mean() > 0.5  # where both are positive, selu's gradient is the same
+
+
+@pytest.mark.torch
+def test_values_are_renewed_where_branches_on_them_could_be_learned() -> None:
+    """Of elementwise operands from 16K to 256K elements; elsewhere a call would be disturbed."""
+    torch = pytest.importorskip("torch")
+    arrays = Arrays(torch)
+    for case in cases.select(TABLE, ["selu_backward/float32/", "unpool*pooling/float32*"]):
+        if case.elements < 2 << 20 and case.group not in ("call", "allocating"):
+            expected = "selu" in case.operator and case.size in ("16K", "64K", "256K")
+            assert (case.prepare(arrays).renew is not None) == expected, case.id
 
 
 def test_sides_that_do_different_work_are_an_error() -> None:

@@ -52,6 +52,22 @@ def test_the_seconds_of_a_call_are_found() -> None:
     assert timings["short"].calls * 1e-6 == pytest.approx(Plan().round_time, rel=0.35)
 
 
+def test_what_comes_before_each_call_is_not_timed() -> None:
+    """It runs as often as the call, and its seconds are in no number."""
+    machine = Machine()
+
+    def before() -> None:
+        machine.ran.append("before")
+        machine.now += 100.0
+
+    def call() -> None:
+        machine.ran.append("call")
+        machine.now += 0.5
+
+    assert timed(call, machine.clock, before)(3) == pytest.approx(1.5)
+    assert machine.ran == ["before", "call"] * 3
+
+
 def test_sides_take_turns() -> None:
     """In each round every side once, and the order turns around from round to round."""
     machine = Machine()

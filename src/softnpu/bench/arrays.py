@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +19,8 @@ NumpyArray = npt.NDArray[Any]
 ALIGNMENT = 64
 # A prime length, so that the pattern does not come back at the same column of every row.
 _BLOCK = 1_048_573
+# How far apart in it values begin that replace each other.
+_STEP = 98_731
 
 
 def dtype_of(name: str) -> np.dtype[Any]:
@@ -53,6 +57,17 @@ class Arrays:
         self._fill(buffer, dtype, seed)
         return self.wrap(place(buffer, shape, layout))
 
+    def renewed(
+        self, shape: tuple[int, ...], dtype: str, seed: int, layout: str = "contiguous"
+    ) -> tuple[Any, Callable[[], Any]]:
+        """Make such a tensor, and a call by which PyTorch's threads write other values to it."""
+        buffer = self._buffer(room(shape, layout), dtype)
+        self._fill(buffer, dtype, seed)
+        block, target = self.wrap(self._block(dtype)), self.wrap(buffer)
+        starts = range(_STEP // 2, _BLOCK - buffer.size, _STEP)  # where no seed starts
+        others = itertools.cycle([block[start : start + buffer.size] for start in starts])
+        return self.wrap(place(buffer, shape, layout)), lambda: target.copy_(next(others))
+
     def constant(self, values: NumpyArray) -> Any:
         """Make an array that holds ``values``."""
         buffer = self._buffer(values.size, values.dtype.name)
@@ -80,7 +95,7 @@ class Arrays:
     def _fill(self, buffer: NumpyArray, dtype: str, seed: int) -> None:
         block = self._block(dtype)
         # Every seed starts elsewhere in the block.
-        start = seed * 98_731 % _BLOCK
+        start = seed * _STEP % _BLOCK
         first = min(buffer.size, _BLOCK - start)
         buffer[:first] = block[start : start + first]
         for at in range(first, buffer.size, _BLOCK):

@@ -54,9 +54,11 @@ class Session:
         """Time one case."""
         prepared = case.prepare(self.arrays)
         agree(case, prepared)
-        sides: dict[str, Side] = {"softnpu": prepared.softnpu_timed or timed(prepared.softnpu)}
+        renew = prepared.renew
+        ours = prepared.softnpu_timed or timed(prepared.softnpu, before=renew)
+        sides: dict[str, Side] = {"softnpu": ours}
         if prepared.peer is not None:
-            sides["peer"] = timed(prepared.peer)
+            sides["peer"] = timed(prepared.peer, before=renew)
         if self.ceilings is not None and case.elements >= CEILING_FROM and case.bytes:
             sides["triad"] = self.ceilings.triad(case.bytes)
         timings, busy = self._quietly(sides)

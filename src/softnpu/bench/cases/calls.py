@@ -57,7 +57,7 @@ class SmallCall:
             result = np.empty(out.shape, np.float32)
             seen = [to_numpy(one) for one in inputs]
             call = CApiCall(OPERATORS.index(self.operator), seen, result)
-            return Prepared(call, peer, None, call.timed)
+            return Prepared(call, peer, softnpu_timed=call.timed)
         if self.way == "numpy":
             inputs, out = [to_numpy(one) for one in inputs], to_numpy(out)
         return Prepared(self._ours(inputs, out), peer, out)

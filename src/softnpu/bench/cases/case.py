@@ -65,6 +65,8 @@ class Prepared:
     softnpu: Call
     peer: Call | None = None
     out: Any = None
+    # Gives the inputs other values, so that no processor learns what branches on them will do.
+    renew: Call | None = None
     # A call that times itself, for what Python cannot call directly: seconds for n calls.
     softnpu_timed: Callable[[int], float] | None = None
 
