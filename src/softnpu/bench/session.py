@@ -73,6 +73,7 @@ class Session:
         """
         attempts = []
         for pause in (*PAUSES, 0.0):
+            machine.return_freed_memory()
             cores = len(os.sched_getaffinity(0))
             start, others = time.perf_counter(), machine.others_seconds()
             timings = measure(sides, self.plan)

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the benchmark asks of the machine."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+import pytest
+
+from softnpu.bench import machine
+
+
+def resident() -> int:
+    """Bytes of this process that are in memory."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    (line,) = (line for line in lines if line.startswith("VmRSS:"))
+    return int(line.split()[1]) * 1024
+
+
+@pytest.mark.skipif(
+    not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="only glibc keeps and returns memory so"
+)
+def test_freed_memory_is_returned_to_the_system() -> None:
+    """So that results of one case are not made where another's arrays were."""
+    blocks = [bytearray(b"x" * 100_000) for _ in range(600)]
+    last = bytearray(120_000)  # behind them, or they would be returned at once; too long for a gap
+    blocks.clear()
+    before = resident()
+    machine.return_freed_memory()
+    assert before - resident() > 30 << 20
+    assert len(last) == 120_000
