@@ -20,7 +20,10 @@ struct UpsampleAxis {
   int64_t longest = 0;  // of all ranges
   bool halved = false;  // ranges hold one element and none in turn; the last ones may hold none
 
-  // Of w only. Tiles are pieces of a row, element tiles[i] to tiles[i + 1] of gradInput. Where
+  // Of w only. It is one row with the channels inside it; `start` holds only where tiles begin
+  // then.
+  bool joined = false;
+  // Tiles are pieces of a row, element tiles[i] to tiles[i + 1] of gradInput. Where
   // ranges differ but are short, picks[longest · tiles[i] …] lists for each place in a range, and
   // for each element of tile i, which of the tile's sums to take: nx for a sum of 0, nx + 1 for one
   // of -0.

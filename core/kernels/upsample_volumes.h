@@ -24,8 +24,8 @@ class UpsampleVolumes {
     constexpr int64_t kShort = kQuad + 1;
     const UpsampleAxis& w = task_.w;
     const bool short_rows = w.start.back() <= kShort || (w.in < kQuad && w.factor == 0);
-    return short_rows && !task_.channels_inner && !task_.stream && w.tiles.size() == 2 &&
-           task_.batch * task_.channels >= kQuad;
+    return short_rows && !w.joined && !task_.channels_inner && !task_.stream &&
+           w.tiles.size() == 2 && task_.batch * task_.channels >= kQuad;
   }
 
   // From gradOut's volumes to gradInput's.

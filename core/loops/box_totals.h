@@ -194,7 +194,12 @@ SOFTNPU_INLINE void total_each_position(const Boxes<kY, kZ, T> row, int64_t sx,
   for (int64_t w = 0; w < n; ++w, out += nv) {
     const int64_t length = start[w + 1] - start[w];
     const Boxes<kY, kZ, T> boxes = row.from(start[w] * sx);
-    if constexpr (!kPieces) boxes.prefetch_columns(ahead, length * sx);
+    if constexpr (!kPieces) {
+      if (sx <= 2 * nv) [[likely]]
+        boxes.prefetch_columns(ahead, length * sx);
+      else  // without what is between the positions
+        for (int64_t x = 0; x < length; ++x) boxes.from(x * sx).prefetch_columns(ahead, nv);
+    }
     const auto prefetch_piece = [&](int64_t v) SOFTNPU_INLINED {
       constexpr int64_t kPiece = Boxes<kY, kZ, T>::kLine * 8 / (kY * kZ);
       if (!kPieces || v % kPiece != 0) return;

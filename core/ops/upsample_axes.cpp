@@ -94,7 +94,7 @@ void join_rows(kernels::UpsampleNearest3dBackwardTask& task) {
 void join_channels(kernels::UpsampleNearest3dBackwardTask& task) {
   kernels::UpsampleAxis& w = task.w;
   const int64_t side = task.channels;
-  std::vector<int64_t> start(static_cast<size_t>(w.in * side) + 1);  // read where tiles begin
+  std::vector<int64_t> start(static_cast<size_t>(w.in * side) + 1);
   for (size_t i = 0; i < w.start.size(); ++i)
     start[i * static_cast<size_t>(side)] = w.start[i] * side;
   w.start = std::move(start);
@@ -104,6 +104,7 @@ void join_channels(kernels::UpsampleNearest3dBackwardTask& task) {
   w.in_stride = w.out_stride = 1;
   w.factor = 0;  // the ranges of w alone were alike, or every second one empty
   w.halved = false;
+  w.joined = true;
   task.channels = 1;
   task.channels_inner = false;
 }

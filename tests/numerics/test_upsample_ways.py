@@ -96,6 +96,47 @@ def test_every_way_gives_the_same_bits(dtype: np.dtype[Any], outer: Sizes, inner
 
 
 @pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
+@pytest.mark.parametrize("batch", [1, 3, 4, 9])
+def test_narrow_volumes_in_both_orders(dtype: np.dtype[Any], batch: int) -> None:
+    """Law: few channels in rows of few elements give the same bits beside each other, whether
+    volumes are taken one by one or several at a time.
+    """
+    rng = np.random.default_rng(39)
+    for channels in (2, 3, 4, 5, 8, 9):
+        for out_width, width in ((1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (1, 3), (5, 2), (17, 1)):
+            grad = sp.random_values(rng, (batch, channels, 2, 3, out_width), dtype)
+            got, expected = both(grad, (1, 3, width))
+            assert distance(got, expected).max() <= 1, (channels, out_width, width)
+            assert same_bits(channels_last(grad, (1, 3, width)), got), (channels, out_width, width)
+
+
+def test_a_step_that_is_never_taken_costs_nothing() -> None:
+    """Law: along an axis of one element any stride is the same. Prefetching all that such a stride
+    spans would not end.
+    """
+    shape, result = (1, 64, 1600, 1, 32), (1, 32, 800, 2, 32)
+    grad = np.random.default_rng(40).standard_normal(shape, dtype=np.float32)
+    strides = [*grad.strides[:3], 1 << 42, grad.strides[4]]
+    far = np.lib.stride_tricks.as_strided(grad, shape, strides)
+    outer = (64, 1600, 1)
+    expected = softnpu.upsample_nearest3d_backward(grad, outer, result, format="NDHWC")
+    got = softnpu.upsample_nearest3d_backward(far, outer, result, format="NDHWC")
+    assert same_bits(got, expected)
+
+
+@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
+def test_channels_beside_each_other_in_positions_that_are_apart(dtype: np.dtype[Any]) -> None:
+    """Law: with w outermost in memory the bits are those of dense positions."""
+    values = np.random.default_rng(41).standard_normal((2, 40, 60, 24, 32), dtype=np.float32)
+    grad = values.astype(dtype)
+    turned = np.ascontiguousarray(grad.transpose(3, 0, 1, 2, 4)).transpose(1, 2, 3, 0, 4)
+    outer, result = (40, 60, 24), (2, 20, 30, 12, 32)
+    expected = softnpu.upsample_nearest3d_backward(grad, outer, result, format="NDHWC")
+    got = softnpu.upsample_nearest3d_backward(turned, outer, result, format="NDHWC")
+    assert same_bits(got, expected)
+
+
+@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
 @pytest.mark.parametrize("channels", [1025, 1030])
 def test_more_channels_than_a_tile_has(dtype: np.dtype[Any], channels: int) -> None:
     """Law: channels side by side give the same bits where they take several tiles, too."""
