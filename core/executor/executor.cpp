@@ -91,9 +91,14 @@ Status Executor::set_address(Counted counted, size_t index, const void* handle, 
   std::byte* const before = found->tensor.data;
   const uint64_t time = runtime::memory_time();
   found->tensor.data = static_cast<std::byte*>(address);
-  std::vector<Operand> now;
-  for (const Bound& o : operands_) now.push_back({o.name, {&o.tensor, o.handle}, o.use});
-  Status status = check_addresses(traits_, now, Memory::device);
+  const auto view = [](const Bound& o) { return Operand{o.name, {&o.tensor, o.handle}, o.use}; };
+  // What lies in memory that was freed overlaps nothing: it waits for its own new address, without
+  // which no launch takes it.
+  std::vector<Operand> live;
+  for (const Bound& o : operands_)
+    if (&o == found || runtime::was_allocated_at(o.time, o.tensor.origin()))
+      live.push_back(view(o));
+  Status status = check_new_address(traits_, view(*found), live);
   if (status.ok())
     found->time = time;
   else

@@ -80,8 +80,6 @@ Status check_overlap(const OperatorTraits& traits, std::span<const Operand> oper
   return {};
 }
 
-}  // namespace
-
 Status check_addresses(const OperatorTraits& traits, std::span<const Operand> operands,
                        Memory memory) {
   // One check for all operands, then the next: that is the order of the contract.
@@ -96,6 +94,20 @@ Status check_addresses(const OperatorTraits& traits, std::span<const Operand> op
     RETURN_IF_FAILED(every([&](const Operand& o, size_t i) { return find_room(o, rooms[i]); }));
     RETURN_IF_FAILED(every([](const Operand& o, size_t) { return check_aligned(o); }));
     RETURN_IF_FAILED(every([&](const Operand& o, size_t i) { return check_room(o, rooms[i]); }));
+  }
+  return check_overlap(traits, operands);
+}
+
+}  // namespace
+
+Status check_new_address(const OperatorTraits& traits, const Operand& changed,
+                         std::span<const Operand> operands) {
+  if (needs_data(changed)) {
+    int64_t room;
+    RETURN_IF_FAILED(check_present(changed));
+    RETURN_IF_FAILED(find_room(changed, room));
+    RETURN_IF_FAILED(check_aligned(changed));
+    RETURN_IF_FAILED(check_room(changed, room));
   }
   return check_overlap(traits, operands);
 }

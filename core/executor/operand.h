@@ -63,9 +63,11 @@ enum class Memory : uint8_t { device, host };
 SOFTNPU_EXPORT Status check_common(const OperatorTraits& traits, std::span<const Operand> operands,
                                    Memory memory);
 
-// The part of them that depends on addresses: data present, device memory, overlap.
-SOFTNPU_EXPORT Status check_addresses(const OperatorTraits& traits,
-                                      std::span<const Operand> operands, Memory memory);
+// The part of them that depends on addresses, for an operand that gets a new one: data present,
+// device memory, and that none of `operands`, it and those whose memory was not freed, overlaps
+// an output.
+SOFTNPU_EXPORT Status check_new_address(const OperatorTraits& traits, const Operand& changed,
+                                        std::span<const Operand> operands);
 
 // Private formats have a storage layout that a view cannot describe.
 SOFTNPU_EXPORT Status check_format(const char* name, const Tensor& tensor);

@@ -207,3 +207,26 @@ def test_freed_memory_is_refused_until_it_is_replaced(elu: Prepared) -> None:
     session.check(set_output(planned.executor, 0, elu.arguments["gradInput"], address))
     launch(elu, planned)
     elu.assert_computed()
+
+
+def test_addresses_are_replaced_one_after_the_other_when_all_were_freed(elu: Prepared) -> None:
+    """What still waits for its new address is in nobody's way, and no launch takes it; what has one
+    must not be overlapped.
+    """
+    session, there = elu.session, elu.arguments
+    planned = repeatable(elu)
+    new = {name: session.malloc(64) for name in ("gradOutput", "selfOrResult", "gradInput")}
+    for name in new:
+        session.check(session.api.aclrtFree(elu.arrays[name].address))
+    for index, name in enumerate(("gradOutput", "selfOrResult")):
+        session.upload(elu.arrays[name].like, new[name])
+        assert elu.launch(planned) == INVALID
+        set_input = session.api.aclSetInputTensorAddr
+        session.check(set_input(planned.executor, index, there[name], new[name]))
+    set_output = session.api.aclSetOutputTensorAddr
+    assert set_output(planned.executor, 0, there["gradInput"], new["gradOutput"] + 4) == INVALID
+    assert "gradInput overlaps gradOutput" in session.message()
+    session.check(set_output(planned.executor, 0, there["gradInput"], new["gradInput"]))
+    launch(elu, planned)
+    result = session.download(new["gradInput"], 16).view(np.float32).reshape(2, 2)
+    np.testing.assert_array_equal(result, elu.expect)
