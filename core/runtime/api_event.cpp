@@ -22,8 +22,10 @@ aclError with_event(std::string_view function, aclrtEvent event, Body&& body) {
 template <class Body>
 aclError with_event_and_stream(std::string_view function, aclrtEvent event, aclrtStream stream,
                                Body&& body) {
-  return with_event(function, event, [&](Event& found_event) -> Status {
+  return entry(function, [&]() -> Status {
+    std::shared_ptr<Event> found_event;
     std::shared_ptr<Stream> found_stream;
+    RETURN_IF_FAILED(find_event("event", event, found_event));
     RETURN_IF_FAILED(find_stream(stream, found_stream));
     return body(found_event, found_stream);
   });
@@ -52,19 +54,17 @@ aclError aclrtDestroyEvent(aclrtEvent event) {
 
 aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
   return with_event_and_stream("aclrtRecordEvent", event, stream,
-                               [](Event& e, const auto& s) { return e.record(s); });
+                               [](const auto& e, const auto& s) { return e->record(s); });
 }
 
 aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
-  return with_event_and_stream("aclrtResetEvent", event, stream, [](Event& e, const auto&) {
-    e.reset();
-    return Status();
-  });
+  return with_event_and_stream("aclrtResetEvent", event, stream,
+                               [](const auto& e, const auto& s) { return Event::reset(e, *s); });
 }
 
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
   return with_event_and_stream("aclrtStreamWaitEvent", event, stream,
-                               [](Event& e, const auto& s) { return e.hold_back(*s); });
+                               [](const auto& e, const auto& s) { return e->hold_back(*s); });
 }
 
 aclError aclrtSynchronizeEvent(aclrtEvent event) {

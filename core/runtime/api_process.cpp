@@ -2,6 +2,7 @@
 // aclInit and aclFinalize, what the machine is, and the thread's last errors.
 #include "acl/acl.h"
 #include "base/dtype.h"
+#include "base/float_state.h"
 #include "base/half.h"
 #include "base/last_error.h"
 #include "runtime/entry.h"
@@ -68,6 +69,7 @@ size_t aclDataTypeSize(aclDataType dataType) {
 }
 
 aclFloat16 aclFloatToFloat16(float value) {
+  const DefaultFloats floats;
   if (value != value) return 0x7BFF;
   const uint16_t half = float_to_half(value);
   // Saturates where the conversion gives an infinity.
@@ -75,6 +77,7 @@ aclFloat16 aclFloatToFloat16(float value) {
 }
 
 float aclFloat16ToFloat(aclFloat16 value) {
+  const DefaultFloats floats;
   if ((value & 0x7C00) != 0x7C00) return half_to_float(value);
   const bool is_nan = (value & 0x3FF) != 0;
   const float magnitude = is_nan ? 98304.0f : 65536.0f;

@@ -38,8 +38,11 @@ std::shared_ptr<Context> make_context(int32_t device, bool is_default) {
 void retire(Context& context) {
   table().erase(context.handle());
   context.owner()->alive.store(false, std::memory_order_release);
-  for (const auto& stream : streams_of(*context.owner()))
-    if (!stream->is_default() && !stream->wait_idle({}).ok()) stream->drop_pending();
+  for (const auto& stream : streams_of(*context.owner())) {
+    if (stream->is_default()) continue;
+    if (!stream->wait_idle({}).ok()) stream->drop_pending();
+    (void)stream->take_failure();  // or the device's next life would report it
+  }
   retire(*context.default_stream());
 }
 

@@ -61,9 +61,14 @@ Status Event::record(const std::shared_ptr<Stream>& stream) {
   return {};
 }
 
-void Event::reset() {
-  std::lock_guard lock(marks_mutex());
-  latest_ = nullptr;
+Status Event::reset(const std::shared_ptr<Event>& event, Stream& stream) {
+  // Only what is recorded now: a later recording stands behind the reset.
+  Task forget = [event, recording = event->latest()] {
+    std::lock_guard lock(marks_mutex());
+    if (event->latest_ == recording) event->latest_ = nullptr;
+    return Status();
+  };
+  return stream.submit({std::move(forget), "aclrtResetEvent", nullptr, nullptr});
 }
 
 Status Event::hold_back(Stream& stream) {

@@ -30,7 +30,8 @@ struct Recording {
 class SOFTNPU_EXPORT Event {
  public:
   Status record(const std::shared_ptr<Stream>& stream);
-  void reset();
+  // In the stream's order: until the stream gets there, the event stays as it is.
+  static Status reset(const std::shared_ptr<Event>& event, Stream& stream);
   Status hold_back(Stream& stream);  // until the recording is reached
   Status synchronize(const Deadline& deadline) const;
 

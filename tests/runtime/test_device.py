@@ -140,6 +140,32 @@ def test_reset_drains(api: Functions) -> None:
 
 
 @in_fresh_process
+def test_failures_end_with_the_device(api: Functions) -> None:
+    """What failed in a stream before the device was reset is nothing to those who set it again."""
+
+    def fail_in_a_stream() -> None:
+        stream, block = made(api.aclrtCreateStream), made(api.aclrtMalloc, 64, 0)
+        go = threading.Event()
+        keeper = threading.Thread(target=lambda: (go.wait(), api.aclrtProcessReport(60000)))
+        keeper.start()
+        assert api.aclrtSubscribeReport(keeper.ident, stream) == 0
+        assert api.aclrtLaunchCallback(ct.cast(nothing, ct.c_void_p), None, 1, stream) == 0
+        assert api.aclrtMemsetAsync(block, 64, 0, 64, stream) == 0
+        assert api.aclrtFree(block) == 0
+        go.set()
+        keeper.join()
+
+    nothing = CallbackType(lambda _: None)
+    assert api.aclrtSetDevice(0) == 0
+    fail_in_a_stream()
+    assert api.aclrtSynchronizeDevice() != 0
+    fail_in_a_stream()
+    assert api.aclrtResetDevice(0) == 0
+    assert api.aclrtSetDevice(0) == 0
+    assert api.aclrtSynchronizeDevice() == 0
+
+
+@in_fresh_process
 def test_reset_force(api: Functions) -> None:
     """`aclrtResetDeviceForce` undoes all Sets at once."""
     assert [api.aclrtSetDevice(0) for _ in range(4)] == [0] * 4

@@ -59,6 +59,29 @@ def test_never_recorded(rt: Runtime) -> None:
         rt.check(rt.api.aclrtResetEvent(event, rt.stream))
 
 
+def test_reset_in_the_streams_order(rt: Runtime) -> None:
+    """An event stays recorded until the stream gets to the reset, which leaves a later recording
+    alone.
+    """
+    event, other = rt.new_event(), rt.new_stream()
+    with rt.held() as release:
+        rt.check(rt.api.aclrtRecordEvent(event, rt.stream))
+        rt.check(rt.api.aclrtStreamWaitEvent(other, event))
+        rt.check(rt.api.aclrtResetEvent(event, other))
+        assert rt.api.aclrtSynchronizeEventWithTimeout(event, 10) == EVENT_SYNC_TIMEOUT
+        release()
+    rt.check(rt.api.aclrtSynchronizeStream(other))
+    assert query(rt, event) == (1, 0, 0)
+    assert rt.api.aclrtEventGetTimestamp(event, ct.byref(ct.c_uint64())) == TIMESTAMP_INVALID
+    with rt.held() as release:
+        rt.check(rt.api.aclrtRecordEvent(event, rt.stream))
+        rt.check(rt.api.aclrtResetEvent(event, rt.stream))
+        rt.check(rt.api.aclrtRecordEvent(event, other))
+        release()
+    assert rt.synchronize() == 0
+    assert query(rt, event) == (0, 1, 0)
+
+
 def test_holds_other_streams_back(rt: Runtime) -> None:
     """Work after aclrtStreamWaitEvent runs after the work before the recording, and no sooner."""
     event, other = rt.new_event(), rt.new_stream()

@@ -2,6 +2,7 @@
 """Messages, last errors, versions, sizes of data types, half-precision conversions."""
 
 import ctypes as ct
+import platform
 import re
 
 import numpy as np
@@ -137,3 +138,21 @@ def test_float_to_half_rounds(rt: Runtime) -> None:
     values = np.concatenate([values, halves, (halves + above) / 2])
     computed = np.array([rt.api.aclFloatToFloat16(float(v)) for v in values], np.uint16)
     assert (computed == values.astype(np.float16).view(np.uint16)).all()
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the number of the mode is x86's")
+def test_float_to_half_whatever_the_callers_rounding(rt: Runtime) -> None:
+    """A caller that rounds upwards gets the nearest half all the same."""
+    upwards, nearest = 0x800, 0
+    values = [5.97e-8, 2.9e-8, 1e-5, 1.0001]
+    expected = [rt.api.aclFloatToFloat16(value) for value in values]
+    assert expected == [
+        int(np.float32(value).astype(np.float16).view(np.uint16)) for value in values
+    ]
+    libm = ct.CDLL("libm.so.6")
+    assert libm.fesetround(upwards) == 0
+    try:
+        found = [rt.api.aclFloatToFloat16(value) for value in values]
+    finally:
+        libm.fesetround(nearest)
+    assert found == expected
