@@ -10,6 +10,8 @@ namespace softnpu::python {
 namespace {
 
 int init(const std::optional<std::string>& config) {
+  if (config && config->find('\0') != std::string::npos)
+    throw nb::value_error("aclInit: config_path has a null character");
   const GilRelease others_may_run;
   return aclInit(config ? config->c_str() : nullptr);
 }
@@ -64,7 +66,8 @@ void bind_devices(nb::module_& m) {
 void bind_contexts(nb::module_& m) {
   bind_acl<&aclrtCreateContext>(m, "aclrtCreateContext", nb::arg("device_id"), "Context, status.");
   bind_acl<&aclrtDestroyContext>(m, "aclrtDestroyContext", handle("context"),
-                                 "Destroy a context and its streams.");
+                                 "Destroy a context and its default stream; streams made in it "
+                                 "are waited for, and remain to be destroyed.");
   bind_acl<&aclrtSetCurrentContext>(m, "aclrtSetCurrentContext", handle("context"),
                                     "Use a context in this thread.");
   bind_acl<&aclrtGetCurrentContext>(m, "aclrtGetCurrentContext", "This thread's context, status.");

@@ -7,6 +7,7 @@
 #include "base/lasting.h"
 #include "numbers.h"
 #include "readable.h"
+#include "tensor/overlap.h"
 
 namespace softnpu::python {
 namespace {
@@ -141,6 +142,20 @@ Status Arguments::read_again(std::span<const Operand> operands) {
     const Access access = operand.use == Use::write ? Access::write : Access::read;
     RETURN_IF_FAILED(read_array(operand.name, object, access, array));
   }
+  return {};
+}
+
+bool Arguments::has_copies() const {
+  return std::any_of(arrays_.begin() + 1, arrays_.begin() + count_,
+                     [](const Array& input) { return input.source != nullptr; });
+}
+
+Status Arguments::check_copies(std::span<const Operand> operands) const {
+  const Operand& out = operands.back();
+  for (const Operand& in : operands)
+    for (const Array& array : arrays_)
+      if (&array.tensor == in.arg.tensor && array.source && overlaps(*out.arg, *array.source))
+        return fail(kParamInvalid, out.name, " overlaps ", in.name, " in memory");
   return {};
 }
 

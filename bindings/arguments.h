@@ -43,6 +43,11 @@ class Arguments {
   bool output_is_fresh() const { return makes_output() && made_.fresh; }
   nb::object result() const { return makes_output() ? made_.finish() : nb::borrow(out_); }
 
+  // Whether an input is read as a copy, whose memory no output can overlap, and then whether the
+  // output overlaps what was copied.
+  bool has_copies() const;
+  [[gnu::cold]] Status check_copies(std::span<const Operand> operands) const;
+
   // Elements of the largest array.
   int64_t most_elements() const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "array.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "dlpack_arrays.h"
@@ -64,6 +65,17 @@ Status failure_from_python(const char* name, const char* what) {
   return fail(kParamInvalid, name, what, class_name(error), ": ", message);
 }
 
+namespace {
+
+Dims with(const Dims& dims, int64_t last) {
+  Dims longer(dims.size() + 1);
+  std::ranges::copy(dims, longer.begin());
+  longer[dims.size()] = last;
+  return longer;
+}
+
+}  // namespace
+
 void copy_to_aligned(const std::byte* origin, const Dims& byte_strides, Array& out) {
   Tensor& t = out.tensor;
   const auto item = static_cast<size_t>(item_size(t.dtype));
@@ -71,6 +83,7 @@ void copy_to_aligned(const std::byte* origin, const Dims& byte_strides, Array& o
   if (elements > SIZE_MAX / 2 / item) throw std::bad_alloc();
   out.copy = std::make_unique_for_overwrite<std::byte[]>(elements * item);
   Dims at(t.rank());
+  const std::byte* const start = origin;
   for (size_t i = 0; i < elements; ++i) {
     std::memcpy(out.copy.get() + i * item, origin, item);
     for (size_t axis = t.rank(); axis-- > 0;) {
@@ -80,6 +93,12 @@ void copy_to_aligned(const std::byte* origin, const Dims& byte_strides, Array& o
       at[axis] = 0;
     }
   }
+  // As bytes, which are aligned anywhere.
+  out.source = std::make_unique<Tensor>();
+  out.source->data = const_cast<std::byte*>(start);
+  out.source->dtype = DType::u8;
+  out.source->sizes = with(t.sizes, static_cast<int64_t>(item));
+  out.source->strides = with(byte_strides, 1);
   t.data = out.copy.get();
   t.strides = contiguous_strides(t.sizes);
 }

@@ -23,6 +23,7 @@ struct Array {
   Tensor tensor;
   Held keeper;                        // a DLPack capsule, or the resolved form of a lazy tensor
   std::unique_ptr<std::byte[]> copy;  // of an input that was not aligned
+  std::unique_ptr<Tensor> source;     // what was there of an input that is read as a copy
 };
 
 // A result that is being computed. Libraries that only take arrays over get theirs at the end.

@@ -36,7 +36,8 @@ nb::object call(Arguments& arguments, const typename Op::Args& args, Describe&& 
       RETURN_IF_FAILED(arguments.read_again(operands));
       RETURN_IF_FAILED(Op::check(args));
     }
-    return check_common(Op::kTraits, operands, Memory::host);
+    RETURN_IF_FAILED(check_common(Op::kTraits, operands, Memory::host));
+    return arguments.has_copies() ? arguments.check_copies(operands) : Status();
   }();
   if (!checked.ok()) [[unlikely]]
     raise(checked.in(text(Op::kTraits.name, "GetWorkspaceSize")));

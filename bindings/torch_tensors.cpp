@@ -49,8 +49,8 @@ class NativeAttribute {
 
 // Lazy negation comes from the imaginary part of a lazily conjugated tensor: elements two apart, at
 // odd places of memory. Asking a tensor takes a tenth of a small call, so those are not asked that
-// begin at an even place and have a dimension with an odd stride; it would take as_strided() with
-// an offset of its own, to a real part, to fool this.
+// begin at an even place and have a dimension with an odd stride. What fools this is as_strided()
+// with an offset of its own, to a real part, and the private torch._neg_view().
 bool may_be_negated(const Tensor& t) {
   const auto item = static_cast<uintptr_t>(item_size(t.dtype));
   if (reinterpret_cast<uintptr_t>(t.origin()) / item % 2 != 0) return true;
@@ -112,6 +112,7 @@ Status settle_tensor(const char* name, Access access, Array& out, PyObject*& obj
   const bool lazy = is_lazy(object, out.tensor);
   if (access == Access::write) return check_output(name, object, lazy);
   if (!lazy) return {};
+  out.source = std::make_unique<Tensor>(out.tensor);
   out.keeper = resolve(object);
   object = out.keeper.ptr();
   return {};

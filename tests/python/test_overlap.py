@@ -80,3 +80,46 @@ def test_a_hard_layout_is_decided_without_hanging() -> None:
     view = np.lib.stride_tricks.as_strided(buffer, shape, strides)
     with pytest.raises(softnpu.ParamInvalidError, match="gradInput"):
         softnpu.selu_backward(view, view, out=view)
+
+
+def test_an_input_that_is_read_as_a_copy_is_not_overlapped() -> None:
+    """One that is not aligned: the result would be right, and the caller's input be gone."""
+    memory = np.zeros(41, np.uint8)
+    memory = memory[-memory.ctypes.data % 4 :]
+    grad, x = memory[1:33].view(np.float32), np.ones(8, np.float32)
+    beside = np.zeros(8, np.float32)
+    for arguments in ((grad, x), (x, grad)):
+        with pytest.raises(softnpu.ParamInvalidError, match=r"gradInput overlaps \w+ in memory"):
+            softnpu.selu_backward(*arguments, out=memory[4:36].view(np.float32))
+        assert not memory.any()
+        assert softnpu.selu_backward(*arguments, out=beside) is beside
+
+
+def test_an_output_between_the_elements_of_a_copied_input() -> None:
+    """It shares no byte with it."""
+    packed = np.zeros(6, np.dtype([("tag", np.uint8), ("g", np.float32), ("rest", np.uint8, 7)]))
+    out = np.zeros(18, np.float32)
+    records = np.lib.stride_tricks.as_strided(
+        out.view(np.uint8)[:72].reshape(6, 12)[:, 5:9], (6, 4), (12, 1)
+    )
+    grad = np.ndarray((6,), np.float32, out.view(np.uint8), 5, (12,))
+    between = out[::3][:6]
+    assert packed.itemsize == 12
+    assert records.shape == (6, 4)
+    x = np.ones(6, np.float32)
+    assert softnpu.selu_backward(grad, x, out=between) is between
+    with pytest.raises(softnpu.ParamInvalidError, match="gradInput overlaps gradOutput"):
+        softnpu.selu_backward(grad, x, out=out[1::3][:6])
+
+
+@pytest.mark.torch
+def test_an_input_that_is_lazily_negated_is_not_overlapped() -> None:
+    """It is read as a copy, too."""
+    torch = pytest.importorskip("torch")
+    base = torch.ones(8, dtype=torch.complex64)
+    grad = base.conj().imag
+    assert grad.is_neg()
+    with pytest.raises(softnpu.ParamInvalidError, match="gradInput overlaps gradOutput in memory"):
+        softnpu.selu_backward(grad, torch.ones(8), out=torch.view_as_real(base)[:, 1])
+    out = torch.view_as_real(base)[:, 0]
+    assert softnpu.selu_backward(grad, torch.ones(8), out=out) is out
