@@ -64,7 +64,7 @@ Status check_layout_and_types(const MaxUnpool3dBackward::Args& a) {
           a.out->sizes, " and strides ", a.out->strides, "; it must be contiguous");
   const auto tensors = MaxUnpool3dBackward::operands(a);
   for (const auto& [name, arg, use] : tensors) {
-    const bool is_indices = arg.tensor == a.indices.tensor;
+    const bool is_indices = std::string_view(name) == "indices";  // a caller may pass one twice
     REQUIRE(is_indices ? arg->dtype == DType::i64 : is_one_of(arg->dtype, kTypes), kParamInvalid,
             "dtype-unsupported"_rule, name, " has data type ", arg->dtype,
             is_indices ? supported_types({DType::i64}) : supported_types(kTypes));

@@ -12,6 +12,7 @@ Device memory, streams and everything else of the runtime are in `softnpu.acl`.
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from numbers import Number
 from operator import index
@@ -114,7 +115,7 @@ _CONVERSIONS = ("__float__", "__index__", "__complex__")
 def _as_number(value: Any, name: str) -> Any:
     """Refuse what NumPy converts without a word: texts, times, sequences, complex to real."""
     converts = any(hasattr(value, conversion) for conversion in _CONVERSIONS)
-    if not converts or np.ndim(value) != 0 or np.asarray(value).dtype.kind in "SUMm":
+    if not converts or np.ndim(value) != 0 or _seen_by_numpy(value).dtype.kind in "SUMm":
         raise TypeError(f"aclCreateScalar: value is of class {type(value).__name__}, no number")
     number = _plain(value)
     if np.iscomplexobj(number) and not name.startswith(("complex", "bool")):
@@ -122,22 +123,43 @@ def _as_number(value: Any, name: str) -> Any:
     return number
 
 
+def _seen_by_numpy(value: Any) -> npt.NDArray[Any]:
+    """See a number as NumPy does, or as an object: tensors that require grad refuse the former."""
+    try:
+        return np.asarray(value)
+    except (TypeError, RuntimeError):
+        return np.array(None)
+
+
 def _plain(value: Any) -> Any:
     """Bring a number to a class whose numbers NumPy compares and converts."""
-    array = np.asarray(value)
+    array = _seen_by_numpy(value)
     if array.dtype.kind != "O" and array.dtype.isbuiltin == 1:
         return array[()]
     if isinstance(value, Number):
         return value
     for convert in (index, float):
-        with suppress(TypeError):
+        with suppress(TypeError, RuntimeError):
             return convert(value)
     return complex(value)
 
 
+def _rounded_to_odd(value: Any) -> Any:
+    """Bring a real number to float64 in such a way that rounding it again rounds it once."""
+    if isinstance(value, complex | np.complexfloating):
+        return value
+    value = int(value) if isinstance(value, np.integer) else value
+    near = float(value)
+    if near == value or math.isnan(near) or np.float64(near).view(np.int64) % 2 == 1:
+        return near
+    return math.nextafter(near, math.inf if value > near else -math.inf)
+
+
 def _require_range(value: Any, dtype: np.dtype[Any]) -> None:
     limits = np.iinfo(dtype)
-    if not limits.min <= value <= limits.max:
+    # Python compares exactly. NumPy would round the limit to the value's type, to what is beyond.
+    exact = value.item() if isinstance(value, np.generic) else value
+    if not limits.min <= exact <= limits.max:
         raise OverflowError(f"aclCreateScalar: {value} does not fit {dtype}")
 
 
@@ -148,6 +170,8 @@ def _bytes_of(value: Any, dataType: int) -> bytes:
         value = _as_number(value, "complex32" if parts else dtype.name)
     if dtype.kind in "iu":
         _require_range(value, dtype)
+    elif dtype.kind != "b" and dtype not in (np.float64, np.complex128):
+        value = _rounded_to_odd(value)
     if dataType == constants.ACL_BF16:
         from softnpu.reference import round_to  # NumPy would round to float32 in between
 
@@ -192,6 +216,7 @@ def aclCreateScalar(
     -----
     Source: aclCreateScalar.
     """
+    dataType = index(dataType)
     if value is None or (dataType not in _NUMPY and dataType not in _OTHERS):
         # Refused, with the documented status.
         return _core.aclCreateScalar(None if value is None else bytes(16), dataType)

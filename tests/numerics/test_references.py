@@ -107,6 +107,9 @@ def test_smooth_l1_loss_backward_beyond_the_numbers() -> None:
     for reduction, beta in wrong:
         with pytest.raises(ValueError, match="smooth_l1_loss_backward"):
             reference.smooth_l1_loss_backward(grad, a, b, reduction, beta)
+    # What is checked is the float32 that is used: this one is -0.
+    computed = reference.smooth_l1_loss_backward(grad, a, b, 0, -1e-60)
+    np.testing.assert_array_equal(computed, [1, 1, -1, np.nan, 1])
 
 
 def float32_of(value: Fraction) -> Fraction:

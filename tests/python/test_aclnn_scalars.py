@@ -132,6 +132,64 @@ def test_bfloat16_scalars_are_rounded_once(bench: Bench, value: float, expected:
     assert value_of(bench, aclnn.aclCreateScalar(value, aclnn.ACL_BF16)) == expected
 
 
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        (np.float64(2**63), "ACL_INT64"),
+        (np.float64(2**64), "ACL_UINT64"),
+        (np.float32(2**31), "ACL_INT32"),
+        (np.array(2**32, np.float32), "ACL_UINT32"),
+        (np.float16(2**15), "ACL_INT16"),
+        (np.float16("inf"), "ACL_INT32"),
+        (np.float32("nan"), "ACL_INT8"),
+    ],
+    ids=str,
+)
+def test_the_first_number_beyond_an_integer_type(value: Any, dtype: str) -> None:
+    """It does not wrap, although the largest that fits is rounded to it in its own type."""
+    with pytest.raises(OverflowError, match=r"aclCreateScalar: .* does not fit"):
+        aclnn.aclCreateScalar(value, getattr(aclnn, dtype))
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, Fraction, Decimal])
+@pytest.mark.parametrize(
+    ("value", "dtype", "expected"),
+    [
+        (2**62 + 2**38 + 1, "ACL_FLOAT", 2**62 + 2**39),
+        (2**62 + 2**38 - 1, "ACL_FLOAT", 2**62),
+        (2**62 + 2**38, "ACL_FLOAT", 2**62),
+        (2**62 + 3 * 2**38 - 1, "ACL_FLOAT", 2**62 + 2**39),
+        (-(2**62) - 2**38 - 1, "ACL_FLOAT", -(2**62) - 2**39),
+        (2**60 + 2**52 + 1, "ACL_BF16", 2**60 + 2**53),
+    ],
+)
+def test_large_numbers_are_rounded_once(
+    bench: Bench, kind: Any, value: int, dtype: str, expected: int
+) -> None:
+    """Not to float64 first, where what lies beside a tie becomes one."""
+    scalar = aclnn.aclCreateScalar(kind(abs(value)), getattr(aclnn, dtype))
+    assert value_of(bench, scalar) == abs(expected)
+
+
+@pytest.mark.torch
+@pytest.mark.filterwarnings("ignore:Converting a tensor with requires_grad:UserWarning")
+def test_tensors_that_numpy_cannot_see_make_scalars(bench: Bench) -> None:
+    """Those that require grad, or of a type that it lacks."""
+    torch = pytest.importorskip("torch")
+    for number in (
+        torch.tensor(2.5, requires_grad=True),
+        torch.tensor(2.5, dtype=torch.bfloat16),
+        torch.tensor(2.5),
+    ):
+        assert value_of(bench, aclnn.aclCreateScalar(number, aclnn.ACL_FLOAT)) == 2.5
+
+
+def test_a_data_type_that_is_no_number() -> None:
+    """It is told as what it is."""
+    with pytest.raises(TypeError, match="integer"):
+        aclnn.aclCreateScalar(1, [0])  # type: ignore[arg-type]
+
+
 def test_complex_and_bfloat16_scalars_exist() -> None:
     """They are descriptors like any other, whatever takes them."""
     for value, dtype in ((1 + 2j, aclnn.ACL_COMPLEX64), (ml_dtypes.bfloat16(2), aclnn.ACL_BF16)):

@@ -103,12 +103,14 @@ def ptr_to_numpy(
     -----
     Source: acl.util.ptr_to_numpy of pyACL.
     """
-    if isinstance(data_type, int):
+    if data_type is None:
+        raise TypeError("ptr_to_numpy: data_type is None; expected a number or a data type")
+    if isinstance(data_type, int | np.integer):
         if data_type not in _TYPES:
             raise ValueError(
                 f"ptr_to_numpy: data_type is {data_type}, which is no type number of NumPy"
             )
-        data_type = _TYPES[data_type]
+        data_type = _TYPES[int(data_type)]
     dtype = np.dtype(data_type)
     size = int(np.prod(shape, dtype=object)) * dtype.itemsize  # as Python's integers: exact
     if size > sys.maxsize:

@@ -51,12 +51,13 @@ def smooth_l1_loss_backward(
     code = _REDUCTIONS.get(reduction, -1) if isinstance(reduction, str) else reduction
     if code not in (0, 1, 2):
         raise ValueError(f"smooth_l1_loss_backward: reduction is {reduction!r}; expected 0, 1 or 2")
-    if not float(beta) >= 0:
+    with np.errstate(all="ignore"):
+        width = np.float64(np.float32(beta))
+    if not width >= 0:
         raise ValueError(f"smooth_l1_loss_backward: beta is {beta}; expected at least 0")
     grad, a, b = (array.astype(np.float64) for array in (grad_out, self, target))
     with np.errstate(all="ignore"):
         d = a - b
-        width = np.float64(np.float32(beta))
         slope = np.where(np.abs(d) < width, d / width, np.sign(d))
         gradient = np.asarray(grad * slope)
         return gradient / d.size if code == 1 and d.size else gradient
