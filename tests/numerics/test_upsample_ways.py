@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import softnpu
 from tests.support import specials as sp
+from tests.support.layouts import CONTIGUOUS, Layout, any_layout, place, place_output
 from tests.support.ulp import distance, same_bits
 from tests.support.upsample import Sizes, both, channels_last
 
@@ -108,6 +111,54 @@ def test_narrow_volumes_in_both_orders(dtype: np.dtype[Any], batch: int) -> None
             got, expected = both(grad, (1, 3, width))
             assert distance(got, expected).max() <= 1, (channels, out_width, width)
             assert same_bits(channels_last(grad, (1, 3, width)), got), (channels, out_width, width)
+
+
+# Narrow and dense ones have ways of their own.
+FEW = st.sampled_from((1, 1, 1, 2, 2, 3, 4, 5, 8, 12))
+DENSE_OR_NOT = st.sampled_from((CONTIGUOUS, CONTIGUOUS)) | any_layout(5)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    counts=st.tuples(st.sampled_from((1, 2, 4, 5, 9)), st.sampled_from((1, 2, 3, 4, 5, 8, 9, 12))),
+    outer=st.tuples(FEW, FEW, FEW),
+    inner=st.tuples(FEW, FEW, FEW),
+    kind=st.sampled_from([*sp.FLOATING, sp.FLOAT64]),
+    last=st.booleans(),
+    layouts=st.tuples(DENSE_OR_NOT, DENSE_OR_NOT),
+    seed=st.integers(0, 2**32),
+)
+def test_any_volumes_in_any_layout(
+    counts: tuple[int, int],
+    outer: Sizes,
+    inner: Sizes,
+    kind: np.dtype[Any],
+    last: bool,
+    layouts: tuple[Layout, Layout],
+    seed: int,
+) -> None:
+    """Law: each volume has the bits of the definition's call with it alone, and nothing else is
+    touched.
+    """
+    grad = sp.random_values(np.random.default_rng(seed), (*counts, *outer), kind)
+    alone = [
+        both(grad[n : n + 1, c : c + 1], inner)[0]
+        for n in range(counts[0])
+        for c in range(counts[1])
+    ]
+    expected = np.concatenate(alone).reshape(*counts, *inner)
+    assert distance(expected, both(grad, inner)[1]).max() <= 1
+    size = (*counts, *inner)
+    if last:
+        grad, expected = (np.moveaxis(each, 1, -1).copy() for each in (grad, expected))
+        size = expected.shape
+    placed = place(grad, layouts[0])
+    out = place_output(size, kind, layouts[1])
+    name = "NDHWC" if last else "NCDHW"
+    softnpu.upsample_nearest3d_backward(placed.view, outer, size, format=name, out=out.view)
+    assert same_bits(out.view, expected)
+    assert out.surroundings_unchanged()
+    assert placed.buffer_unchanged()
 
 
 def test_a_step_that_is_never_taken_costs_nothing() -> None:
