@@ -21,7 +21,8 @@ New results of 4 MB and more get their memory from a pool; `softnpu.pool` says h
 What breaks the contract raises a subclass of `softnpu.AclnnError`, with the documented status and
 message. TypeError and MemoryError are Python's own: a call does not fit the signature, or memory
 runs out. What an array's library raises when it takes a new result over comes through. The GIL is
-released while a kernel runs on arrays of 2048 elements or more.
+released while a kernel runs on arrays of 2048 elements or more: no other thread may change an
+operator's arrays meanwhile, indices above all, which are looked over before they are used.
 """
 
 from softnpu.arguments import Array
