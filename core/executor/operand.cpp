@@ -103,7 +103,7 @@ Status check_addresses(const OperatorTraits& traits, std::span<const Operand> op
 Status check_new_address(const OperatorTraits& traits, const Operand& changed,
                          std::span<const Operand> operands) {
   if (needs_data(changed)) {
-    int64_t room;
+    int64_t room = 0;
     RETURN_IF_FAILED(check_present(changed));
     RETURN_IF_FAILED(find_room(changed, room));
     RETURN_IF_FAILED(check_aligned(changed));
