@@ -80,8 +80,7 @@ Status check_overlap(const OperatorTraits& traits, std::span<const Operand> oper
   return {};
 }
 
-Status check_addresses(const OperatorTraits& traits, std::span<const Operand> operands,
-                       Memory memory) {
+Status check_data(std::span<const Operand> operands, Memory memory) {
   // One check for all operands, then the next: that is the order of the contract.
   const auto every = [&](auto&& check) -> Status {
     for (size_t i = 0; i < operands.size(); ++i)
@@ -89,26 +88,18 @@ Status check_addresses(const OperatorTraits& traits, std::span<const Operand> op
     return {};
   };
   RETURN_IF_FAILED(every([](const Operand& o, size_t) { return check_present(o); }));
-  if (memory == Memory::device) {
-    std::array<int64_t, kMostArguments> rooms;
-    RETURN_IF_FAILED(every([&](const Operand& o, size_t i) { return find_room(o, rooms[i]); }));
-    RETURN_IF_FAILED(every([](const Operand& o, size_t) { return check_aligned(o); }));
-    RETURN_IF_FAILED(every([&](const Operand& o, size_t i) { return check_room(o, rooms[i]); }));
-  }
-  return check_overlap(traits, operands);
+  if (memory == Memory::host) return {};
+  std::array<int64_t, kMostArguments> rooms;
+  RETURN_IF_FAILED(every([&](const Operand& o, size_t i) { return find_room(o, rooms[i]); }));
+  RETURN_IF_FAILED(every([](const Operand& o, size_t) { return check_aligned(o); }));
+  return every([&](const Operand& o, size_t i) { return check_room(o, rooms[i]); });
 }
 
 }  // namespace
 
 Status check_new_address(const OperatorTraits& traits, const Operand& changed,
                          std::span<const Operand> operands) {
-  if (needs_data(changed)) {
-    int64_t room = 0;
-    RETURN_IF_FAILED(check_present(changed));
-    RETURN_IF_FAILED(find_room(changed, room));
-    RETURN_IF_FAILED(check_aligned(changed));
-    RETURN_IF_FAILED(check_room(changed, room));
-  }
+  RETURN_IF_FAILED(check_data({&changed, 1}, Memory::device));
   return check_overlap(traits, operands);
 }
 
@@ -120,7 +111,8 @@ Status check_common(const OperatorTraits& traits, std::span<const Operand> opera
       REQUIRE(!overlaps_itself(*operand.arg), kParamInvalid, "output-overlaps-itself"_rule,
               operand.name, " has shape ", operand.arg->sizes, " with strides ",
               operand.arg->strides, ", so that elements share memory; an output must not");
-  RETURN_IF_FAILED(check_addresses(traits, operands, memory));
+  RETURN_IF_FAILED(check_data(operands, memory));
+  RETURN_IF_FAILED(check_overlap(traits, operands));
   RETURN_IF_FAILED(runtime::product_status());
   const runtime::Product& product = runtime::product();
   REQUIRE(traits.products.have(product.soc), kFindKernelError, "product"_rule, product.name,

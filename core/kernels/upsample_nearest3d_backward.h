@@ -20,13 +20,12 @@ struct UpsampleAxis {
   int64_t longest = 0;  // of all ranges
   bool halved = false;  // ranges hold one element and none in turn; the last ones may hold none
 
-  // Of w only. It is one row with the channels inside it; `start` holds only where tiles begin
-  // then.
+  // The rest is of w only. Where it is one row with the channels inside it, `start` says where
+  // tiles begin, and nothing of the elements between.
   bool joined = false;
-  // Tiles are pieces of a row, element tiles[i] to tiles[i + 1] of gradInput. Where
-  // ranges differ but are short, picks[longest · tiles[i] …] lists for each place in a range, and
-  // for each element of tile i, which of the tile's sums to take: nx for a sum of 0, nx + 1 for one
-  // of -0.
+  // Tiles are pieces of a row, element tiles[i] to tiles[i + 1] of gradInput. Where ranges differ
+  // but are short, picks[longest · tiles[i] …] lists for each place in a range, and for each
+  // element of tile i, which of the tile's sums to take: nx for a sum of 0, nx + 1 for one of -0.
   std::vector<int64_t> tiles;
   std::vector<int32_t> picks;
   // Where no range is longer than 2, and rows are long enough. Of 16-bit elements eight at a time.

@@ -115,7 +115,7 @@ def test_narrow_volumes_in_both_orders(dtype: np.dtype[Any], batch: int) -> None
 
 # Narrow and dense ones have ways of their own.
 FEW = st.sampled_from((1, 1, 1, 2, 2, 3, 4, 5, 8, 12))
-DENSE_OR_NOT = st.sampled_from((CONTIGUOUS, CONTIGUOUS)) | any_layout(5)
+DENSE_OR_NOT = st.just(CONTIGUOUS) | any_layout(5)
 
 
 @settings(max_examples=400, deadline=None)
@@ -142,9 +142,8 @@ def test_any_volumes_in_any_layout(
     """
     grad = sp.random_values(np.random.default_rng(seed), (*counts, *outer), kind)
     alone = [
-        both(grad[n : n + 1, c : c + 1], inner)[0]
-        for n in range(counts[0])
-        for c in range(counts[1])
+        softnpu.upsample_nearest3d_backward(volume[None, None], outer, (1, 1, *inner))
+        for volume in grad.reshape(-1, *outer)
     ]
     expected = np.concatenate(alone).reshape(*counts, *inner)
     assert distance(expected, both(grad, inner)[1]).max() <= 1

@@ -53,16 +53,13 @@ class Arrays:
         self, shape: tuple[int, ...], dtype: str, seed: int, layout: str = "contiguous"
     ) -> Any:
         """Make an array of ordinary values on both sides of 0, the same for the same arguments."""
-        buffer = self._buffer(room(shape, layout), dtype)
-        self._fill(buffer, dtype, seed)
-        return self.wrap(place(buffer, shape, layout))
+        return self.wrap(place(self._filled(room(shape, layout), dtype, seed), shape, layout))
 
     def renewed(
         self, shape: tuple[int, ...], dtype: str, seed: int, layout: str = "contiguous"
     ) -> tuple[Any, Callable[[], Any]]:
         """Make such a tensor, and a call by which PyTorch's threads write other values to it."""
-        buffer = self._buffer(room(shape, layout), dtype)
-        self._fill(buffer, dtype, seed)
+        buffer = self._filled(room(shape, layout), dtype, seed)
         block, target = self.wrap(self._block(dtype)), self.wrap(buffer)
         starts = range(_STEP // 2, _BLOCK - buffer.size, _STEP)  # where no seed starts
         others = itertools.cycle([block[start : start + buffer.size] for start in starts])
@@ -92,8 +89,8 @@ class Arrays:
             memory = memory[-memory.ctypes.data % ALIGNMENT :][:size]
         return memory.view(dtype_of(dtype))[:elements]
 
-    def _fill(self, buffer: NumpyArray, dtype: str, seed: int) -> None:
-        block = self._block(dtype)
+    def _filled(self, elements: int, dtype: str, seed: int) -> NumpyArray:
+        buffer, block = self._buffer(elements, dtype), self._block(dtype)
         # Every seed starts elsewhere in the block.
         start = seed * _STEP % _BLOCK
         first = min(buffer.size, _BLOCK - start)
@@ -101,6 +98,7 @@ class Arrays:
         for at in range(first, buffer.size, _BLOCK):
             length = min(_BLOCK, buffer.size - at)
             buffer[at : at + length] = block[:length]
+        return buffer
 
     def _block(self, dtype: str) -> NumpyArray:
         if dtype not in self._blocks:
