@@ -83,16 +83,16 @@ int launch_host_func(Handle stream, nb::callable function, nb::object args) {
 }  // namespace
 
 void bind_acl_callback(nb::module_& m) {
-  m.def("aclrtLaunchCallback", &launch_callback, nb::arg("fn"), nb::arg("user_data").none(),
-        nb::arg("block_type"), handle("stream"),
-        nb::sig("def aclrtLaunchCallback(fn: Callable[[Any], object], user_data: Any, "
-                "block_type: int, stream: int | None) -> int"),
-        "Hand fn(user_data) to the thread that is subscribed to the stream.");
-  m.def("aclrtLaunchHostFunc", &launch_host_func, handle("stream"), nb::arg("fn"),
-        nb::arg("args").none(),
-        nb::sig("def aclrtLaunchHostFunc(stream: int | None, fn: Callable[[Any], object], "
-                "args: Any) -> int"),
-        "Call fn(args) in the stream's order.");
+  define(m, "aclrtLaunchCallback", &launch_callback, nb::arg("fn"), nb::arg("user_data").none(),
+         nb::arg("block_type"), handle("stream"),
+         nb::sig("def aclrtLaunchCallback(fn: Callable[[Any], object], user_data: Any, "
+                 "block_type: int, stream: int | None) -> int"),
+         "Hand fn(user_data) to the thread that is subscribed to the stream.");
+  define(m, "aclrtLaunchHostFunc", &launch_host_func, handle("stream"), nb::arg("fn"),
+         nb::arg("args").none(),
+         nb::sig("def aclrtLaunchHostFunc(stream: int | None, fn: Callable[[Any], object], "
+                 "args: Any) -> int"),
+         "Call fn(args) in the stream's order.");
   bind_acl<&aclrtSubscribeReport>(m, "aclrtSubscribeReport", nb::arg("thread_id"), handle("stream"),
                                   "Let a thread run a stream's callbacks.");
   bind_acl<&aclrtUnSubscribeReport>(m, "aclrtUnSubscribeReport", nb::arg("thread_id"),

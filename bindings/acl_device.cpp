@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The process, devices, contexts and options.
-#include <nanobind/stl/string.h>
-
 #include "c_function.h"
 #include "gil.h"
 #include "sections.h"
@@ -9,11 +7,10 @@
 namespace softnpu::python {
 namespace {
 
-int init(const std::optional<std::string>& config) {
-  if (config && config->find('\0') != std::string::npos)
-    throw nb::value_error("aclInit: config_path has a null character");
+int init(nb::handle config_path) {
+  const FileName config("aclInit", "config_path", config_path);
   const GilRelease others_may_run;
-  return aclInit(config ? config->c_str() : nullptr);
+  return aclInit(config.c_str());
 }
 
 nb::object recent_message() {
@@ -25,6 +22,7 @@ nb::object recent_message() {
 
 void bind_process(nb::module_& m) {
   m.def("aclInit", &init, nb::arg("config_path") = nb::none(),
+        nb::sig("def aclInit(config_path: str | bytes | os.PathLike[Any] | None = None) -> int"),
         "Start the process's use of the device; config_path names a JSON file.");
   bind_acl<&aclFinalize>(m, "aclFinalize", "End the process's use of all devices.");
   m.def("aclGetRecentErrMsg", &recent_message, nb::sig("def aclGetRecentErrMsg() -> str | None"),
@@ -36,15 +34,15 @@ void bind_process(nb::module_& m) {
                                "This thread's latest runtime status, which is cleared.");
   bind_acl<&aclrtPeekAtLastError>(m, "aclrtPeekAtLastError", nb::arg("level"),
                                   "This thread's latest runtime status, which is kept.");
-  m.def(
-      "aclDataTypeSize",
+  define(
+      m, "aclDataTypeSize",
       [](Number<int> type) { return aclDataTypeSize(static_cast<aclDataType>(type.value)); },
       nb::arg("data_type"), "Bytes of one element; 0 for types without a fixed byte size.");
-  m.def(
-      "aclFloatToFloat16", [](Number<float> value) { return aclFloatToFloat16(value); },
+  define(
+      m, "aclFloatToFloat16", [](Number<float> value) { return aclFloatToFloat16(value); },
       nb::arg("value"), "The bits of the nearest float16, saturating.");
-  m.def(
-      "aclFloat16ToFloat", [](Number<uint16_t> value) { return aclFloat16ToFloat(value); },
+  define(
+      m, "aclFloat16ToFloat", [](Number<uint16_t> value) { return aclFloat16ToFloat(value); },
       nb::arg("value"), "The value of float16 bits, every exponent read as a finite one.");
 }
 

@@ -57,9 +57,9 @@ nb::object memory_view(Number<uintptr_t> at, Number<Py_ssize_t> size) {
 void bind_acl_memory(nb::module_& m) {
   bind_allocation(m);
   bind_copies(m);
-  m.def("memory_view", &memory_view, arg("address"), arg("size"),
-        nb::sig("def memory_view(address: int, size: int) -> memoryview"),
-        "The bytes at an address, writable; they must stay allocated while the view is in use.");
+  define(m, "memory_view", &memory_view, arg("address"), arg("size"),
+         nb::sig("def memory_view(address: int, size: int) -> memoryview"),
+         "The bytes at an address, writable; they must stay allocated while the view is in use.");
   m.def(
       "bytes_address",
       [](const nb::bytes& data) { return reinterpret_cast<uintptr_t>(data.c_str()); }, arg("data"),

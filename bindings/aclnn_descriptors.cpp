@@ -75,18 +75,18 @@ uintptr_t create_list(const Sequence<Handle>& members) {
 }
 
 void bind_tensors(nb::module_& m) {
-  m.def("aclCreateTensor", &create_tensor, handle("viewDims"), arg("dataType"), handle("stride"),
-        arg("offset"), arg("format"), handle("storageDims"), handle("tensorData"),
-        "A view of device memory; a stride of None means contiguous.");
-  m.def("aclInitTensor", &init_tensor, handle("tensor"), handle("viewDims"), arg("dataType"),
-        handle("stride"), arg("offset"), arg("format"), handle("storageDims"),
-        handle("tensorDataAddr"), "Describe another view with the same handle.");
+  define(m, "aclCreateTensor", &create_tensor, handle("viewDims"), arg("dataType"),
+         handle("stride"), arg("offset"), arg("format"), handle("storageDims"),
+         handle("tensorData"), "A view of device memory; a stride of None means contiguous.");
+  define(m, "aclInitTensor", &init_tensor, handle("tensor"), handle("viewDims"), arg("dataType"),
+         handle("stride"), arg("offset"), arg("format"), handle("storageDims"),
+         handle("tensorDataAddr"), "Describe another view with the same handle.");
   bind_aclnn<&aclDestroyTensor>(m, "aclDestroyTensor", handle("tensor"), "Destroy a tensor.");
-  m.def("aclGetViewShape", &get_ints<&aclGetViewShape>, handle("tensor"), "The view's sizes.");
-  m.def("aclGetStorageShape", &get_ints<&aclGetStorageShape>, handle("tensor"),
-        "The storage's sizes.");
-  m.def("aclGetViewStrides", &get_ints<&aclGetViewStrides>, handle("tensor"),
-        "Strides in elements.");
+  define(m, "aclGetViewShape", &get_ints<&aclGetViewShape>, handle("tensor"), "The view's sizes.");
+  define(m, "aclGetStorageShape", &get_ints<&aclGetStorageShape>, handle("tensor"),
+         "The storage's sizes.");
+  define(m, "aclGetViewStrides", &get_ints<&aclGetViewStrides>, handle("tensor"),
+         "Strides in elements.");
   bind_aclnn<&aclGetViewOffset>(m, "aclGetViewOffset", handle("tensor"), "Offset in elements.");
   bind_aclnn<&aclGetFormat>(m, "aclGetFormat", handle("tensor"), "The format.");
   bind_aclnn<&aclGetDataType>(m, "aclGetDataType", handle("tensor"), "The data type.");
@@ -96,19 +96,19 @@ void bind_tensors(nb::module_& m) {
 }
 
 void bind_scalars_and_arrays(nb::module_& m) {
-  m.def("aclCreateScalar", &create_scalar, arg("value").none(), arg("dataType"),
-        "A number from its bytes.");
+  define(m, "aclCreateScalar", &create_scalar, arg("value").none(), arg("dataType"),
+         "A number from its bytes.");
   bind_aclnn<&aclDestroyScalar>(m, "aclDestroyScalar", handle("scalar"), "Destroy a scalar.");
-  m.def(
-      "aclCreateIntArray",
+  define(
+      m, "aclCreateIntArray",
       [](const Ints& value) {
         return check_created(aclCreateIntArray(value.data(), value.size()));
       },
       arg("value"), "A copy of some integers.");
   bind_aclnn<&aclDestroyIntArray>(m, "aclDestroyIntArray", handle("array"), "Destroy an array.");
   bind_aclnn<&aclGetIntArraySize>(m, "aclGetIntArraySize", handle("array"), "Number of members.");
-  m.def(
-      "aclCreateFloatArray",
+  define(
+      m, "aclCreateFloatArray",
       [](const Sequence<float>& value) {
         return check_created(aclCreateFloatArray(value.data(), value.size()));
       },
@@ -117,8 +117,8 @@ void bind_scalars_and_arrays(nb::module_& m) {
                                     "Destroy an array.");
   bind_aclnn<&aclGetFloatArraySize>(m, "aclGetFloatArraySize", handle("array"),
                                     "Number of members.");
-  m.def(
-      "aclCreateBoolArray",
+  define(
+      m, "aclCreateBoolArray",
       [](const Sequence<bool>& value) {
         const auto copy = std::make_unique<bool[]>(value.size() + 1);
         std::copy(value.begin(), value.end(), copy.get());
@@ -130,14 +130,14 @@ void bind_scalars_and_arrays(nb::module_& m) {
 }
 
 void bind_lists(nb::module_& m) {
-  m.def("aclCreateTensorList", &create_list<aclTensorList, aclTensor, &aclCreateTensorList>,
-        arg("value"), "A list that takes its members over; they may be None.");
+  define(m, "aclCreateTensorList", &create_list<aclTensorList, aclTensor, &aclCreateTensorList>,
+         arg("value"), "A list that takes its members over; they may be None.");
   bind_aclnn<&aclDestroyTensorList>(m, "aclDestroyTensorList", handle("array"),
                                     "Destroy a list and its members.");
   bind_aclnn<&aclGetTensorListSize>(m, "aclGetTensorListSize", handle("tensorList"),
                                     "Number of members.");
-  m.def("aclCreateScalarList", &create_list<aclScalarList, aclScalar, &aclCreateScalarList>,
-        arg("value"), "A list that takes its members over; they may be None.");
+  define(m, "aclCreateScalarList", &create_list<aclScalarList, aclScalar, &aclCreateScalarList>,
+         arg("value"), "A list that takes its members over; they may be None.");
   bind_aclnn<&aclDestroyScalarList>(m, "aclDestroyScalarList", handle("array"),
                                     "Destroy a list and its members.");
   bind_aclnn<&aclGetScalarListSize>(m, "aclGetScalarListSize", handle("scalarList"),

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executors, and the two phases of each operator.
-#include <nanobind/stl/string.h>
-
 #include "aclnn/aclnn_base.h"
 #include "aclnnop/aclnn_elu_backward.h"
 #include "aclnnop/aclnn_max_unpool3d_backward.h"
@@ -33,10 +31,10 @@ void bind_phase_two(nb::module_& m, const char* name) {
 void bind_executors(nb::module_& m) {
   m.def(
       "aclnnInit",
-      [](const std::optional<std::string>& path) {
-        check(aclnnInit(path ? path->c_str() : nullptr));
-      },
-      arg("configPath") = nb::none(), "Start the operator library; optional.");
+      [](nb::handle path) { check(aclnnInit(FileName("aclnnInit", "configPath", path).c_str())); },
+      arg("configPath") = nb::none(),
+      nb::sig("def aclnnInit(configPath: str | bytes | os.PathLike[Any] | None = None) -> None"),
+      "Start the operator library; optional.");
   bind_aclnn<&aclnnFinalize>(m, "aclnnFinalize", "End the use of the operator library.");
   bind_aclnn<&aclSetAclOpExecutorRepeatable>(m, "aclSetAclOpExecutorRepeatable", handle("executor"),
                                              "Keep an executor past its launch.");

@@ -87,13 +87,9 @@ const IntArray* Arguments::int_array(const char* name, nb::handle object) {
 }
 
 bool Arguments::flag(const char* name, nb::handle object) {
-  if (PyBool_Check(object.ptr())) return object.is(Py_True);
-  Scalar scalar;
-  Status status = read_scalar(name, object.ptr(), scalar, ran_code_);
-  if (status.ok() && (is_integer(scalar.dtype) || scalar.dtype == DType::boolean))
-    return to_float(scalar) != 0;
-  keep(wrong_class(name, object, "a bool"));
-  return false;
+  bool value = false;
+  if (!read_flag(object.ptr(), value, ran_code_)) keep(wrong_class(name, object, "a bool"));
+  return value;
 }
 
 double Arguments::number(const char* name, nb::handle object) {

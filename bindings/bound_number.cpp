@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bound_number.h"
 
+#include "numbers.h"
+
 namespace softnpu::python {
 
 nb::object plain_int(nb::handle object) {
@@ -18,6 +20,11 @@ nb::object plain_float(nb::handle object) {
     return {};
   }
   return nb::steal(PyFloat_FromDouble(made));
+}
+
+nb::object plain_bool(nb::handle object) {
+  bool value = false, ran_code = false;
+  return read_flag(object.ptr(), value, ran_code) ? nb::bool_(value) : nb::object();
 }
 
 }  // namespace softnpu::python

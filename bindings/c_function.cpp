@@ -22,4 +22,19 @@ uintptr_t check_created(const void* handle) {
   return reinterpret_cast<uintptr_t>(handle);
 }
 
+FileName::FileName(const char* function, const char* argument, nb::handle given) {
+  if (given.is_none()) return;
+  PyObject* bytes = nullptr;
+  const int taken = call_or_stay([&] { return PyUnicode_FSConverter(given.ptr(), &bytes); });
+  if (taken == 0) {
+    const bool is_name = PyErr_ExceptionMatches(PyExc_ValueError);
+    forget_error();
+    if (is_name)
+      throw nb::value_error(
+          text(function, ": ", argument, " has a character that names cannot have").c_str());
+    refuse({function, argument}, given, "a str, bytes, an os.PathLike or None");
+  }
+  bytes_ = nb::steal(bytes);
+}
+
 }  // namespace softnpu::python

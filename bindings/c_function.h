@@ -15,7 +15,7 @@
 #include <type_traits>
 
 #include "acl/acl.h"
-#include "bound_number.h"
+#include "bound_function.h"
 #include "callbacks.h"
 #include "gil.h"
 #include "raise.h"
@@ -39,6 +39,19 @@ void check(aclError status);
 // The same for functions that return null on failure.
 uintptr_t check_created(const void* handle);
 
+// The name of a file, in the bytes that the system has for it; null for None.
+class FileName {
+ public:
+  // Raises TypeError or ValueError for what is none, which names the function and its argument.
+  FileName(const char* function, const char* argument, nb::handle given);
+  const char* c_str() const {
+    return bytes_.is_valid() ? PyBytes_AS_STRING(bytes_.ptr()) : nullptr;
+  }
+
+ private:
+  nb::object bytes_;
+};
+
 namespace c_function {
 
 // Pointers to numbers, to enumerators and to pointers are where C functions leave results.
@@ -52,8 +65,6 @@ auto python_type() {
     return Handle();
   else if constexpr (std::is_enum_v<T>)
     return Number<int>();
-  else if constexpr (std::is_same_v<T, bool>)
-    return bool();
   else
     return Number<T>();
 }
@@ -162,14 +173,14 @@ auto caller_of(int (*)(P...)) {
 template <auto kFunction, class... Extra>
 void bind_acl(nb::module_& m, const char* name, const Extra&... extra) {
   using Caller = decltype(c_function::caller_of<false>(kFunction));
-  m.def(name, &Caller::template call<kFunction>, extra...);
+  define(m, name, &Caller::template call<kFunction>, extra...);
 }
 
 // Binds a function of aclnn: results alone.
 template <auto kFunction, class... Extra>
 void bind_aclnn(nb::module_& m, const char* name, const Extra&... extra) {
   using Caller = decltype(c_function::caller_of<true>(kFunction));
-  m.def(name, &Caller::template call<kFunction>, extra...);
+  define(m, name, &Caller::template call<kFunction>, extra...);
 }
 
 }  // namespace softnpu::python

@@ -94,6 +94,16 @@ Status read_scalar(const char* name, PyObject* object, Scalar& out, bool& ran_co
   return convert(name, object, out);
 }
 
+bool read_flag(PyObject* object, bool& out, bool& ran_code) {
+  out = object == Py_True;
+  if (PyBool_Check(object)) return true;
+  Scalar scalar;
+  if (!read_scalar("", object, scalar, ran_code).ok()) return false;
+  if (!is_integer(scalar.dtype) && scalar.dtype != DType::boolean) return false;
+  out = to_float(scalar) != 0;
+  return true;
+}
+
 Status read_integer(const char* name, PyObject* object, int64_t& out, bool& ran_code) {
   if (!PyIndex_Check(object))
     return fail(kParamInvalid, name, " is of class ", class_name(object), "; expected an integer");

@@ -13,6 +13,9 @@ namespace softnpu::python {
 // other object that has float() as float64.
 Status read_scalar(const char* name, PyObject* object, Scalar& out, bool& ran_code);
 
+// Whether an object is a bool, or an integer, which C takes for one.
+bool read_flag(PyObject* object, bool& out, bool& ran_code);
+
 // A list, a tuple or any other sequence of integers.
 Status read_int_array(const char* name, PyObject* object, IntArray& out, bool& ran_code);
 

@@ -18,8 +18,10 @@ namespace softnpu::python {
 // no memory for a copy. These throw.
 template <class T>
 struct Sequence : std::vector<T> {
-  static constexpr bool kOfNumbers = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
-  using Given = std::conditional_t<kOfNumbers, Number<T>, T>;
+  using Given = std::conditional_t<std::is_arithmetic_v<T>, Number<T>, T>;
+  // What is no sequence, or the first member that cannot be taken; as Number has it.
+  Held refused;
+  std::optional<size_t> refused_member;
 };
 
 inline bool may_change_while_read(PyObject* list) {
@@ -61,13 +63,21 @@ struct nanobind::detail::type_caster<softnpu::python::Sequence<T>> {
   template <class Flags>
   bool from_python(handle src, Flags flags, cleanup_list* cleanup) {
     const softnpu::python::Held members = softnpu::python::members_of(src);
-    if (!members.is_valid()) return false;
+    if (!members.is_valid()) {
+      value.refused = borrow(src);
+      return true;
+    }
     const std::span items(PySequence_Fast_ITEMS(members.ptr()),
                           static_cast<size_t>(PySequence_Fast_GET_SIZE(members.ptr())));
     value.reserve(items.size());
     Member member;
     for (PyObject* item : items) {
       if (!member.from_python(item, flags_for_local_caster<Given>(flags), cleanup)) return false;
+      if (refused_by(member.value) != nullptr) {
+        value.refused = borrow(item);
+        value.refused_member = value.size();
+        return true;
+      }
       value.push_back(member.value);
     }
     return true;

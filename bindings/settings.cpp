@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/status.h"
-#include "bound_number.h"
+#include "bound_function.h"
 #include "gil.h"
 #include "kernels/table.h"
 #include "loops/threads.h"
@@ -48,16 +48,20 @@ void bind_settings(nb::module_& m) {
   m.def("info", &info, nb::sig("def info() -> dict[str, typing.Any]"),
         "The emulated product, threads, instruction sets, devices and pool of this process.");
   m.def("get_threads", &loops::thread_count, "How many threads a kernel uses.");
-  m.def("set_threads", &set_threads, nb::arg("count"),
-        "Use this many threads (1 to 1024) from the next kernel on.");
+  define(m, "set_threads", &set_threads, nb::arg("count"),
+         "Use this many threads (1 to 1024) from the next kernel on.");
   m.def("release_memory", &memory::release_idle_buffers, nb::call_guard<GilRelease>(),
         "Return the pool's idle buffers to the system; says how many bytes.");
-  m.def(
-      "set_pool_limit", [](Number<size_t> limit) { memory::set_pool_limit(limit); },
-      nb::arg("limit"), nb::call_guard<GilRelease>(),
+  define(
+      m, "set_pool_limit",
+      [](Number<size_t> limit) {
+        const GilRelease others_may_run;
+        memory::set_pool_limit(limit);
+      },
+      nb::arg("limit"),
       "Keep at most this many bytes in idle buffers from now on; 0 turns the pool off.");
-  m.def(
-      "status_name",
+  define(
+      m, "status_name",
       [](Number<int> status) { return nb::str(std::string(aclnn_code_name(status)).c_str()); },
       nb::arg("status"), "The documented name of an aclnn status, or an empty string.");
 }

@@ -58,8 +58,8 @@ struct OperatorTraits {
 // Whether pointers must lie in device memory (the C API) or may point anywhere (Python arrays).
 enum class Memory : uint8_t { device, host };
 
-// The common rules, after all of the operator's own: storage, output layout, product, data,
-// overlap.
+// The common rules, after all of the operator's own: storage, output layout, data, overlap,
+// product.
 SOFTNPU_EXPORT Status check_common(const OperatorTraits& traits, std::span<const Operand> operands,
                                    Memory memory);
 

@@ -70,6 +70,18 @@ def test_max_unpool3d_backward(bench: Bench) -> None:
     assert bench.read(out, (4,)).tolist() == [7, 0, 3, 3]
 
 
+def test_one_tensor_as_indices_and_as_another_argument(bench: Bench) -> None:
+    """What is wrong with it depends on where it was passed."""
+    ones = [aclnn.aclCreateIntArray([1, 1, 1])] * 3
+    shape = (1, 1, 1, 1, 1)
+    x, indices = bench.tensor(np.zeros(shape, np.float32)), bench.tensor(np.zeros(shape, np.int64))
+    with pytest.raises(softnpu.ParamInvalidError, match="indices has data type FLOAT;"):
+        run(bench, "aclnnMaxUnpool3dBackward", x, x, x, *ones, x)
+    out = bench.tensor(np.ones(shape, np.int64))
+    run(bench, "aclnnMaxUnpool3dBackward", indices, indices, indices, *ones, out)
+    assert bench.read(out, (2,)).tolist() == [0, 0]  # the halves of an integer
+
+
 def test_a_failure_while_running_is_the_synchronisations_status(bench: Bench) -> None:
     """As in C: the launch succeeds, and pyACL's convention is to return the status."""
     unpool(bench, np.full((1, 1, 1, 2, 2), 8))
@@ -223,13 +235,3 @@ def test_init_and_finalize() -> None:
     assert aclnn.aclGetIntArraySize(after) == 1
     aclnn.aclDestroyIntArray(before)
     aclnn.aclDestroyIntArray(after)
-
-
-def test_arguments_of_the_wrong_kind_are_type_errors() -> None:
-    """Python's own error, before anything is called."""
-    with pytest.raises(TypeError):
-        aclnn.aclDestroyTensor("tensor")  # type: ignore[arg-type]
-    with pytest.raises(TypeError):
-        aclnn.aclCreateIntArray([2**64])
-    with pytest.raises(TypeError):
-        aclnn.aclDestroyTensor(-1)

@@ -16,6 +16,7 @@ import softnpu
 from softnpu import _core, acl, aclnn, functional, pool, reference
 from tests.python.operators import OPERATORS, Operator
 from tests.support.paths import ROOT
+from tests.support.stub import stub_functions
 
 # The modules whose functions are documented in sections.
 MODULES = (functional, reference, aclnn, acl, acl.util, pool)
@@ -171,12 +172,6 @@ def test_the_package_says_that_it_is_typed() -> None:
     """Type checkers look for py.typed and for the extension's stub."""
     assert (PACKAGE / "py.typed").is_file()
     assert (PACKAGE / "_core.pyi").is_file()
-
-
-def stub_functions() -> dict[str, ast.FunctionDef]:
-    """The functions in the stub."""
-    tree = ast.parse((PACKAGE / "_core.pyi").read_text())
-    return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
 def said_signature(name: str) -> ast.FunctionDef:

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bound_function.h"
+
+#include "readable.h"
+
+namespace softnpu::python {
+
+void refuse(const Place& place, nb::handle given, const std::string& expected) {
+  std::string message = text(place.function, ": ");
+  if (place.member) message += text("element ", *place.member, " of ");
+  message += text(place.argument, " is ");
+  message += PyLong_CheckExact(given.ptr()) ? readable(given) : "of class " + class_name(given);
+  throw nb::type_error(text(message, "; expected ", expected).c_str());
+}
+
+}  // namespace softnpu::python
