@@ -62,11 +62,11 @@ struct FromInputInFloat {
 };
 
 // Whether the shorter exp is accurate enough: for 16-bit results of 16-bit inputs. Where x is so
-// low that its error would show, a FLOAT16 result is 0 already, unless gradOutput's type reaches
-// further than FLOAT16. It depends on types alone, so that all layouts have the same results.
+// low that its error would show, a FLOAT16 result is 0 already, but not of a BF16 gradOutput, which
+// may be larger. It depends on types alone, so that all layouts have the same results.
 bool rounds_to_16_bits(const ElementwiseLayout& layout) {
-  const DType grad = layout.dtype[0], x = layout.dtype[1], out = layout.dtype[2];
-  if (grad == DType::f32 || x == DType::f32) return false;
+  const DType grad = layout.dtype[0], out = layout.dtype[2];  // that of x is gradOutput's
+  if (grad == DType::f32) return false;
   return out == DType::bf16 || (out == DType::f16 && grad == DType::f16);
 }
 

@@ -34,8 +34,9 @@ inline float rounded_down(double v) {
 
 // The same in float32, where SmoothL1LossBackwardNumbers::fits_float() holds: within 2 units in the
 // last place, and 3 times as fast in cache. The factor norm / beta comes in two parts unless
-// float32 holds it. Where d · norm / beta falls among the subnormals, a large gradOut would bring
-// back the bits that are lost there, so such elements are computed in float64.
+// float32 holds it. Where a product of d falls among the subnormals, a large gradOut would bring
+// back the bits that are lost there, so such elements are computed in float64. That of the lower
+// part does so 24 bits earlier.
 template <bool kExactFactor>
 struct SmoothL1InFloat {
   SmoothL1 wide;
@@ -46,9 +47,9 @@ struct SmoothL1InFloat {
         norm(static_cast<float>(c.norm)),
         factor(rounded_down(c.norm_over_beta)),
         factor_low(static_cast<float>(c.norm_over_beta - factor)),
-        // A factor of 1 loses nothing.
-        least(c.norm_over_beta == 1 ? 0.0f : static_cast<float>(0x1p-125 / c.norm_over_beta)) {
-    if (least <= least_difference) least = 0;
+        least(static_cast<float>((kExactFactor ? 0x1p-125 : 0x1p-101) / c.norm_over_beta)) {
+    // A factor of 1 loses nothing.
+    if (least <= least_difference || c.norm_over_beta == 1) least = 0;
   }
 
   template <class V>

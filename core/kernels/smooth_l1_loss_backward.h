@@ -11,7 +11,8 @@ struct SmoothL1LossBackwardNumbers {
   double norm;  // 1, or 1/N for the mean
   double norm_over_beta;
 
-  // Four roundings are all that happens: of d, of norm / beta, and of two products.
+  // Four roundings are all that happens to normal numbers: of d, of norm / beta, and of two
+  // products.
   bool fits_float() const { return is_moderate(norm) && is_moderate(norm_over_beta) && beta > 0; }
   static bool is_moderate(double v) { return v > 0x1p-60 && v < 0x1p60; }
 };

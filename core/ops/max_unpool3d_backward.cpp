@@ -194,8 +194,8 @@ MaxUnpool3dBackward::Plan MaxUnpool3dBackward::plan(const Args& a) {
   const Wide bytes = Wide(grad_output.numel()) * task.item + indices.numel() * (8 + task.item);
   task.prefetches = bytes >= kLeastBytesToPrefetch;
   task.stream = bytes >= loops::kFarBytes;
-  // Elements of less than a word are read as part of one.
-  task.vectors = machine().has_fast_gathers && task.limit % 4 * task.item % 4 == 0;
+  // Elements of less than a word are read as part of one, so every row has to be whole words.
+  task.vectors = machine().has_fast_gathers && (task.limit % 4) * task.item % 4 == 0;
   return Plan(task, indices.sizes);
 }
 

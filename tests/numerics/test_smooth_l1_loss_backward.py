@@ -107,6 +107,23 @@ def test_any_float32(inputs: tuple[float, ...], beta: float, reduction: int) -> 
     assert distance(got, expected, zero_sign=True).max() <= 2
 
 
+@pytest.mark.parametrize("sizes", [1, 40, 5000])
+def test_a_large_gradient_of_a_difference_that_is_nearly_subnormal(sizes: int) -> None:
+    """Law: what a product below the normal numbers loses does not come back with gradOut."""
+    rng = np.random.default_rng(55)
+    beta = float.fromhex("0x1.fc34c0p+29")
+    edge = 2.0 ** rng.integers(-97, -91, sizes)  # their products with 1 / beta: 2**-127 to 2**-121
+    a = (edge * rng.uniform(1, 2, sizes)).astype(np.float32)
+    b = (a * rng.uniform(0, 2**-12, sizes)).astype(np.float32)
+    g = (2.0 ** rng.integers(40, 90, sizes) * rng.uniform(1, 2, sizes)).astype(np.float32)
+    g[0], a[0], b[0] = map(
+        float.fromhex, ("0x1.f9913ap+60", "0x1.008e6p-95", "0x1.e7e044p-108")
+    )  # it was 3 units off
+    got = softnpu.smooth_l1_loss_backward(g, a, b, 0, beta)
+    expected = reference.smooth_l1_loss_backward(g, a, b, 0, beta)
+    assert distance(got, expected).max() <= 2
+
+
 @pytest.mark.parametrize("name", ["none", "mean", "sum"])
 def test_reductions_have_names(name: Reduction) -> None:
     """Law: "none", "mean" and "sum" are 0, 1 and 2; of them only the mean divides."""
