@@ -91,7 +91,7 @@ SOFTNPU_INLINE void fused_row(const Formula formula, int64_t n, int64_t ahead, T
     alignas(64) T lines[kBlock];
     if (kStreams && ahead != 0) (in.prefetch_at(at + ahead), ...);
     apply_block(formula, kStreams ? lines : out + at,
-                BlockVectors([&](int64_t i) { return in.at(at, i * kLanes); })...);
+                block_of([&](int64_t i) SOFTNPU_INLINED { return in.at(at, i * kLanes); })...);
     if constexpr (kStreams) stream_lines(out + at, lines);
   }
   fused_part(formula, at, n, out, in...);

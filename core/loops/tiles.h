@@ -121,16 +121,40 @@ SOFTNPU_INLINE Lanes apply_lanes(const Formula& formula, In... in) {
 // Consecutive elements that are worked on together: whole cache lines of any type.
 constexpr int64_t kBlock = 64;
 
-// What one input has for them.
-struct BlockVectors {
-  static constexpr int64_t kCount = kBlock / kLanes;
-  Lanes v[kCount];
+constexpr int64_t kBlockVectors = kBlock / kLanes;
 
+// What one input has for them, in registers.
+class BlockVectors {
+ public:
   template <class Load>
   SOFTNPU_INLINE explicit BlockVectors(const Load& load) {
-    for (int64_t i = 0; i < kCount; ++i) v[i] = load(i);
+    for (int64_t i = 0; i < kBlockVectors; ++i) v_[i] = load(i);
   }
+  SOFTNPU_INLINE Lanes operator[](int64_t i) const { return v_[i]; }
+
+ private:
+  Lanes v_[kBlockVectors];
 };
+
+// The same where load(i) can give vector i again and again, as there are too few registers for all.
+template <class Load>
+class BlockLoads {
+ public:
+  SOFTNPU_INLINE explicit BlockLoads(const Load& load) : load_(load) {}
+  SOFTNPU_INLINE Lanes operator[](int64_t i) const { return load_(i); }
+
+ private:
+  const Load load_;
+};
+
+template <class Load>
+SOFTNPU_INLINE auto block_of(const Load& load) {
+#if defined(__AVX512F__)
+  return BlockVectors(load);
+#else
+  return BlockLoads(load);
+#endif
+}
 
 // Whether a formula has rare elements at all. Those that do have the most arithmetic, too.
 template <class Formula>
@@ -142,40 +166,38 @@ SOFTNPU_INLINE bool may_be_rare(const Formula& formula) {
 // Whether some of them are rare. One look for all: a branch after each vector costs the exponential
 // up to a fifth of its time.
 template <class Formula, class... In>
-SOFTNPU_INLINE bool has_rare(const Formula& formula, const BlockVectors& first, const In&... rest) {
-  if constexpr (requires { formula.is_rare(first.v[0], rest.v[0]...); }) {
+SOFTNPU_INLINE bool has_rare(const Formula& formula, const In&... in) {
+  if constexpr (requires { formula.is_rare(in[0]...); }) {
     if (!may_be_rare(formula)) return false;
-    auto mask = formula.is_rare(first.v[0], rest.v[0]...);
-    for (int64_t i = 1; i < BlockVectors::kCount; ++i)
-      mask |= formula.is_rare(first.v[i], rest.v[i]...);
+    auto mask = formula.is_rare(in[0]...);
+    for (int64_t i = 1; i < kBlockVectors; ++i) mask |= formula.is_rare(in[i]...);
     return any(mask);
   }
   return false;
 }
 
-// All loads are before the first store: 3% faster with four arrays in the shared cache.
 template <class Formula, class T, class... In>
-SOFTNPU_INLINE void apply_block(const Formula& formula, T* out, const BlockVectors& first,
-                                const In&... rest) {
-  constexpr int64_t kCount = BlockVectors::kCount;
-  if (has_rare(formula, first, rest...)) [[unlikely]] {
-    for (int64_t i = 0; i < kCount; ++i)
-      store_lanes(apply_with_rare(formula, first.v[i], rest.v[i]...), out + i * kLanes);
+SOFTNPU_INLINE void apply_block(const Formula& formula, T* out, const In&... in) {
+  if (has_rare(formula, in...)) [[unlikely]] {
+    for (int64_t i = 0; i < kBlockVectors; ++i)
+      store_lanes(apply_with_rare(formula, in[i]...), out + i * kLanes);
     return;
   }
-  Lanes r[kCount];
-  if constexpr (kCount > 4) {  // 16 registers would not hold what the other way needs
-    for (int64_t i = 0; i < kCount; ++i) r[i] = one_nan(formula(first.v[i], rest.v[i]...));
-  } else {
-    for (int64_t i = 0; i < kCount; ++i) r[i] = formula(first.v[i], rest.v[i]...);
-    // A NaN makes the sum one; so may infinities, which does no harm. One look for all results
-    // saves 3% of the time of 16-bit types.
-    Lanes sum = r[0];
-    for (int64_t i = 1; i < kCount; ++i) sum += r[i];
-    if (any(is_nan(sum))) [[unlikely]]
-      for (int64_t i = 0; i < kCount; ++i) r[i] = one_nan(r[i]);
-  }
-  for (int64_t i = 0; i < kCount; ++i) store_lanes(r[i], out + i * kLanes);
+#if defined(__AVX512F__)
+  // All loads are before the first store: 3% faster with four arrays in the shared cache.
+  Lanes r[kBlockVectors];
+  for (int64_t i = 0; i < kBlockVectors; ++i) r[i] = formula(in[i]...);
+  // A NaN makes the sum one; so may infinities, which does no harm. One look for all results
+  // saves 3% of the time of 16-bit types.
+  Lanes sum = r[0];
+  for (int64_t i = 1; i < kBlockVectors; ++i) sum += r[i];
+  if (any(is_nan(sum))) [[unlikely]]
+    for (int64_t i = 0; i < kBlockVectors; ++i) r[i] = one_nan(r[i]);
+  for (int64_t i = 0; i < kBlockVectors; ++i) store_lanes(r[i], out + i * kLanes);
+#else
+  for (int64_t i = 0; i < kBlockVectors; ++i)
+    store_lanes(one_nan(formula(in[i]...)), out + i * kLanes);
+#endif
 }
 
 // Whether there are vectors of elements of this type.
@@ -200,8 +222,9 @@ SOFTNPU_INLINE void apply(const Formula formula, int64_t n, Stage* out, const In
     // Formulas of a few operations are a tenth faster vector by vector.
     if (may_be_rare(formula))
       for (; i + kBlock <= n; i += kBlock)
-        apply_block(formula, out + i,
-                    BlockVectors([&](int64_t v) { return load_lanes(in + i + v * kLanes); })...);
+        apply_block(formula, out + i, block_of([&](int64_t v) SOFTNPU_INLINED {
+                      return load_lanes(in + i + v * kLanes);
+                    })...);
     for (; i + kLanes <= n; i += kLanes)
       store_lanes(apply_lanes(formula, load_lanes(in + i)...), out + i);
     if (i < n) store_some(apply_lanes(formula, load_some(in + i, n - i)...), out + i, n - i);

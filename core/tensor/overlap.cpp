@@ -115,14 +115,14 @@ bool overlaps_itself(const Tensor& tensor) {
 
 Bounds::Bounds(const Tensor& tensor)
     : low_(reinterpret_cast<intptr_t>(tensor.origin())), end_(low_ + item_size(tensor.dtype)) {
+  if (tensor.numel() == 0) {  // nothing, anywhere; nor need other sizes and strides have a product
+    low_ = INTPTR_MAX;
+    end_ = INTPTR_MIN;
+    return;
+  }
   const int64_t *const sizes = tensor.sizes.data(), *const strides = tensor.strides.data();
   const int64_t item = item_size(tensor.dtype);
   for (size_t i = 0; i < tensor.rank(); ++i) {
-    if (sizes[i] == 0) {  // nothing, anywhere
-      low_ = INTPTR_MAX;
-      end_ = INTPTR_MIN;
-      return;
-    }
     const Wide span = Wide(strides[i]) * item * (sizes[i] - 1);
     (span < 0 ? low_ : end_) += span;
   }
