@@ -17,8 +17,12 @@ using namespace dlpack_abi;
 struct Memory {
   Memory(const Dims& shape, const Dims& steps, DType type, size_t bytes)
       : sizes(shape), strides(steps), dtype(type), pooled(memory::is_pooled(bytes)) {
-    data = pooled ? memory::take_buffer(bytes) : ::operator new(bytes, kAlignment);
-    if (data == nullptr) throw std::bad_alloc();
+    data = pooled ? memory::take_buffer(bytes) : ::operator new(bytes, kAlignment, std::nothrow);
+    if (data != nullptr) return;
+    const std::string message = text("unable to allocate ", bytes, " bytes for a result of shape ",
+                                     shape, " and data type ", type);
+    PyErr_SetString(PyExc_MemoryError, message.c_str());
+    nb::raise_python_error();
   }
   ~Memory() {
     if (pooled)

@@ -7,6 +7,7 @@
 #include "foreign_arrays.h"
 #include "numpy_arrays.h"
 #include "readable.h"
+#include "sequence.h"
 
 namespace softnpu::python {
 namespace {
@@ -119,21 +120,15 @@ Status read_integer(const char* name, PyObject* object, int64_t& out, bool& ran_
 
 Status read_int_array(const char* name, PyObject* object, IntArray& out, bool& ran_code) {
   if (!PyList_Check(object) && !PyTuple_Check(object)) ran_code = true;
-  PyObject* sequence = call_or_stay([=] { return PySequence_Fast(object, ""); });
-  if (sequence == nullptr) {
-    forget_error();
+  const Held members = members_of(object);
+  if (!members.is_valid())
     return fail(kParamInvalid, name, " is of class ", class_name(object),
                 "; expected a sequence of integers");
-  }
-  const Held owner = nb::steal(sequence);
-  const auto count = static_cast<size_t>(PySequence_Fast_GET_SIZE(sequence));
+  const auto count = static_cast<size_t>(PySequence_Fast_GET_SIZE(members.ptr()));
   reset(out, count);
   for (size_t i = 0; i < count; ++i) {
-    // An element's own code may change the list that holds it.
-    if (i >= static_cast<size_t>(PySequence_Fast_GET_SIZE(sequence)))
-      return fail(kParamInvalid, name, " became shorter while it was read");
-    const Held item = nb::borrow(PySequence_Fast_GET_ITEM(sequence, static_cast<Py_ssize_t>(i)));
-    Status status = read_integer(name, item.ptr(), out[i], ran_code);
+    PyObject* const item = PySequence_Fast_GET_ITEM(members.ptr(), static_cast<Py_ssize_t>(i));
+    Status status = read_integer(name, item, out[i], ran_code);
     if (!status.ok()) return fail(status.code(), "element ", i, " of ", status.message());
   }
   return {};

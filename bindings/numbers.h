@@ -16,7 +16,7 @@ Status read_scalar(const char* name, PyObject* object, Scalar& out, bool& ran_co
 // Whether an object is a bool, or an integer, which C takes for one.
 bool read_flag(PyObject* object, bool& out, bool& ran_code);
 
-// A list, a tuple or any other sequence of integers.
+// A list, a tuple or any other sequence or iterator of integers.
 Status read_int_array(const char* name, PyObject* object, IntArray& out, bool& ran_code);
 
 // An integer that fits 64 bits.

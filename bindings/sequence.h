@@ -33,14 +33,16 @@ inline bool may_change_while_read(PyObject* list) {
   });
 }
 
-// A tuple or list of the members; null where the object is no sequence of any. An element's own
-// code, as __index__, may change a list that is read, so a list is copied first, unless it holds
-// nothing that has such code.
+// A tuple or list of the members; null where the object is no sequence or iterator of any. An
+// element's own code, as __index__, may change a list that is read, so a list is copied first,
+// unless it holds nothing that has such code.
 inline nb::object members_of(nb::handle object) {
   PyObject* const given = object.ptr();
   if (PyTuple_CheckExact(given) || (PyList_CheckExact(given) && !may_change_while_read(given)))
     return nb::borrow(object);
-  if (PyUnicode_CheckExact(given) || PyBytes_CheckExact(given) || !PySequence_Check(given))
+  // Sets and dicts have no order of their own.
+  if (PyUnicode_Check(given) || PyBytes_Check(given) ||
+      (!PySequence_Check(given) && !PyIter_Check(given)))
     return {};
   PyObject* const copy = call_or_stay([=] { return PySequence_Tuple(given); });
   if (copy == nullptr) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdlib>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -7,6 +7,7 @@
 #include <cpuid.h>
 #endif
 
+#include "base/environment.h"
 #include "base/lasting.h"
 #include "base/machine.h"
 #include "kernels/table.h"
@@ -53,9 +54,14 @@ std::vector<const KernelTable*> detect() {
 const std::vector<const KernelTable*>& tables() { return made_once<detect>(); }
 
 const KernelTable* choose() {
-  if (const char* wish = std::getenv("SOFTNPU_ISA"))
-    for (const KernelTable* table : tables())
-      if (std::string_view(wish) == table->level) return table;
+  const char* const wish = setting("SOFTNPU_ISA");
+  if (wish == nullptr) return tables().front();
+  std::string levels;
+  for (const KernelTable* table : tables()) {
+    if (std::string_view(wish) == table->level) return table;
+    levels += text(levels.empty() ? "" : " or ", table->level);
+  }
+  say_not_followed("SOFTNPU_ISA", levels + " on this machine");
   return tables().front();
 }
 

@@ -6,14 +6,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <mutex>
 #include <thread>
 
 #include "base/detached_thread.h"
+#include "base/environment.h"
 #include "base/fork.h"
 #include "base/lasting.h"
-#include "base/parse.h"
 #include "loops/openmp.h"
 #include "loops/shares.h"
 
@@ -32,7 +31,7 @@ int processors() {
 }
 
 std::atomic<int> default_threads() {
-  const auto wish = parse_number(std::getenv("SOFTNPU_THREADS"), 1, kMostThreads);
+  const auto wish = number_setting("SOFTNPU_THREADS", 1, kMostThreads);
   return wish ? *wish : std::clamp(processors(), 1, kMostThreads);
 }
 

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/address_sanitizer.h"
+#include "base/environment.h"
 #include "base/fork.h"
 #include "base/lasting.h"
-#include "base/parse.h"
 #include "memory/pages.h"
 #include "runtime/machine.h"
 
@@ -26,7 +26,7 @@ constexpr size_t kMostByDefault = size_t{1} << 30;
 
 std::atomic<size_t> default_limit() {
   constexpr size_t kMiB = size_t{1} << 20;
-  const auto wish = parse_number<size_t>(std::getenv("SOFTNPU_POOL_MB"), 0, SIZE_MAX / kMiB);
+  const auto wish = number_setting<size_t>("SOFTNPU_POOL_MB", 0, SIZE_MAX / kMiB);
   if (wish) return *wish * kMiB;
   return std::min(kMostByDefault, runtime::memory_limit() / 8 / kMiB * kMiB);
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,10 @@ from rich.console import Console
 
 from softnpu.bench.cases import CLASSES, SIZES
 from softnpu.bench.cases.case import GRID
-from softnpu.bench.compare import changes
+from softnpu.bench.compare import changes, unlike
+from softnpu.bench.compare import show as show_changes
 from softnpu.bench.report import class_means, show, summary
-from softnpu.bench.results import Results
+from softnpu.bench.results import Results, write_whole
 from softnpu.cli.bench import REPORT_WIDTH
 
 DOCUMENTED = {"schema", "machine", "versions", "settings", "ceilings", "import", "skipped", "cases"}
@@ -51,9 +54,9 @@ def test_reading_gives_what_was_written(tmp_path: Path, make_results: Any, make_
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"schema": 0}'])
 def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
-    """Also a result of another schema; the message names the file."""
+    """Also a result of another schema."""
     (tmp_path / "other.json").write_text(text)
-    with pytest.raises(ValueError, match=r"/other\.json is no result of this benchmark"):
+    with pytest.raises(ValueError, match=r"its schema is not \d"):
         Results.read(tmp_path / "other.json")
 
 
@@ -148,6 +151,43 @@ def test_a_planted_regression_is_found(make_results: Any, make_row: Any) -> None
     slower = [change for change in changes(before, now) if change.slower]
     assert [change.id for change in slower] == ["selu_backward/float32/transposed/1K"]
     assert slower[0].factor == pytest.approx(1.5)
+
+
+def test_unlike_runs_are_said_to_be(make_results: Any, make_row: Any) -> None:
+    """What differs besides softnpu comes before what changed."""
+    before = make_results(make_row("sliced", 1.0, 2.0))
+    now = make_results(make_row("sliced", 1.0, 2.0))
+    assert unlike(before, now) == []
+    now.machine["isa"] = "vector"
+    now.versions.pop("numpy", None)
+    before.versions["numpy"] = "1.0"
+    isa = before.machine.get("isa", "none")
+    differences = [f"isa: {isa} before, vector now", "numpy: 1.0 before, none now"]
+    assert unlike(before, now) == differences
+    text = io.StringIO()
+    show_changes(Console(file=text, width=REPORT_WIDTH), before, now)
+    assert text.getvalue().splitlines()[:2] == differences
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    """Where the disk is full, an earlier run's results stay; the error names the file."""
+    file = tmp_path / "results.json"
+    write_whole(file, "before")
+    # The limit ends the child's write, and its error is the one of a full disk but for its number.
+    program = (
+        "import resource, signal, sys; from pathlib import Path\n"
+        "from softnpu.bench.results import write_whole\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))\n"
+        "try: write_whole(Path(sys.argv[1]), 'x' * 4096)\n"
+        "except OSError as error: print(error.filename)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(file)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == str(file)
+    assert file.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_noise_is_not_reported(make_results: Any, make_row: Any) -> None:

@@ -19,6 +19,18 @@ def test_concurrent_runs(softnpu: Any) -> None:
     assert len(softnpu.programs()) == 1
 
 
+def test_a_damaged_program_is_built_again(softnpu: Any) -> None:
+    """Where the power failed there can be a name without bytes."""
+    softnpu.write("hello.cpp", HELLO)
+    softnpu("run", "hello.cpp")
+    (folder,) = softnpu.programs()
+    file = folder / "hello"
+    file.write_bytes(b"")
+    assert softnpu("run", "hello.cpp").stdout == "hello\n"
+    file.chmod(0o600)
+    assert softnpu("run", "hello.cpp").stdout == "hello\n"
+
+
 def test_abandoned_builds_are_removed(softnpu: Any) -> None:
     """What a killed run left is gone a day later; what is being built stays."""
     softnpu.write("hello.cpp", HELLO)

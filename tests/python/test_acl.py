@@ -211,6 +211,11 @@ def test_addresses_as_arrays_and_back(block: int) -> None:
     assert util.ptr_to_numpy(block, (1,), np.int64(11)).dtype == np.float32
     with pytest.raises(TypeError, match="ptr_to_numpy: data_type is None"):
         util.ptr_to_numpy(block, (1,), None)
+    with pytest.raises(TypeError, match="ptr_to_numpy: data_type is True"):
+        util.ptr_to_numpy(block, (1,), True)
+    for no_array in ([1.0], np.float32(3)):
+        with pytest.raises(TypeError, match="numpy_to_ptr: array is of class"):
+            util.numpy_to_ptr(no_array)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="null"):
         util.ptr_to_numpy(0, (1,), 11)
     for shape in ((2**40, 2**40), np.array([2**32, 2**32]), (2**62,), (2**70,)):

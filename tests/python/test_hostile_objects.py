@@ -120,7 +120,7 @@ def test_a_device_that_cannot_be_read() -> None:
 
 
 def test_a_list_of_sizes_that_changes_while_it_is_read() -> None:
-    """It is not read past its new end, nor are elements that are gone."""
+    """It is read as it was."""
     sizes: list[Any] = []
 
     def clear() -> int:
@@ -131,10 +131,9 @@ def test_a_list_of_sizes_that_changes_while_it_is_read() -> None:
         sizes[:] = [object() for _ in range(3)]
         return 2
 
-    sizes[:] = [Index(clear), 4, 6]
-    refused(UPSAMPLE, "output_size", sizes, "became shorter while it was read")
-    sizes[:] = [Index(replace), Index(replace), 6]
-    refused(UPSAMPLE, "output_size", sizes, "expected an integer")
+    for first in (clear, replace):
+        sizes[:] = [Index(first), Index(lambda: 4), 6]
+        assert np.array_equal(UPSAMPLE(output_size=sizes), UPSAMPLE())
     sizes[:] = [2, 4, Index(lambda: sizes.clear() or 6)]
     assert np.array_equal(UPSAMPLE(output_size=sizes), UPSAMPLE())
 

@@ -154,7 +154,10 @@ def test_beta_and_scales_must_be_real_numbers(value: Any) -> None:
     ("value", "part"),
     [
         (5, "expected a sequence"),
-        ("abc", "expected an integer"),
+        ({2, 4, 6}, "of class set; expected a sequence"),
+        ({2: 0, 4: 0, 6: 0}, "of class dict; expected a sequence"),
+        (b"\2\4\6", "of class bytes; expected a sequence"),
+        ("246", "of class str; expected a sequence"),
         ([1, 2.5, 3], "element 1"),
         ([1, 2, 2**64], "element 2"),
         ([1, None, 3], "element 1"),

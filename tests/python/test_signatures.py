@@ -106,7 +106,8 @@ def test_no_quoted_code_is_broken_into_two_lines(documented: Any) -> None:
 
 
 WRONG_CALLS = [
-    (acl.util.numpy_to_ptr, ([1.0],), AttributeError),
+    (acl.util.numpy_to_ptr, ([1.0],), TypeError),
+    (acl.util.start_thread, (5, None), TypeError),
     (acl.util.ptr_to_numpy, (0, (1,), 11), ValueError),
     (acl.util.ptr_to_numpy, (1, (-1,), 11), ValueError),
     (acl.util.ptr_to_numpy, (1, (1,), 99), ValueError),

@@ -111,6 +111,13 @@ def test_a_graph_keeps_what_it_saved() -> None:
     assert len(others) == 3
 
 
+def test_a_result_that_does_not_fit_memory() -> None:
+    """Python's own error, which says what was to be made."""
+    one = torch.ones(1).expand(2**40, 8)
+    with pytest.raises(MemoryError, match=r"shape \[1099511627776, 8\] and data type FLOAT"):
+        softnpu.selu_backward(one, one)
+
+
 def test_tensors_freed_by_other_threads() -> None:
     """A deleter runs on any thread."""
     for _ in range(20):

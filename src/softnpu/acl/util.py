@@ -60,13 +60,16 @@ def numpy_to_ptr(array: npt.NDArray[Any]) -> int:
 
     Raises
     ------
-    AttributeError
+    TypeError
         array is no array of NumPy's.
 
     Notes
     -----
     Source: acl.util.numpy_to_ptr of pyACL.
     """
+    if not isinstance(array, np.ndarray):  # scalars have an address too, which is gone at once
+        kind = type(array).__name__
+        raise TypeError(f"numpy_to_ptr: array is of class {kind}; expected an array of NumPy's")
     return int(array.__array_interface__["data"][0])
 
 
@@ -103,8 +106,8 @@ def ptr_to_numpy(
     -----
     Source: acl.util.ptr_to_numpy of pyACL.
     """
-    if data_type is None:
-        raise TypeError("ptr_to_numpy: data_type is None; expected a number or a data type")
+    if data_type is None or isinstance(data_type, bool):
+        raise TypeError(f"ptr_to_numpy: data_type is {data_type}; expected a number or a data type")
     if isinstance(data_type, int | np.integer):
         if data_type not in _TYPES:
             raise ValueError(
@@ -191,11 +194,17 @@ def start_thread(func: Callable[[Any], object], args: Any) -> tuple[int, int]:
     ------
     RuntimeError
         The system starts no more threads.
+    TypeError
+        func cannot be called.
 
     Notes
     -----
     Source: acl.util.start_thread of pyACL.
     """
+    if not callable(func):
+        raise TypeError(
+            f"start_thread: func is of class {type(func).__name__}; expected a callable"
+        )
     thread = threading.Thread(target=func, args=(args,), daemon=True)
     thread.start()
     assert thread.ident is not None, "a started thread has an id"

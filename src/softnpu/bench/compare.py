@@ -50,8 +50,24 @@ def changes(before: Results, now: Results) -> list[Change]:
     return sorted(found, key=lambda change: -change.factor)
 
 
-def show(console: Console, found: list[Change]) -> None:
+def unlike(before: Results, now: Results) -> list[str]:
+    """Say what else than softnpu differs between the runs, so that nobody takes it for the same."""
+    pairs = [
+        (name, old.get(name, "none"), new.get(name, "none"))
+        for old, new, names in (
+            (before.machine, now.machine, ("cpu", "isa", "threads")),
+            (before.versions, now.versions, ("torch", "numpy", "python")),
+        )
+        for name in names
+    ]
+    return [f"{name}: {old} before, {new} now" for name, old, new in pairs if old != new]
+
+
+def show(console: Console, before: Results, now: Results) -> None:
     """Print what changed beyond the noise."""
+    found = changes(before, now)
+    for difference in unlike(before, now):
+        console.print(Text(difference, style="yellow"))
     slower = [change for change in found if change.slower]
     faster = [change for change in reversed(found) if change.faster]
     for title, rows in (("slower than before", slower), ("faster than before", faster)):

@@ -94,6 +94,18 @@ class Row:
         return self.ratio is not None and self.ratio * self.noise < 1
 
 
+def write_whole(file: Path, text: str) -> None:
+    """Write a file, or leave it as it was; errors name it."""
+    scratch = file.with_name(f".{file.name}.new")
+    try:
+        scratch.write_text(text, encoding="utf-8")
+        scratch.replace(file)
+    except OSError as error:
+        scratch.unlink(missing_ok=True)
+        error.filename = str(file)
+        raise
+
+
 @dataclass
 class Results:
     """A whole run."""
@@ -126,7 +138,7 @@ class Results:
             },
             indent=1,
         )
-        file.write_text(text + "\n", encoding="utf-8")
+        write_whole(file, text + "\n")
 
     @classmethod
     def read(cls, file: Path) -> Results:
@@ -136,7 +148,7 @@ class Results:
         except RecursionError:
             raise ValueError("it is nested too deeply") from None
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-            raise ValueError(f"{file} is no result of this benchmark (schema {SCHEMA})")
+            raise ValueError(f"its schema is not {SCHEMA}")
         return cls(
             machine=data["machine"],
             versions=data["versions"],

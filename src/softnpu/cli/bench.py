@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import tempfile
 from pathlib import Path
@@ -129,7 +130,9 @@ def _read(file: Path) -> Results:
         return Results.read(file)
     except OSError as error:
         fail(f"cannot read {file}: {error.strerror}", EXIT_USAGE)
-    except (ValueError, KeyError, TypeError) as error:
+    except KeyError as error:
+        fail(f"{file} is not a result of softnpu bench: it lacks {error}", EXIT_USAGE)
+    except (ValueError, TypeError) as error:
         fail(f"{file} is not a result of softnpu bench: {error}", EXIT_USAGE)
 
 
@@ -232,21 +235,25 @@ def _tell(found: Results, before: Results | None, out: Path | None) -> None:
     from softnpu.bench import compare, report
 
     console = results()
-    if out is not None:
-        _write(found, out)
-    report.show(console, found)
-    if before is not None:
-        compare.show(console, compare.changes(before, found))
+    try:
+        if out is not None:
+            _write(found, out)
+    finally:  # minutes of measuring are not to be lost where nothing can be written
+        report.show(console, found)
+        if before is not None:
+            compare.show(console, before, found)
 
 
 def _write(found: Results, out: Path) -> None:
     from rich.console import Console
 
     from softnpu.bench import plots, report
+    from softnpu.bench.results import write_whole
 
     found.write(out / "results.json")
-    with (out / "report.txt").open("w", encoding="utf-8") as file:
-        report.show(Console(file=file, width=REPORT_WIDTH, highlight=False), found)
+    text = io.StringIO()
+    report.show(Console(file=text, width=REPORT_WIDTH, highlight=False), found)
+    write_whole(out / "report.txt", text.getvalue())
     try:
         plots.write(found, out)
     except ImportError:

@@ -88,13 +88,18 @@ def _key(source: Path, toolchain: Toolchain, text: bytes) -> str:
 def _keep(program: Path) -> bool:
     """Have the program stay, and count as run now; False where it is not there."""
     lock = _keep_all(program.parent.parent)
-    if program.is_file():
+    if _is_runnable(program):
         with contextlib.suppress(OSError):  # a cache that can only be read
             os.utime(program.parent)
         return True
     if lock is not None:
         os.close(lock)
     return False
+
+
+def _is_runnable(program: Path) -> bool:
+    """Say whether it is there; where the power failed, its name can be there without its bytes."""
+    return program.is_file() and program.stat().st_size > 0 and os.access(program, os.X_OK)
 
 
 def _build_into(folder: Path, source: Path, toolchain: Toolchain) -> None:

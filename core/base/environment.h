@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings in environment variables that nothing fails for: what cannot be followed is said on
+// stderr, as users would otherwise take what they measure or test for something else.
+#pragma once
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "base/parse.h"
+#include "base/text.h"
+
+namespace softnpu {
+
+[[gnu::cold]] void say_not_followed(const char* variable, const std::string& expected);
+
+// The variable's value; null where it is not set or empty.
+inline const char* setting(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+template <class T>
+std::optional<T> number_setting(const char* variable, T least, T most) {
+  const char* const value = setting(variable);
+  const auto number = parse_number(value, least, most);
+  if (value != nullptr && !number)
+    say_not_followed(variable, text("a number from ", least, " to ", most));
+  return number;
+}
+
+}  // namespace softnpu
