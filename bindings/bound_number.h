@@ -42,7 +42,13 @@ nb::object plain_bool(nb::handle object);
 template <class T>
 struct nanobind::detail::type_caster<softnpu::python::Number<T>> {
   using Plain = make_caster<T>;
-  NB_TYPE_CASTER(softnpu::python::Number<T>, Plain::Name)
+  static constexpr auto said_type() {
+    if constexpr (std::is_same_v<T, bool>)
+      return const_name("bool | numpy.bool_");
+    else
+      return Plain::Name;
+  }
+  NB_TYPE_CASTER(softnpu::python::Number<T>, said_type())
 
   template <class Flags>
   bool from_python(handle src, Flags flags, cleanup_list* cleanup) {

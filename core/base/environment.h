@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings in environment variables that nothing fails for: what cannot be followed is said on
-// stderr, as users would otherwise take what they measure or test for something else.
+// Settings in environment variables.
 #pragma once
 
 #include <cstdlib>
@@ -12,14 +11,17 @@
 
 namespace softnpu {
 
-[[gnu::cold]] void say_not_followed(const char* variable, const std::string& expected);
-
 // The variable's value; null where it is not set or empty.
 inline const char* setting(const char* variable) {
   const char* const value = std::getenv(variable);
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
+// For settings that nothing fails for: says on stderr that one is not followed, as users would
+// otherwise take what they measure or test for something else.
+[[gnu::cold]] void say_not_followed(const char* variable, const std::string& expected);
+
+// A whole number; says where it is none from `least` to `most`.
 template <class T>
 std::optional<T> number_setting(const char* variable, T least, T most) {
   const char* const value = setting(variable);

@@ -8,8 +8,7 @@
 
 namespace softnpu {
 
-// The whole number that all of `text` is, if it is from `least` to `most`. `text` may be null, as
-// what std::getenv() returns.
+// The whole number that all of `text` is, if it is from `least` to `most`. `text` may be null.
 template <class T>
 std::optional<T> parse_number(const char* text, T least, T most) {
   if (text == nullptr) return std::nullopt;

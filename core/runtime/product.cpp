@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/product.h"
 
-#include <cstdlib>
 #include <string>
 
+#include "base/environment.h"
 #include "base/lasting.h"
 
 namespace softnpu::runtime {
@@ -23,8 +23,8 @@ struct Selection {
 };
 
 Selection select() {
-  const char* wanted = std::getenv("SOFTNPU_SOC");
-  if (wanted == nullptr || *wanted == '\0') return {};
+  const char* wanted = setting("SOFTNPU_SOC");
+  if (wanted == nullptr) return {};
   for (const Product& p : kProducts)
     if (p.name == wanted) return {&p, {}, false};
   return {&kDefault, wanted, true};

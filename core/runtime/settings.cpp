@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/settings.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
+#include "base/environment.h"
 #include "base/lasting.h"
-#include "base/parse.h"
 
 namespace softnpu::runtime {
 namespace {
@@ -20,8 +19,8 @@ struct DeviceSetting {
 };
 
 DeviceSetting read_devices() {
-  const char* given = std::getenv("SOFTNPU_DEVICES");
-  if (given == nullptr || *given == '\0') return {};
+  const char* given = setting("SOFTNPU_DEVICES");
+  if (given == nullptr) return {};
   if (const auto count = parse_number(given, 1, kMaxDevices)) return {*count, {}, false};
   return {1, given, true};
 }
@@ -39,7 +38,7 @@ Status device_count_status() {
 }
 
 bool wants_banner() {
-  const char* given = std::getenv("SOFTNPU_BANNER");
+  const char* given = setting("SOFTNPU_BANNER");
   return given == nullptr || std::strcmp(given, "0") != 0;
 }
 

@@ -4,6 +4,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import numpy
+
 from softnpu.arguments import Array
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -61,7 +63,7 @@ def set_threads(count: int) -> None: ...
 def status_name(status: int) -> str: ...
 
 # Descriptors and executors of aclnn. Handles and addresses are ints, None is null; failures raise.
-def aclCreateBoolArray(value: Sequence[bool]) -> int: ...
+def aclCreateBoolArray(value: Sequence[bool | numpy.bool_]) -> int: ...
 def aclCreateFloatArray(value: Sequence[float]) -> int: ...
 def aclCreateIntArray(value: Sequence[int]) -> int: ...
 def aclCreateScalar(value: bytes | None, dataType: int) -> int: ...
@@ -129,7 +131,7 @@ def aclnnEluBackwardGetWorkspaceSize(
     alpha: int | None,
     scale: int | None,
     inputScale: int | None,
-    isResult: bool,
+    isResult: bool | numpy.bool_,
     selfOrResult: int | None,
     gradInput: int | None,
 ) -> tuple[int, int]: ...

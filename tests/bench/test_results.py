@@ -60,6 +60,28 @@ def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
         Results.read(tmp_path / "other.json")
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"machine": 5}, "machine is 5"),
+        ({"versions": []}, r"versions is \[\]"),
+        ({}, "it lacks 'cases'"),
+    ],
+)
+def test_results_without_their_parts_are_refused(
+    tmp_path: Path, make_results: Any, change: dict[str, object], message: str
+) -> None:
+    """Before anything is measured; the message says which part."""
+    file = tmp_path / "results.json"
+    make_results().write(file)
+    data = {**json.loads(file.read_text()), **change}
+    if not change:
+        del data["cases"]
+    file.write_text(json.dumps(data))
+    with pytest.raises(ValueError, match=message):
+        Results.read(file)
+
+
 def test_files_that_are_no_json_are_refused(tmp_path: Path) -> None:
     """By the parser, which says where it stopped."""
     (tmp_path / "other.txt").write_text("no JSON")

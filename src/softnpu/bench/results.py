@@ -149,15 +149,21 @@ class Results:
             raise ValueError("it is nested too deeply") from None
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             raise ValueError(f"its schema is not {SCHEMA}")
-        return cls(
-            machine=data["machine"],
-            versions=data["versions"],
-            settings=data["settings"],
-            ceilings=data["ceilings"],
-            rows=[_row(entry) for entry in data["cases"]],
-            import_time=data["import"],
-            skipped=data["skipped"],
-        )
+        try:
+            for name in ("machine", "versions"):
+                if not isinstance(data[name], dict):
+                    raise ValueError(f"{name} is {data[name]!r:.60}")
+            return cls(
+                machine=data["machine"],
+                versions=data["versions"],
+                settings=data["settings"],
+                ceilings=data["ceilings"],
+                rows=[_row(entry) for entry in data["cases"]],
+                import_time=data["import"],
+                skipped=data["skipped"],
+            )
+        except KeyError as error:
+            raise ValueError(f"it lacks {error}") from None
 
 
 def geometric_mean(values: Iterable[float]) -> float:

@@ -106,8 +106,12 @@ def timed(
     A partial is written out in the loop's source, as a program that calls the function would have
     it: going through the partial and its keywords costs 150 ns, a quarter of a small call.
     """
-    values: dict[str, Any] = {"clock": clock, "before": before, "repeat": itertools.repeat}
-    values["function"] = call
+    values: dict[str, Any] = {
+        "clock": clock,
+        "function": call,
+        "before": before,
+        "repeat": itertools.repeat,
+    }
     arguments: list[str] = []
     if isinstance(call, partial):
         values["function"] = call.func

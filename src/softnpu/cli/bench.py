@@ -130,8 +130,6 @@ def _read(file: Path) -> Results:
         return Results.read(file)
     except OSError as error:
         fail(f"cannot read {file}: {error.strerror}", EXIT_USAGE)
-    except KeyError as error:
-        fail(f"{file} is not a result of softnpu bench: it lacks {error}", EXIT_USAGE)
     except (ValueError, TypeError) as error:
         fail(f"{file} is not a result of softnpu bench: {error}", EXIT_USAGE)
 
