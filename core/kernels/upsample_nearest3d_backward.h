@@ -33,7 +33,8 @@ struct UpsampleAxis {
   std::vector<loops::EightGroups> eights;
 };
 
-struct UpsampleNearest3dBackwardTask {
+// In lines of memory of its own: what is written beside it has to be fetched by every thread again.
+struct alignas(64) UpsampleNearest3dBackwardTask {
   DType dtype = DType::undefined;
   int64_t batch = 1, channels = 1;
   int64_t in_batch_stride = 0, out_batch_stride = 0;
@@ -44,6 +45,7 @@ struct UpsampleNearest3dBackwardTask {
   // Such channels may be dealt to threads in groups: so many, of `channels` each.
   int64_t channel_groups = 1;
   bool far = false;          // the operands are in memory, not in a cache
+  bool turns = false;        // every second call from the end to the beginning: Order::turning
   bool prefetches = false;   // elements of gradOut
   bool into_second = false;  // what is prefetched goes to the second cache, not the first
   bool stream = false;       // write past the caches

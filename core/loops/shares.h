@@ -23,38 +23,63 @@ inline void pause_briefly() {
 #endif
 }
 
+// What a job is, but for its workers.
+struct Job {
+  RangeBody body;  // the caller's
+  int64_t count;
+  int pieces;
+  int64_t step;  // 0, or its order: from the end to the beginning in steps of so many
+
+  // Where a piece begins. The larger ones are spread evenly: dealt first, they would make the first
+  // shares larger.
+  int64_t begin(int64_t piece) const {
+    return count / pieces * piece + count % pieces * piece / pieces;
+  }
+
+  // Calls the body for [begin, end).
+  void run(int64_t begin, int64_t end, int worker) const {
+    if (step == 0) return body.call(body.object, begin, end, worker);
+    for (int64_t at = end, from; at > begin; at = from) {
+      from = at - begin > step ? at - step : begin;
+      body.call(body.object, from, at, worker);
+    }
+  }
+};
+
 class Shares {
  public:
-  // Lets workers into job number `job`. The one before must be over. `body` stays the caller's.
-  void deal(uint32_t job, int64_t count, int pieces, int workers, RangeBody body) {
-    object_.store(body.object, std::memory_order_relaxed);
-    call_.store(body.call, std::memory_order_relaxed);
-    count_.store(count, std::memory_order_relaxed);
-    pieces_.store(pieces, std::memory_order_relaxed);
+  // Lets workers into job number `number`. The one before must be over.
+  void deal(uint32_t number, const Job& job, int workers) {
+    object_.store(job.body.object, std::memory_order_relaxed);
+    call_.store(job.body.call, std::memory_order_relaxed);
+    count_.store(job.count, std::memory_order_relaxed);
+    step_.store(job.step, std::memory_order_relaxed);
+    pieces_.store(job.pieces, std::memory_order_relaxed);
     workers_.store(workers, std::memory_order_relaxed);
-    job_.store(job, std::memory_order_relaxed);
+    number_.store(number, std::memory_order_relaxed);
     for (int w = 0; w < workers; ++w) {
-      const auto first = static_cast<uint64_t>(int64_t{pieces} * w / workers);
-      const auto end = static_cast<uint64_t>(int64_t{pieces} * (w + 1) / workers);
-      shares_[w].word.store(uint64_t{job} << 32 | first << 16 | end, std::memory_order_release);
+      const auto first = static_cast<uint64_t>(first_piece(job.pieces, workers, w));
+      const auto end = static_cast<uint64_t>(first_piece(job.pieces, workers, w + 1));
+      shares_[w].word.store(uint64_t{number} << 32 | first << 16 | end, std::memory_order_release);
     }
   }
 
   // Works on a job until none of its pieces is unclaimed. Returns how many it did.
-  int work_on(uint32_t job, int worker) {
+  int work_on(uint32_t number, int worker) {
     const int workers = workers_.load(std::memory_order_relaxed);
     int ran = 0;
     if (worker >= workers) return ran;
     const DefaultFloats floats;
     for (int i = 0; i < workers; ++i) {
-      Share& share = shares_[(worker + i) % workers];
-      for (int piece; (piece = claim(share, job)) >= 0; ++ran) run(piece, worker);
+      const int owner = (worker + i) % workers;
+      for (int piece; (piece = claim(shares_[owner], number)) >= 0; ++ran)
+        run(piece, owner, workers, worker);
     }
     return ran;
   }
 
   // The same for workers that are there for the job that was dealt only.
-  void work_on_dealt(int worker) { work_on(job_.load(std::memory_order_relaxed), worker); }
+  void work_on_dealt(int worker) { work_on(number_.load(std::memory_order_relaxed), worker); }
 
   // For threads of our own, which no barrier joins as one does OpenMP's: each worker adds the
   // number of its pieces once, because each addition to a shared counter takes 0.1 µs. wait()
@@ -77,34 +102,40 @@ class Shares {
     std::atomic<uint64_t> word{0};
   };
 
-  static int claim(Share& share, uint32_t job) {
+  static int64_t first_piece(int pieces, int workers, int worker) {
+    return int64_t{pieces} * worker / workers;
+  }
+
+  static int claim(Share& share, uint32_t number) {
     uint64_t word = share.word.load(std::memory_order_acquire);
     for (;;) {
       const auto next = static_cast<int>(word >> 16 & 0xFFFF),
                  end = static_cast<int>(word & 0xFFFF);
-      if (word >> 32 != job || next >= end) return -1;
+      if (word >> 32 != number || next >= end) return -1;
       if (share.word.compare_exchange_weak(word, word + 0x10000, std::memory_order_acq_rel))
         return next;
     }
   }
 
-  void run(int piece, int worker) {
-    const int64_t count = count_.load(std::memory_order_relaxed);
-    const int pieces = pieces_.load(std::memory_order_relaxed);
-    // The larger pieces are spread evenly: dealt first, they would make the first shares larger.
-    const int64_t each = count / pieces, rest = count % pieces;
-    const auto begin = [&](int64_t at) { return each * at + rest * at / pieces; };
-    call_.load(std::memory_order_relaxed)(object_.load(std::memory_order_relaxed), begin(piece),
-                                          begin(piece + 1), worker);
+  // The piece of that number, or, in the other order, the one that mirrors it in its owner's share.
+  void run(int64_t piece, int owner, int workers, int worker) {
+    const Job job{{object_.load(std::memory_order_relaxed), call_.load(std::memory_order_relaxed)},
+                  count_.load(std::memory_order_relaxed),
+                  pieces_.load(std::memory_order_relaxed),
+                  step_.load(std::memory_order_relaxed)};
+    if (job.step != 0)
+      piece = first_piece(job.pieces, workers, owner) +
+              first_piece(job.pieces, workers, owner + 1) - 1 - piece;
+    job.run(job.begin(piece), job.begin(piece + 1), worker);
   }
 
   // All that a worker reads of a job is in one cache line.
   alignas(64) std::atomic<void*> object_{nullptr};
   std::atomic<decltype(RangeBody::call)> call_{nullptr};
-  std::atomic<int64_t> count_{0};
+  std::atomic<int64_t> count_{0}, step_{0};
   std::atomic<int> pieces_{0};
   std::atomic<int> workers_{0};
-  std::atomic<uint32_t> job_{0};
+  std::atomic<uint32_t> number_{0};
   alignas(64) std::atomic<int> done_{0};
   Share shares_[kMostThreads];
 };

