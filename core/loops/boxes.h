@@ -3,6 +3,8 @@
 // have the order of sums.h.
 #pragma once
 
+#include <type_traits>
+
 #include "loops/exact_sum.h"
 #include "loops/sums.h"
 
@@ -86,6 +88,23 @@ struct Boxes {
       if constexpr (kCache != kNoCache) prefetch_columns<kCache>(ahead.distance, n);
     });
   }
+#if defined(__AVX512F__)
+  // The sums of columns x and x + 1, of x + 2 and x + 3, … for 2 · kLanes columns.
+  SOFTNPU_INLINE ExactSum exact_pairs(int64_t x) const {
+    if constexpr (std::is_same_v<T, bf16>) {
+      // Words are the high halves of float32: what is even and what is odd needs no shuffle.
+      ExactSum evens(load_even_lanes(first + x)), odds(load_odd_lanes(first + x));
+      after_first([&](const T* row) SOFTNPU_INLINED {
+        evens.add(load_even_lanes(row + x));
+        odds.add(load_odd_lanes(row + x));
+      });
+      evens.add(odds);
+      return evens;
+    } else {
+      return exact_sum(x, kLanes).neighbours(exact_sum(x + kLanes, kLanes));
+    }
+  }
+#endif
 };
 
 // Calls at(i) for steps that cover [begin, end). The last one overlaps those before, or what is

@@ -29,6 +29,13 @@ struct ExactSum {
   SOFTNPU_INLINE void add(Lanes term) { add(term, term); }
   SOFTNPU_INLINE void add(const ExactSum& other) { add(other.value, other.down); }
   SOFTNPU_INLINE void add_neighbours() { add(swap_neighbours(value), swap_neighbours(down)); }
+  // The neighbours' sums of this and of the elements that follow.
+  SOFTNPU_INLINE ExactSum neighbours(const ExactSum& next) const {
+    ExactSum sum(evens(value, next.value));
+    sum.down = evens(down, next.down);
+    sum.add(odds(value, next.value), odds(down, next.down));
+    return sum;
+  }
   // NaN is not.
   SOFTNPU_INLINE bool exact() const { return !any(differ(value, down)); }
 
@@ -49,6 +56,17 @@ struct ExactSum {
     constexpr int kDown = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
     value = _mm512_mask_add_round_ps(value, where, value, up_term, kUp);
     down = _mm512_mask_add_round_ps(down, where, down, down_term, kDown);
+  }
+  // a[0], a[2], …, b[0], …, and the others.
+  SOFTNPU_INLINE static Lanes evens(Lanes a, Lanes b) {
+    const __m512i places =
+        _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    return _mm512_permutex2var_ps(a, places, b);
+  }
+  SOFTNPU_INLINE static Lanes odds(Lanes a, Lanes b) {
+    const __m512i places =
+        _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    return _mm512_permutex2var_ps(a, places, b);
   }
   SOFTNPU_INLINE static __m512i load_places(const int32_t (&places)[8]) {
     return _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i*)places));
