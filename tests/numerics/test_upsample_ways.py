@@ -61,6 +61,7 @@ WAYS: list[tuple[Sizes, Sizes]] = [
     ((5, 6, 2), (2, 3, 7)),
     ((6, 9, 37), (2, 4, 37)),  # one element of w each, larger boxes
     ((3, 9, 24), (3, 14, 12)),  # two of w each, some rows of boxes empty
+    ((2, 4, 74), (1, 2, 37)),  # the same in rows longer than a vector
     ((3, 4, 56), (3, 4, 7)),  # long ranges of w, all alike
     ((2, 3, 75), (2, 3, 10)),  # long ranges that differ
     ((2, 3, 41), (2, 3, 33)),  # short ranges that differ
