@@ -33,6 +33,8 @@ struct UpsampleAxis {
   std::vector<loops::EightGroups> eights;
 };
 
+constexpr int64_t kVolumesTogether = 4;
+
 // In lines of memory of its own: what is written beside it has to be fetched by every thread again.
 struct alignas(64) UpsampleNearest3dBackwardTask {
   DType dtype = DType::undefined;
@@ -56,6 +58,14 @@ struct alignas(64) UpsampleNearest3dBackwardTask {
   int64_t slice_stride_in() const { return in_channel_stride * (channels_inner ? channels : 1); }
   // Rows are the unit of work: one (n, slice, d, h) of gradInput.
   int64_t rows() const { return batch * slices() * d.in * h.in; }
+  // Four volumes are made side by side, where there are instructions for it: a row of gradOut
+  // hardly fills a register, or one of gradInput does not and has ranges that differ.
+  bool is_narrow() const {
+    const bool short_rows =
+        w.start.back() <= kVolumesTogether + 1 || (w.in < kVolumesTogether && w.factor == 0);
+    return short_rows && !w.joined && !channels_inner && !stream && w.tiles.size() == 2 &&
+           batch * channels >= kVolumesTogether;
+  }
 };
 
 // Ranges of w up to this length are added up side by side where there are no channels.

@@ -15,18 +15,12 @@ SOFTNPU_LEVEL_BEGIN
 
 template <class T>
 class UpsampleVolumes {
+  static_assert(kVolumesTogether == kQuad);
+
  public:
   explicit UpsampleVolumes(const UpsampleNearest3dBackwardTask& task) : task_(task) {}
 
-  // Whether it is worth it: a row of gradOut hardly fills a register, or one of gradInput does not
-  // and has ranges that differ.
-  bool apply() const {
-    constexpr int64_t kShort = kQuad + 1;
-    const UpsampleAxis& w = task_.w;
-    const bool short_rows = w.start.back() <= kShort || (w.in < kQuad && w.factor == 0);
-    return short_rows && !w.joined && !task_.channels_inner && !task_.stream &&
-           w.tiles.size() == 2 && task_.batch * task_.channels >= kQuad;
-  }
+  bool apply() const { return task_.is_narrow(); }
 
   // From gradOut's volumes to gradInput's.
   void total(const T* const (&from)[kQuad], T* const (&to)[kQuad]) const {

@@ -135,11 +135,12 @@ struct alignas(64) Work {
   const kernels::UpsampleNearest3dBackwardTask& task;
   const std::byte* grad_out;
   std::byte *grad_input, *workspace;
+  int64_t unit;  // of rows
   decltype(kernels::KernelTable::upsample_nearest3d_backward) kernel;
 
   void operator()(int64_t begin, int64_t end, int worker) const {
     std::byte* scratch = workspace + static_cast<uint64_t>(worker) * kernels::kUpsampleScratchBytes;
-    kernel(task, grad_out, grad_input, scratch, begin, end);
+    kernel(task, grad_out, grad_input, scratch, begin * unit, end * unit);
   }
 };
 
@@ -147,14 +148,19 @@ struct alignas(64) Work {
 
 Status UpsampleNearest3dBackwardPlan::run(std::byte* const* origins, std::byte* workspace) const {
   const Task& task = *task_;
-  const int64_t rows = task.rows();
+  // Whole volumes where they are made together and each thread gets enough of them: 19 volumes in
+  // rows of 2 elements take a third of the time with two threads.
+  const bool volumes =
+      task.is_narrow() && task.batch * task.slices() >= workers_ * kernels::kVolumesTogether;
+  const int64_t unit = volumes ? task.d.in * task.h.in : 1, units = task.rows() / unit;
   const auto size = [](const kernels::UpsampleAxis& axis) { return std::max(axis.in, axis.out); };
   const int64_t elements =
       task.batch * task.channels * task.channel_groups * size(task.d) * size(task.h) * size(task.w);
-  const int64_t grain = std::max<int64_t>(1, loops::kGrain * rows / std::max<int64_t>(elements, 1));
-  const Work work{task, origins[0], origins[1], workspace,
-                  kernels::active_table().upsample_nearest3d_backward};
-  loops::parallel_for(rows, grain, workers_, work,
+  const int64_t grain = std::max(volumes ? kernels::kVolumesTogether : 1,
+                                 loops::kGrain * units / std::max<int64_t>(elements, 1));
+  const Work work{task,      origins[0], origins[1],
+                  workspace, unit,       kernels::active_table().upsample_nearest3d_backward};
+  loops::parallel_for(units, grain, workers_, work,
                       task.turns ? loops::Order::turning : loops::Order::forward);
   return {};
 }

@@ -113,6 +113,25 @@ def test_threads_share_channels(name: str, inner: tuple[int, int, int]) -> None:
         assert all(same_bits(result, written[0]) for result in written)
 
 
+@pytest.mark.parametrize("name", ["float32", "float16", "float64"])
+@pytest.mark.parametrize("channels", [7, 8, 19, 33])
+def test_threads_share_narrow_volumes(name: str, channels: int) -> None:
+    """Law: volumes in rows of 2 elements have the same bits, dealt whole to threads or in parts."""
+    outer, inner = (30, 44, 2), (20, 11, 2)
+    grad = sp.random_values(np.random.default_rng(75), (1, channels, *outer), np.dtype(name))
+    single = [
+        softnpu.upsample_nearest3d_backward(grad[:, c : c + 1], outer, (1, 1, *inner))
+        for c in range(channels)
+    ]
+    expected = np.concatenate(single, axis=1)
+    for count in laws.THREADS:
+        out = place_output(expected.shape, grad.dtype, Layout("out", offset=1))
+        with laws.threads(count):
+            softnpu.upsample_nearest3d_backward(grad, outer, expected.shape, out=out.view)
+        assert same_bits(out.view.copy(), expected), f"{count} threads"
+        assert out.surroundings_unchanged()
+
+
 def test_the_default_is_what_the_process_may_use() -> None:
     """Law: a process that is bound to one processor gets one thread."""
     source = """
