@@ -40,20 +40,21 @@ std::atomic<int>& wanted_threads() { return made_once<default_threads>(); }
 // One job at a time, on threads of its own or on an OpenMP runtime's.
 class Pool {
  public:
-  // False when another thread's job is running.
+  // False when another thread's job is running, or when OpenMP is set to one thread.
   bool try_run(const Job& job, int workers) {
     std::unique_lock owner(owner_, std::try_to_lock);
     if (!owner) return false;
     const uint32_t number = number_.load(std::memory_order_relaxed) + 1;
     const OpenMp* const openmp = borrowed_openmp();
-    // Fewer threads than before would end the others, so its own setting is kept to.
-    const int team = openmp == nullptr ? 0 : std::min(workers, openmp->most_threads());
-    if (team > 1) {
-      shares_.deal(number, job, team);
-      run_on(*openmp, number, team);
-    } else {
+    if (openmp == nullptr) {
       run_on_own_threads(number, job, workers);
+      return true;
     }
+    // Fewer threads than before would end the others, so its own setting is kept to.
+    const int team = std::min(workers, openmp->most_threads());
+    if (team <= 1) return false;
+    shares_.deal(number, job, team);
+    run_on(*openmp, number, team);
     return true;
   }
 

@@ -47,8 +47,8 @@ constexpr int64_t kGrain = 8192;
 
 // Runs `body` over [0, count) in pieces of `grain` or more, on up to `workers` threads, the calling
 // one among them. The body must not throw, and its results must not depend on where the pieces are
-// cut. Runs on the calling thread alone when there is no more than one piece, or while another
-// thread's kernel has the pool.
+// cut. Runs on the calling thread alone when there is no more than one piece, while another
+// thread's kernel has the pool, or where an OpenMP runtime is to be used and set to one thread.
 SOFTNPU_EXPORT void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body,
                                  Order order = Order::forward);
 

@@ -65,6 +65,28 @@ def test_threads_of_our_own_without_pytorch() -> None:
     assert int(after) == int(before) + 1
 
 
+def test_one_thread_of_pytorchs_is_one_here() -> None:
+    """Law: where PyTorch is set to one thread, a kernel on the main thread starts none."""
+    source = """
+import torch
+torch.ones(1 << 20).exp_()
+run()
+torch.set_num_threads(1)
+n = threads()
+results = [run() for _ in range(4)]
+_core.set_threads(1)
+print(threads() - n, all(np.array_equal(result, run()) for result in results))
+"""
+    assert run(START + source) == "0 True"
+
+
+def test_one_thread_from_the_start() -> None:
+    """Law: the same where PyTorch never had more."""
+    source = "import torch\ntorch.set_num_threads(1)\ntorch.ones(1 << 20).exp_()\n"
+    before, after = run(START + source + "n = threads(); run(); print(n, threads())").split()
+    assert before == after
+
+
 def test_the_team_changes_no_bit() -> None:
     """Law: results are the same on threads of our own and on OpenMP's."""
     compare = "print(np.array_equal(before.view(np.uint32), run().view(np.uint32)))"
