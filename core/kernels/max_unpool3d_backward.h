@@ -18,6 +18,7 @@ struct MaxUnpool3dBackwardTask {
   bool grad_flat = true;           // D, H, W of gradOutput have one stride
   bool prefetches = false;         // elements of gradOutput
   bool stream = false;             // write past the caches
+  bool turns = false;              // every second call from the end: Order::turning
   bool vectors = false;            // read several elements with one instruction
 
   int64_t positions() const { return batch * channels * d * h * w; }

@@ -161,6 +161,10 @@ bool is_flat(const Tensor& tensor, int64_t& step) {
 // times as fast, sorted indices the same; of 4 MB, those take up to 1.3 times as long.
 constexpr int64_t kLeastBytesToPrefetch = int64_t{6} << 20;
 
+// Below this, every second call runs from the end to the beginning. On a Xeon, of 28 to 85 MB 0.95
+// to 0.98 of the time, DOUBLE of 5 MB 0.8 to 0.95; of 400 MB and more the same.
+constexpr int64_t kLeastBytesToStayForward = int64_t{128} << 20;
+
 }  // namespace
 
 MaxUnpool3dBackward::Plan MaxUnpool3dBackward::plan(const Args& a) {
@@ -194,6 +198,7 @@ MaxUnpool3dBackward::Plan MaxUnpool3dBackward::plan(const Args& a) {
   const Wide bytes = Wide(grad_output.numel()) * task.item + indices.numel() * (8 + task.item);
   task.prefetches = bytes >= kLeastBytesToPrefetch;
   task.stream = bytes >= loops::kFarBytes;
+  task.turns = bytes >= loops::kNearBytes && bytes < kLeastBytesToStayForward;
   // Elements of less than a word are read as part of one, so every row has to be whole words.
   task.vectors = machine().has_fast_gathers && (task.limit % 4) * task.item % 4 == 0;
   return Plan(task, indices.sizes);
@@ -203,15 +208,15 @@ Status MaxUnpool3dBackwardPlan::run(std::byte* const* origins, std::byte* /*work
   const kernels::KernelTable& table = kernels::active_table();
   std::mutex mutex;
   kernels::BadIndex first;
-  loops::parallel_for(task_.positions(), loops::kGrain, loops::thread_count(),
-                      [&](int64_t begin, int64_t end, int) {
-                        const kernels::BadIndex bad = table.max_unpool3d_backward(
-                            task_, origins[0], reinterpret_cast<const int64_t*>(origins[2]),
-                            origins[3], begin, end);
-                        if (bad.position < 0) return;
-                        std::lock_guard lock(mutex);
-                        if (first.position < 0 || bad.position < first.position) first = bad;
-                      });
+  const auto work = [&](int64_t begin, int64_t end, int) {
+    const kernels::BadIndex bad = table.max_unpool3d_backward(
+        task_, origins[0], reinterpret_cast<const int64_t*>(origins[2]), origins[3], begin, end);
+    if (bad.position < 0) return;
+    std::lock_guard lock(mutex);
+    if (first.position < 0 || bad.position < first.position) first = bad;
+  };
+  loops::parallel_for(task_.positions(), loops::kGrain, loops::thread_count(), work,
+                      task_.turns ? loops::Order::turning : loops::Order::forward);
   if (first.position < 0) return {};
   Dims where(shape_.size());
   int64_t rest = first.position;

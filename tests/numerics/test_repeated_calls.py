@@ -95,6 +95,28 @@ def test_turned_upsample_gradients_have_the_same_bits(name: str, inner: tuple[in
                 assert same_bits(got, expected), f"{threads} threads"
 
 
+@pytest.mark.parametrize("name", ["float32", "float16", "float64"])
+def test_turned_gathers_have_the_same_bits(name: str) -> None:
+    """Law: the same for gathers, and the first bad index is named in either order."""
+    shape, outer = (1, 3, 24, 51, 53), (30, 60, 60)
+    rng = np.random.default_rng(94)
+    grad = sp.random_values(rng, (*shape[:2], *outer), np.dtype(name))
+    indices = rng.integers(0, 30 * 60 * 60, shape)
+    flat = indices.reshape(1, 3, -1)
+    expected = np.take_along_axis(grad.reshape(1, 3, -1), flat, axis=2).reshape(shape)
+    sizes = (outer, (2, 2, 2), (0, 0, 0))
+    for threads in (1, 2, 3):
+        with laws.threads(threads):
+            for _ in range(3):
+                got = softnpu.max_unpool3d_backward(grad, expected, indices, *sizes)
+                assert same_bits(got, expected), f"{threads} threads"
+    for bad in ((0, 2, 5, 6, 7), (0, 0, 23, 50, 52), (0, 0, 3, 0, 9)):
+        indices[bad] = -1
+        for _ in range(2):
+            with pytest.raises(IndexError, match=rf"indices\[{', '.join(map(str, bad))}\] is -1"):
+                softnpu.max_unpool3d_backward(grad, expected, indices, *sizes)
+
+
 def plans() -> list[Callable[[], tuple[Array, Array]]]:
     """Gradients that differ in one thing each, more than are kept; and what they should be."""
     rng = np.random.default_rng(91)
