@@ -18,7 +18,7 @@ from tests.support import laws
 from tests.support import specials as sp
 from tests.support.layouts import Layout, place, place_output
 from tests.support.ulp import same_bits
-from tests.support.upsample import both
+from tests.support.upsample import Sizes, both, each_alone
 
 Array = npt.NDArray[Any]
 
@@ -79,15 +79,11 @@ def test_a_turned_call_works_in_place() -> None:
 
 @pytest.mark.parametrize("inner", [(9, 20, 21), (18, 40, 42), (27, 70, 63), (5, 13, 70)], ids=str)
 @pytest.mark.parametrize("name", ["float32", "bfloat16", "float64"])
-def test_turned_upsample_gradients_have_the_same_bits(name: str, inner: tuple[int, ...]) -> None:
+def test_turned_upsample_gradients_have_the_same_bits(name: str, inner: Sizes) -> None:
     """Law: the same for sums of boxes, of one thread and of three."""
     outer, channels = (18, 40, 42), 24
     grad = random_arrays(1, (1, channels, *outer), name)[0]
-    single = [
-        softnpu.upsample_nearest3d_backward(grad[:, c : c + 1], outer, [1, 1, *inner])
-        for c in range(channels)
-    ]
-    expected = np.concatenate(single, axis=1)
+    expected = each_alone(grad, inner)
     for threads in (1, 3):
         with laws.threads(threads):
             for _ in range(3):

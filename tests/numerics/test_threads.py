@@ -18,6 +18,7 @@ from tests.support import specials as sp
 from tests.support.cases import Case, cases
 from tests.support.layouts import Layout, place, place_output
 from tests.support.ulp import same_bits
+from tests.support.upsample import each_alone
 
 
 @pytest.mark.parametrize("case", cases("large"), ids=lambda c: c.name)
@@ -119,11 +120,7 @@ def test_threads_share_narrow_volumes(name: str, channels: int) -> None:
     """Law: volumes in rows of 2 elements have the same bits, dealt whole to threads or in parts."""
     outer, inner = (30, 44, 2), (20, 11, 2)
     grad = sp.random_values(np.random.default_rng(75), (1, channels, *outer), np.dtype(name))
-    single = [
-        softnpu.upsample_nearest3d_backward(grad[:, c : c + 1], outer, (1, 1, *inner))
-        for c in range(channels)
-    ]
-    expected = np.concatenate(single, axis=1)
+    expected = each_alone(grad, inner)
     for count in laws.THREADS:
         out = place_output(expected.shape, grad.dtype, Layout("out", offset=1))
         with laws.threads(count):

@@ -28,3 +28,13 @@ def channels_last(grad: Array, inner: Sizes) -> Array:
     size = (grad.shape[0], *inner, grad.shape[1])
     got = softnpu.upsample_nearest3d_backward(last, grad.shape[2:], size, format="NDHWC")
     return np.ascontiguousarray(np.moveaxis(got, -1, 1))
+
+
+def each_alone(grad: Array, inner: Sizes) -> Array:
+    """Return what the device computes for NCDHW with one channel in each call."""
+    outer, size = grad.shape[2:], (grad.shape[0], 1, *inner)
+    alone = [
+        softnpu.upsample_nearest3d_backward(grad[:, c : c + 1], outer, size)
+        for c in range(grad.shape[1])
+    ]
+    return np.concatenate(alone, axis=1)
