@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "loops/threads.h"
+
 namespace softnpu::kernels {
 
 // The gather of the unpool gradient. Positions count the elements of out in row-major order.
@@ -18,8 +20,8 @@ struct MaxUnpool3dBackwardTask {
   bool grad_flat = true;           // D, H, W of gradOutput have one stride
   bool prefetches = false;         // elements of gradOutput
   bool stream = false;             // write past the caches
-  bool turns = false;              // every second call from the end: Order::turning
-  bool vectors = false;            // read several elements with one instruction
+  loops::Order order = loops::Order::forward;
+  bool vectors = false;  // read several elements with one instruction
 
   int64_t positions() const { return batch * channels * d * h * w; }
 };

@@ -29,6 +29,7 @@ class UpsampleBoxes {
 
   // The box of gradInput's plane d, and of row h in it. False where it is empty.
   bool take_planes(int64_t d) {
+    d_ = d;
     z0_ = task_.d.start[d], z1_ = task_.d.start[d + 1];
     return z0_ < z1_;
   }
@@ -37,6 +38,10 @@ class UpsampleBoxes {
     return z0_ < z1_ && y0_ < y1_;
   }
   int64_t planes() const { return z1_ - z0_; }
+  int64_t next_planes() const {
+    const int64_t d = d_ + 1 < task_.d.in ? d_ + 1 : 0;
+    return task_.d.start[d + 1] - task_.d.start[d];
+  }
   int64_t rows() const { return y1_ - y0_; }
 
   // The box's first element, n and c aside.
@@ -60,6 +65,8 @@ class UpsampleBoxes {
               true};
   }
   const Ahead& ahead() const { return ahead_; }
+  // How many rows are made at once.
+  void expect_groups(int64_t at_once) { at_once_ = at_once; }
 
   // sums[x, v] = the sum over y and z for x in [x0, x0 + nx) and nv channels.
   void sum(const T* from, int64_t x0, int64_t nx, int64_t nv, Sums<kCompensated> sums) const {
@@ -89,6 +96,16 @@ class UpsampleBoxes {
     if constexpr (std::is_same_v<T, Stage>)
       if (is_dense(n, 1)) return in;
     return staged_row(in, n, 1, staged_[0]);
+  }
+
+  // Prefetches the first n columns of the box that is as far behind row h + count as row h + r is
+  // behind h. Inline: gcc would drop calls of a function that only prefetches.
+  SOFTNPU_INLINE void prefetch_next_box([[maybe_unused]] const T* from, [[maybe_unused]] int64_t h,
+                                        [[maybe_unused]] int64_t r, [[maybe_unused]] int64_t count,
+                                        [[maybe_unused]] int64_t n) const {
+#ifdef SOFTNPU_QUADS
+    BoxesOfNextRows<kSecondCache, T>{next_rows(from, h, count), r, count}.all(n);
+#endif
   }
 
 #ifdef SOFTNPU_LANE_TOTALS
@@ -124,6 +141,20 @@ class UpsampleBoxes {
   BoxRows<T> box_rows(const T* from, int64_t h, int64_t count) const {
     const int64_t sy = task_.h.out_stride, sz = task_.d.out_stride;
     return {from + z0_ * sz, sy, sz, planes(), task_.h.start.data() + h, count};
+  }
+  // Those of the rows that are made after these: of the same planes, the next ones or the next
+  // slice's.
+  BoxRows<T> next_rows(const T* from, int64_t h, int64_t count) const {
+    const UpsampleAxis &d = task_.d, &y = task_.h;
+    BoxRows<T> rows = box_rows(from, h + count, least(y.in - h - count, at_once_));
+    if (h + count < y.in) return rows;
+    const bool last = d_ + 1 == d.in;
+    const int64_t* const planes = d.start.data() + (last ? 0 : d_ + 1);
+    rows.first = from + planes[0] * d.out_stride + (last ? task_.slice_stride_out() : 0);
+    rows.planes = planes[1] - planes[0];
+    rows.start = y.start.data();
+    rows.count = least(y.in, at_once_);
+    return rows;
   }
 
   template <int kY, int kZ>
@@ -209,7 +240,8 @@ class UpsampleBoxes {
 
   const UpsampleNearest3dBackwardTask& task_;
   Stage* const (&staged_)[UpsampleScratch<T>::kBatch];
-  int64_t z0_ = 0, z1_ = 0, y0_ = 0, y1_ = 0;
+  int64_t d_ = 0, z0_ = 0, z1_ = 0, y0_ = 0, y1_ = 0;
+  int64_t at_once_ = 1;  // rows
   Ahead ahead_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/dtype.h"
 #include "loops/short_groups.h"
+#include "loops/threads.h"
 
 namespace softnpu::kernels {
 
@@ -46,10 +47,11 @@ struct alignas(64) UpsampleNearest3dBackwardTask {
   bool channels_inner = false;
   // Such channels may be dealt to threads in groups: so many, of `channels` each.
   int64_t channel_groups = 1;
-  bool far = false;          // the operands are in memory, not in a cache
-  bool turns = false;        // every second call from the end to the beginning: Order::turning
+  bool far = false;  // the operands are in memory, not in a cache
+  loops::Order order = loops::Order::forward;
   bool prefetches = false;   // elements of gradOut
   bool into_second = false;  // what is prefetched goes to the second cache, not the first
+  bool one_plane = false;    // boxes of one plane are prefetched, too
   bool stream = false;       // write past the caches
 
   // Volumes of an n: one for each channel, or for each group of channels that are side by side.

@@ -33,23 +33,23 @@ class UpsampleRegisters {
     if (w.factor == 2 && w.in >= kQuad && task_.h.factor > 0)
       return total_equal_rows(from, h, count, out);
     const BoxRows<T> rows = boxes_.box_rows(from, h, count);
+    if (w.factor == 1 && w.in >= kQuad) {
+      total_single_rows(rows, w.in, boxes_.ahead(), out);
+      return true;
+    }
+    const BoxRows<T> next = boxes_.next_rows(from, h, count);
     const int64_t span = w.start.back();
     const Ahead& ahead = boxes_.ahead();
     if (w.factor == 2 && w.in >= kQuad) {
-      ahead.with_cache(
-          [&]<int kCache>() { total_doubled_rows<kCache>(rows, w.in, ahead.distance, out); });
-      return true;
-    }
-    if (w.factor == 1 && w.in >= kQuad) {
-      total_single_rows(rows, w.in, ahead, out);
+      ahead.with_cache([&]<int kCache>() { total_doubled_rows<kCache>(rows, next, w.in, out); });
       return true;
     }
     if (w.halved && span >= kQuad) {
-      ahead.any() ? total_halved_rows<true>(rows, w.in, span, ahead.distance, out)
-                  : total_halved_rows<false>(rows, w.in, span, 0, out);
+      ahead.with_cache(
+          [&]<int kCache>() { total_halved_rows<kCache>(rows, next, w.in, span, out); });
       return true;
     }
-    return total_short_rows(rows, out);
+    return total_short_rows(rows, next, out);
   }
 
   // A tile of a row, channels beside each other.
@@ -115,14 +115,16 @@ class UpsampleRegisters {
 #endif
   }
 
-  bool total_short_rows([[maybe_unused]] const BoxRows<T>& rows, [[maybe_unused]] T* out) const {
+  bool total_short_rows([[maybe_unused]] const BoxRows<T>& rows,
+                        [[maybe_unused]] const BoxRows<T>& next, [[maybe_unused]] T* out) const {
 #ifdef SOFTNPU_PICKS_QUADS
     const UpsampleAxis& w = task_.w;
     const auto total_picked = [&](const auto& groups) {
       if (groups.empty()) return false;
       const Ahead& ahead = boxes_.ahead();
-      ahead.any() ? total_picked_rows<true>(rows, groups.data(), w.in, ahead.distance, out)
-                  : total_picked_rows<false>(rows, groups.data(), w.in, 0, out);
+      ahead.with_cache([&]<int kCache>() {
+        total_picked_rows<kCache>(rows, next, groups.data(), w.in, w.start.back(), out);
+      });
       return true;
     };
     if constexpr (kSumsExactly<T, 2>)

@@ -29,9 +29,9 @@ SOFTNPU_INLINE void for_lanes(int64_t n, const At& at) {
 }
 
 // add_rows() and total_groups<2>() at once, for a row of n totals, 4 or more. Nothing leaves the
-// registers: 1.6 times as fast for rows of 60. What lies `ahead` is prefetched into kCache.
-template <int kCache, int kY, int kZ, class T>
-SOFTNPU_INLINE void total_doubled_row(const Boxes<kY, kZ, T>& boxes, int64_t n, int64_t ahead,
+// registers: 1.6 times as fast for rows of 60.
+template <int kY, int kZ, class T, class Later>
+SOFTNPU_INLINE void total_doubled_row(const Boxes<kY, kZ, T>& boxes, int64_t n, const Later& later,
                                       T* out) {
   const auto total_at = [&](int64_t i) SOFTNPU_INLINED {
     const QuadSum<T> a = boxes.sum(2 * i), b = boxes.sum(2 * i + kQuad);
@@ -50,7 +50,7 @@ SOFTNPU_INLINE void total_doubled_row(const Boxes<kY, kZ, T>& boxes, int64_t n, 
         for_steps<kQuad>(i, i + kHalf, total_at);
     };
     if (n >= kHalf) {
-      if constexpr (kCache != kNoCache) boxes.template prefetch_rows<kCache>(ahead, 2 * n);
+      later.all(2 * n);
       int64_t i = 0;
 #if defined(__AVX512F__)
       // Twice as many columns together: fewer shuffles, and one conversion of full width.
@@ -68,7 +68,7 @@ SOFTNPU_INLINE void total_doubled_row(const Boxes<kY, kZ, T>& boxes, int64_t n, 
   }
 #ifdef SOFTNPU_OCTETS
   // 64K elements 1.1 times as fast with one thread, 1.05 to 1.1 with two; from memory 0.9 times.
-  if constexpr (kCache == kNoCache && std::is_same_v<T, float>)
+  if constexpr (Later::kCache == kNoCache && std::is_same_v<T, float>)
     if (n >= kOctet) {
       for_steps<kOctet>(0, n, [&](int64_t i) SOFTNPU_INLINED {
         const Octet a = boxes.sum_octet(2 * i), b = boxes.sum_octet(2 * i + kOctet);
@@ -77,13 +77,10 @@ SOFTNPU_INLINE void total_doubled_row(const Boxes<kY, kZ, T>& boxes, int64_t n, 
       return;
     }
 #endif
-  for_steps<kQuad>(0, n, [&](int64_t i) SOFTNPU_INLINED {
-    // Line by line: all of a row's at once wait for each other.
-    if constexpr (kCache != kNoCache)
-      if (2 * i % boxes.kLine == 0)
-        boxes.template prefetch_columns<kCache>(ahead + 2 * i, boxes.kLine);
-    total_at(i);
-  });
+  // A line of each row at a time, or two: all of a long row's would wait for each other.
+  constexpr int64_t kPiece = Later::kCache == kSecondCache ? boxes.kLine : boxes.kLine / 2;
+  for_pieces_and_steps<kQuad, kPiece>(
+      n, [&](int64_t i) SOFTNPU_INLINED { later.some(2 * i, 2 * kPiece); }, total_at);
 }
 
 // The same for `count` rows whose boxes follow each other.
@@ -92,16 +89,17 @@ __attribute__((noinline)) void total_doubled(const Boxes<kY, kZ, T>& first, int6
                                              int64_t count, int64_t ahead, T* out) {
   // Field by field: a copy as a whole waits for the stores of the caller.
   Boxes<kY, kZ, T> boxes{first.first, first.sy, first.sz};
+  const BoxesAhead<kCache, Boxes<kY, kZ, T>> later{boxes, ahead};
   for (int64_t row = 0; row < count; ++row, boxes.first += kY * boxes.sy, out += n)
-    total_doubled_row<kCache>(boxes, n, ahead, out);
+    total_doubled_row(boxes, n, later, out);
 }
 
 // The same for boxes of any rows.
 template <int kCache, class T>
-__attribute__((noinline)) void total_doubled_rows(const BoxRows<T>& rows, int64_t n, int64_t ahead,
-                                                  T* out) {
+__attribute__((noinline)) void total_doubled_rows(const BoxRows<T>& rows, const BoxRows<T>& next,
+                                                  int64_t n, T* out) {
   const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
-    total_doubled_row<kCache>(boxes, n, ahead, out + r * n);
+    total_doubled_row(boxes, n, BoxesOfNextRows<kCache, T>{next, r, rows.count}, out + r * n);
   };
   rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
 }
@@ -155,13 +153,13 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
   }
 }
 
-// Rows of n totals each, from a plan of their groups. Where ranges differ, nothing is prefetched
-// into the second cache.
-template <bool kPrefetches, class T, class Groups>
-__attribute__((noinline)) void total_picked_rows(const BoxRows<T>& rows, const Groups* groups,
-                                                 int64_t n, int64_t ahead, T* out) {
+// Rows of n totals each, from a plan of their groups.
+template <int kCache, class T, class Groups>
+__attribute__((noinline)) void total_picked_rows(const BoxRows<T>& rows, const BoxRows<T>& next,
+                                                 const Groups* groups, int64_t n, int64_t span,
+                                                 T* out) {
   const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
-    if constexpr (kPrefetches) boxes.template prefetch_rows<kFirstCache>(ahead, 2 * n);
+    BoxesOfNextRows<kCache, T>{next, r, rows.count}.all(span);
     total_short_groups(boxes, groups, n, out + r * n);
   };
   rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
@@ -186,11 +184,11 @@ SOFTNPU_INLINE void total_halved(const Boxes<kY, kZ, T> boxes, int64_t span, T* 
 }
 
 // Rows of n totals each, `span` of them not of empty ranges.
-template <bool kPrefetches, class T>
-__attribute__((noinline)) void total_halved_rows(const BoxRows<T>& rows, int64_t n, int64_t span,
-                                                 int64_t ahead, T* out) {
+template <int kCache, class T>
+__attribute__((noinline)) void total_halved_rows(const BoxRows<T>& rows, const BoxRows<T>& next,
+                                                 int64_t n, int64_t span, T* out) {
   const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
-    if constexpr (kPrefetches) boxes.template prefetch_rows<kFirstCache>(ahead, span);
+    BoxesOfNextRows<kCache, T>{next, r, rows.count}.all(span);
     total_halved(boxes, span, out + r * n);
     fill_short(n - 2 * span, out + r * n + 2 * span);
   };
@@ -211,10 +209,11 @@ SOFTNPU_INLINE void total_each_position(const Boxes<kY, kZ, T> row, int64_t sx,
       else  // without what is between the positions
         for (int64_t x = 0; x < length; ++x) boxes.from(x * sx).prefetch_columns(ahead, nv);
     }
-    const auto prefetch_piece = [&](int64_t v) SOFTNPU_INLINED {
+    const auto prefetch_piece = [&]<int64_t kStep>(int64_t v) SOFTNPU_INLINED {
       constexpr int64_t kPiece = Boxes<kY, kZ, T>::kLine * 8 / (kY * kZ);
       if (!kPieces || v % kPiece != 0) return;
-      const int64_t count = least(nv - v, kPiece);
+      // With what is left where no step begins.
+      const int64_t count = nv - v < kPiece + kStep ? nv - v : kPiece;
       for (int64_t x = 0; x < length; ++x) boxes.from(v + x * sx).prefetch_columns(ahead, count);
     };
     const auto total_at = [&](int64_t v) SOFTNPU_INLINED {
@@ -229,7 +228,7 @@ SOFTNPU_INLINE void total_each_position(const Boxes<kY, kZ, T> row, int64_t sx,
     if constexpr (kSumsExactly<T, kY * kZ>)
       if (length == 1 || kSumsExactly<T, 2 * kY * kZ>) {
         for_lanes(nv, [&](int64_t v, int64_t count) SOFTNPU_INLINED {
-          prefetch_piece(v);
+          prefetch_piece.template operator()<kLanes>(v);
           ExactSum total = boxes.exact_sum(v, count);
           if (length == 2) total.add(boxes.exact_sum(v + sx, count));
           if (!total.exact()) [[unlikely]]
@@ -241,7 +240,7 @@ SOFTNPU_INLINE void total_each_position(const Boxes<kY, kZ, T> row, int64_t sx,
         continue;
       }
     for_steps<kQuad>(0, nv, [&](int64_t v) SOFTNPU_INLINED {
-      prefetch_piece(v);
+      prefetch_piece.template operator()<kQuad>(v);
       total_at(v);
     });
   }

@@ -115,8 +115,23 @@ SOFTNPU_INLINE void for_steps(int64_t begin, int64_t end, const At& at) {
   if (begin < end) at(end - kStep);
 }
 
-// The boxes of rows that follow each other: of up to two planes, which begin at `first`, and of
-// their rows start[r] to start[r + 1], up to two.
+// The same from 0 to n, and calls piece(begin) before steps that begin a piece of kPiece: pieces
+// cover [0, n), too, and may end behind it.
+template <int64_t kStep, int64_t kPiece, class Piece, class At>
+SOFTNPU_INLINE void for_pieces_and_steps(int64_t n, const Piece& piece, const At& at) {
+  static_assert(kPiece % kStep == 0);
+  for_steps<kStep>(0, n, [&](int64_t i) SOFTNPU_INLINED {
+    if (i % kPiece == 0) {
+      piece(i);
+      // No step begins with what is left.
+      if (const int64_t left = n - i - kPiece; left > 0 && left < kStep) piece(n - kPiece);
+    }
+    at(i);
+  });
+}
+
+// The boxes of rows that follow each other: of planes that begin at `first`, and of their rows
+// start[r] to start[r + 1].
 template <class T>
 struct BoxRows {
   const T* first;
@@ -124,8 +139,8 @@ struct BoxRows {
   const int64_t* start;
   int64_t count;
 
-  // Calls f(r, boxes) for them, or none(r) where they are empty. One loop over all rows, in a
-  // function of its own, keeps what they share in registers.
+  // Calls f(r, boxes) for them, or none(r) where they are empty: up to two planes, and up to two
+  // rows each. One loop over all, in a function of its own, keeps what they share in registers.
   template <class F, class None>
   SOFTNPU_INLINE void for_each(const F& f, const None& none) const {
     planes == 2 ? for_planes<2>(f, none) : for_planes<1>(f, none);
@@ -144,6 +159,57 @@ struct BoxRows {
       else
         f(r, Boxes<2, kZ, T>{row, sy, sz});
     }
+  }
+};
+
+// What is prefetched while boxes are summed: all of the first n columns, or n of them from x on.
+// Here those of boxes as large, `ahead` elements behind them.
+template <int kTheCache, class SomeBoxes>
+struct BoxesAhead {
+  static constexpr int kCache = kTheCache;
+  const SomeBoxes& boxes;
+  int64_t ahead;
+
+  SOFTNPU_INLINE void all(int64_t n) const {
+    if constexpr (kCache != kNoCache) boxes.template prefetch_rows<kCache>(ahead, n);
+  }
+  SOFTNPU_INLINE void some(int64_t x, int64_t n) const {
+    if constexpr (kCache != kNoCache) boxes.template prefetch_columns<kCache>(ahead + x, n);
+  }
+};
+
+// Here those of the rows that come after rows whose boxes are no guide to theirs: with row r of
+// `count` row r, with the last one all that are left. With a scale of 1.5, from memory, 0.75 to 0.9
+// of the time that boxes at one distance take.
+template <int kTheCache, class T>
+struct BoxesOfNextRows {
+  static constexpr int kCache = kTheCache;
+  const BoxRows<T>& next;
+  int64_t r, count;
+
+  SOFTNPU_INLINE void all(int64_t n) const {
+    // With what is between the rows, if it is little.
+    if constexpr (kCache != kNoCache)
+      next.sy <= 2 * n ? prefetch_planes(0, rows_begin(), 1, (rows_end() - rows_begin()) * next.sy)
+                       : some(0, n);
+  }
+  SOFTNPU_INLINE void some(int64_t x, int64_t n) const {
+    if constexpr (kCache != kNoCache)
+      prefetch_planes(x, rows_begin(), rows_end() - rows_begin(), n);
+  }
+
+ private:
+  SOFTNPU_INLINE int64_t rows_begin() const { return next.start[least(r, next.count)]; }
+  SOFTNPU_INLINE int64_t rows_end() const {
+    return next.start[r + 1 < count ? least(r + 1, next.count) : next.count];
+  }
+  // n elements of `rows` rows in each plane.
+  SOFTNPU_INLINE void prefetch_planes(int64_t x, int64_t begin, int64_t rows, int64_t n) const {
+    constexpr int64_t kLine = 64 / sizeof(T);
+    for (int64_t z = 0; z < next.planes; ++z)
+      for (int64_t y = begin; y < begin + rows; ++y)
+        for (int64_t i = 0; i < n; i += kLine)
+          prefetch<kCache>(next.first + z * next.sz + y * next.sy + x, i);
   }
 };
 

@@ -98,7 +98,7 @@ void set_far(ElementwiseLayout& l, int64_t bytes, int64_t elements) {
   const int64_t output = elements * item_size(l.dtype[l.operands - 1]);
   const int64_t kept = thread_count() == 1 ? 0 : std::min(output, kKeptOutputBytes);
   l.far = l.has_dense_rows() ? bytes - kept >= kFarBytes : bytes >= kFarStridedBytes;
-  l.turns = bytes >= kNearBytes && !l.far;
+  if (bytes >= kNearBytes && !l.far) l.order = Order::turning;
   l.prefetch = bytes >= kHugeBytes || (l.far && machine().is_intel);
   // FLOAT with exp from memory takes 0.97 of the time on a Xeon; 16-bit types take 1.05 as long.
   if (l.far && !machine().is_zen4 && l.dtype[0] == DType::f32 && has_one_type(l)) l.ahead = 512;

@@ -55,9 +55,9 @@ struct ElementwiseLayout {
   bool prefetch = false;  // dense inputs, whatever the formula
   bool stream = false;    // write past the caches
   bool y_first = false;   // tiles along y follow each other
-  bool turns = false;     // every second call from the end to the beginning: Order::turning
   bool gathered = false;  // tiles are of elements in the output's order; all dimensions are `outer`
   int64_t ahead = 1024;   // how many elements ahead inputs are prefetched
+  Order order = Order::forward;
   int64_t tile_x = 1, tile_y = 1, tiles_x = 1, tiles_y = 1, tiles = 0;
   // Of what is outside x and y, outermost first. The last members: other threads need not fetch
   // them where there is nothing.
@@ -140,8 +140,7 @@ class ElementwisePlan {
     const bool alone = layout_.tiles * tile < kAlone && layout_.has_dense_rows();
     const int threads = alone ? 1 : thread_count();
     const Work work(*this, origins);
-    parallel_for(layout_.tiles, grain, threads, work,
-                 layout_.turns ? Order::turning : Order::forward);
+    parallel_for(layout_.tiles, grain, threads, work, layout_.order);
     return {};
   }
 

@@ -198,7 +198,8 @@ MaxUnpool3dBackward::Plan MaxUnpool3dBackward::plan(const Args& a) {
   const Wide bytes = Wide(grad_output.numel()) * task.item + indices.numel() * (8 + task.item);
   task.prefetches = bytes >= kLeastBytesToPrefetch;
   task.stream = bytes >= loops::kFarBytes;
-  task.turns = bytes >= loops::kNearBytes && bytes < kLeastBytesToStayForward;
+  if (bytes >= loops::kNearBytes && bytes < kLeastBytesToStayForward)
+    task.order = loops::Order::turning;
   // Elements of less than a word are read as part of one, so every row has to be whole words.
   task.vectors = machine().has_fast_gathers && (task.limit % 4) * task.item % 4 == 0;
   return Plan(task, indices.sizes);
@@ -215,8 +216,7 @@ Status MaxUnpool3dBackwardPlan::run(std::byte* const* origins, std::byte* /*work
     std::lock_guard lock(mutex);
     if (first.position < 0 || bad.position < first.position) first = bad;
   };
-  loops::parallel_for(task_.positions(), loops::kGrain, loops::thread_count(), work,
-                      task_.turns ? loops::Order::turning : loops::Order::forward);
+  loops::parallel_for(task_.positions(), loops::kGrain, loops::thread_count(), work, task_.order);
   if (first.position < 0) return {};
   Dims where(shape_.size());
   int64_t rest = first.position;

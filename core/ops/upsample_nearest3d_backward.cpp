@@ -160,8 +160,7 @@ Status UpsampleNearest3dBackwardPlan::run(std::byte* const* origins, std::byte* 
                                  loops::kGrain * units / std::max<int64_t>(elements, 1));
   const Work work{task,      origins[0], origins[1],
                   workspace, unit,       kernels::active_table().upsample_nearest3d_backward};
-  loops::parallel_for(units, grain, workers_, work,
-                      task.turns ? loops::Order::turning : loops::Order::forward);
+  loops::parallel_for(units, grain, workers_, work, task.order);
   return {};
 }
 
