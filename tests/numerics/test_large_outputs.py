@@ -63,6 +63,29 @@ def test_rows_of_large_outputs_may_lie_apart(dtype: type, width: int) -> None:
     assert (memory[:, 5 + width :] == GUARD).all()
 
 
+@pytest.mark.parametrize("offset", [0, 3])
+@pytest.mark.parametrize("repeated", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
+def test_rare_elements_of_large_outputs(dtype: type, repeated: bool, offset: int) -> None:
+    """Differences near 0 and a factor of two parts, over one gradOut or as many: the same bits."""
+    n = BYTES // np.dtype(dtype).itemsize + 37
+    rng = np.random.default_rng(17)
+    target = rng.standard_normal(n, dtype=np.float32).astype(dtype)
+    x = np.roll(target, 1)
+    x[::5003] = np.float32(3e-38)
+    target[::5003] = np.float32(2e-38)
+    x[::70_001] = np.nan
+    grad = np.full(1, 0.7, dtype) if repeated else np.roll(target, 2)
+    out = np.full(n + offset + 40, GUARD, dtype)[offset : offset + n]
+    softnpu.smooth_l1_loss_backward(grad, x, target, 2, 3.0, out=out)
+    step = 100_003
+    for at in range(0, n, step):
+        here = slice(at, at + step)
+        part = grad if repeated else grad[here]
+        piece = softnpu.smooth_l1_loss_backward(part, x[here], target[here], 2, 3.0)
+        np.testing.assert_array_equal(bits(out[here]), bits(piece))
+
+
 def test_a_large_output_may_be_wider_sliced_or_in_place() -> None:
     """DOUBLE from FLOAT, every other column, and the memory of an input."""
     rng = np.random.default_rng(5)

@@ -202,6 +202,8 @@ SCALES: list[tuple[float, float, float]] = [
     *((scale, scale, scale) for scale in (0.5, 1.5, 2.0, 3.3, 5.0)),
     (3.0, 2.0, 1.0),
     (2.0, 1.5, 2.0),
+    (1.5, 2.0, 2.0),
+    (1.5, 1.5, 0.5),
     (2.0, 2.0, 0.5),
     (2.0, 1.0, 1.0),
 ]
@@ -217,7 +219,7 @@ def test_large_gradients_are_what_their_channels_are(
     small = [int(extent / max(scale, 1)) for extent, scale in zip(larger, scales, strict=True)]
     out = [int(extent * scale) for extent, scale in zip(small, scales, strict=True)]
     inner = (small[0], small[1], small[2])
-    channels = 96
+    channels = 112
     values = np.random.default_rng(13).standard_normal((1, channels, *out), dtype=np.float32)
     values.reshape(-1)[::9973] = np.nan
     grad = values.astype(dtype)
@@ -232,9 +234,12 @@ def test_large_gradients_are_what_their_channels_are(
 @pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
 def test_a_large_gradient_of_rows_apart(dtype: np.dtype[Any]) -> None:
     """Law: rows of a large gradient that have gaps between them give the bits of dense ones."""
-    grad = sp.random_values(np.random.default_rng(39), (1, 32, 40, 3 * 44, 49), dtype)
+    block = sp.random_values(np.random.default_rng(39), (1, 16, 40, 3 * 44, 49), dtype)
+    grad = np.concatenate([block] * (28 // dtype.itemsize), axis=1)
     apart = grad[:, :, :, ::3, :48]
-    for inner in ((20, 22, 24), (20, 22, 32), (20, 22, 96)):
-        got = softnpu.upsample_nearest3d_backward(apart, (40, 44, 48), (1, 32, *inner))
-        dense = softnpu.upsample_nearest3d_backward(apart.copy(), (40, 44, 48), (1, 32, *inner))
+    channels = grad.shape[1]
+    for inner in ((20, 22, 24), (20, 22, 32), (27, 29, 32), (20, 22, 96), (12, 13, 14)):
+        size = (1, channels, *inner)
+        got = softnpu.upsample_nearest3d_backward(apart, (40, 44, 48), size)
+        dense = softnpu.upsample_nearest3d_backward(apart.copy(), (40, 44, 48), size)
         assert same_bits(got, dense)
