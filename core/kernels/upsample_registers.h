@@ -59,8 +59,9 @@ class UpsampleRegisters {
     if (w.longest <= 2 && w.factor != 1) {
       const int64_t w0 = w.tiles[tile];
       const bool small = boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
-        total_some_channels(boxes_.template small<kY, kZ>(from), w.out_stride, w.start.data() + w0,
-                            w.tiles[tile + 1] - w0, nv, boxes_.ahead(), out);
+        SOFTNPU_LEVEL::total_positions(boxes_.template small<kY, kZ>(from), w.out_stride,
+                                       w.start.data() + w0, w.tiles[tile + 1] - w0, nv,
+                                       boxes_.ahead(), out);
       });
       if (small) return true;
     }

@@ -260,20 +260,6 @@ SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, cons
     total_each_position<false>(row, sx, start, n, nv, ahead, out);
 }
 
-// total_positions() for up to sixteen channels, of which the compiler then knows how many there
-// are. Twelve: FLOAT 0.83 to 0.95 of the time, 16-bit types 0.75 to 0.97.
-template <int kY, int kZ, class T>
-SOFTNPU_INLINE void total_some_channels(const Boxes<kY, kZ, T> row, int64_t sx,
-                                        const int64_t* start, int64_t n, int64_t nv, Ahead ahead,
-                                        T* out) {
-  constexpr int kMost = 4;
-  if (sizeof(T) > sizeof(float) || nv % kQuad != 0 || nv > kMost * kQuad)
-    return total_positions(row, sx, start, n, nv, ahead, out);
-  with_count<kMost>(nv / kQuad, [&]<int kQuads>() SOFTNPU_INLINED {
-    total_each_position<false>(row, sx, start, n, kQuads * kQuad, ahead, out);
-  });
-}
-
 // A row of n totals, 4 or more, where every range of w is one element: as one position's channels.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_row(const Boxes<kY, kZ, T> row, int64_t n, Ahead ahead, T* out) {
