@@ -38,10 +38,8 @@ class UpsampleBoxes {
     return z0_ < z1_ && y0_ < y1_;
   }
   int64_t planes() const { return z1_ - z0_; }
-  int64_t next_planes() const {
-    const int64_t d = d_ + 1 < task_.d.in ? d_ + 1 : 0;
-    return task_.d.start[d + 1] - task_.d.start[d];
-  }
+  // How many gradInput's next plane has, or the next slice's first.
+  int64_t next_planes() const { return task_.d.start[next_d() + 1] - task_.d.start[next_d()]; }
   int64_t rows() const { return y1_ - y0_; }
 
   // The box's first element, n and c aside.
@@ -148,10 +146,9 @@ class UpsampleBoxes {
     const UpsampleAxis &d = task_.d, &y = task_.h;
     BoxRows<T> rows = box_rows(from, h + count, least(y.in - h - count, at_once_));
     if (h + count < y.in) return rows;
-    const bool last = d_ + 1 == d.in;
-    const int64_t* const planes = d.start.data() + (last ? 0 : d_ + 1);
-    rows.first = from + planes[0] * d.out_stride + (last ? task_.slice_stride_out() : 0);
-    rows.planes = planes[1] - planes[0];
+    const int64_t slice = next_d() == 0 ? task_.slice_stride_out() : 0;
+    rows.first = from + slice + d.start[next_d()] * d.out_stride;
+    rows.planes = next_planes();
     rows.start = y.start.data();
     rows.count = least(y.in, at_once_);
     return rows;
@@ -164,6 +161,8 @@ class UpsampleBoxes {
 #endif
 
  private:
+  int64_t next_d() const { return d_ + 1 < task_.d.in ? d_ + 1 : 0; }
+
   // Whether the box, with n elements of each row, is so large that it is best read row by row,
   // which a core foresees: with channels inside 0.3 to 0.7 of the time. Column by column it
   // foresees short rows, too.

@@ -37,9 +37,9 @@ class UpsampleRegisters {
       total_single_rows(rows, w.in, boxes_.ahead(), out);
       return true;
     }
-    const BoxRows<T> next = boxes_.next_rows(from, h, count);
     const int64_t span = w.start.back();
     const Ahead& ahead = boxes_.ahead();
+    const BoxRows<T> next = ahead.any() ? boxes_.next_rows(from, h, count) : BoxRows<T>{};
     if (w.factor == 2 && w.in >= kQuad) {
       ahead.with_cache([&]<int kCache>() { total_doubled_rows<kCache>(rows, next, w.in, out); });
       return true;

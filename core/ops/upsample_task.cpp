@@ -59,7 +59,7 @@ int64_t least_bytes_to_stream(const Task& task, bool larger) {
   const bool intel = machine().is_intel;
   if (larger) return intel ? 4 * loops::kFarBytes : loops::kFarBytes;
   if (task.channels_inner) return 2 * loops::kFarBytes;
-  if (task.w.halved) return intel ? 8 * loops::kFarBytes : loops::kFarStridedBytes;
+  if (task.w.halved) return (intel ? 16 : 3) * loops::kFarBytes / 2;
   return std::numeric_limits<int64_t>::max();
 }
 
