@@ -39,8 +39,6 @@ inline float rounded_down(double v) {
 // part does so 24 bits earlier.
 template <bool kExactFactor>
 struct SmoothL1InFloat {
-  static constexpr bool kHasFewOperations = true;  // although some elements may be rare
-
   SmoothL1 wide;
   float norm, factor, factor_low, least;
 

@@ -38,12 +38,6 @@ constexpr int64_t kNearBytes = int64_t{2} << 20;
 // The most dimensions of operands that are brought together element by element.
 constexpr size_t kMostGathered = 8;
 
-// Of this size, not even the shared cache of a large machine keeps a part of them. Dense
-// inputs are prefetched from here on: on a Zen 4, with 16M elements, part of which that cache has,
-// one thread loses 10 %. On Intel's machines all that are in memory are: on a Xeon, 16-bit types
-// with 16M elements take 0.75 to 0.95 of the time.
-constexpr int64_t kHugeBytes = int64_t{512} << 20;
-
 struct ElementwiseLayout {
   int operands = 0;
   std::array<DType, kMaxOperands> dtype{};
@@ -52,7 +46,7 @@ struct ElementwiseLayout {
   std::array<int64_t, kMaxOperands> sx{}, sy{};
   // Tiles: the unit of work. Their order is x fastest, then y, then the outer dimensions.
   bool far = false;       // operands are in memory, not in a cache
-  bool prefetch = false;  // dense inputs, whatever the formula
+  bool by_line = false;   // FLOAT past the caches line by line, whatever the formula
   bool stream = false;    // write past the caches
   bool y_first = false;   // tiles along y follow each other
   bool gathered = false;  // tiles are of elements in the output's order; all dimensions are `outer`

@@ -14,15 +14,6 @@
 #ifdef SOFTNPU_LANES
 SOFTNPU_LEVEL_BEGIN
 
-// How many elements ahead inputs are prefetched, 0 for not at all: where they come from memory, and
-// the machine's own guesses wait for the arithmetic and end with a page. elu with exp and 64M
-// elements takes 18 ms instead of 25. stream_row() needs none of it. Formulas without exp gain
-// where kHugeBytes says.
-template <class Formula>
-int64_t fused_ahead(const ElementwiseLayout& l, const Formula& formula) {
-  return l.prefetch || may_be_rare(formula) ? l.ahead : 0;
-}
-
 // The longest piece of a row; one of each operand stays in the L1 cache.
 constexpr int64_t kPiece = 1024;
 
@@ -57,9 +48,10 @@ struct FusedRow {
   SOFTNPU_INLINE Lanes at(int64_t at, int64_t offset = 0) const {
     return load_lanes(first + at * step + offset);
   }
-  // Into the first cache: smooth_l1 with 64M elements is 1.1 times as fast as with the second. A
-  // prefetch may point behind the input.
+  // The block or line at `at`, which may lie behind the input, into the first cache: smooth_l1 with
+  // 64M elements is 1.1 times as fast as with the second.
   SOFTNPU_INLINE void prefetch_at(int64_t at) const { prefetch_row<3>(first + at * step, kBlock); }
+  SOFTNPU_INLINE void prefetch_line(int64_t at) const { prefetch(first, at * step); }
   SOFTNPU_INLINE Lanes some(int64_t at, int64_t count) const {
     return load_some(first + at * step, count);
   }
@@ -89,7 +81,7 @@ SOFTNPU_INLINE void fused_row(const Formula formula, int64_t n, int64_t ahead, T
   }
   for (; at + kBlock <= n; at += kBlock) {
     alignas(64) T lines[kBlock];
-    if (kStreams && ahead != 0) (in.prefetch_at(at + ahead), ...);
+    if constexpr (kStreams) (in.prefetch_at(at + ahead), ...);
     apply_block(formula, kStreams ? lines : out + at,
                 block_of([&](int64_t i) SOFTNPU_INLINED { return in.at(at, i * kLanes); })...);
     if constexpr (kStreams) stream_lines(out + at, lines);
@@ -119,13 +111,16 @@ constexpr int64_t kFloatLine = 64 / sizeof(float);
 
 // Dense FLOAT line by line, for results that are written past the caches. All inputs are read in
 // one sequence: four lines of one and then four of the next took selu with 16M elements 1.05 to 1.1
-// times as long, smooth_l1 1.03 times; with 64M both 1.1 times, although they were prefetched.
+// times as long, smooth_l1 1.03 times; with 64M both 1.1 times, although they were prefetched. elu
+// with exp takes 0.65 to 0.95 of the time on a Zen 4, 0.87 to 0.99 in vectors of eight.
 template <class Formula, class... In>
-SOFTNPU_INLINE void stream_row(const Formula formula, int64_t n, float* out, const In... in) {
+SOFTNPU_INLINE void stream_row(const Formula formula, int64_t n, int64_t ahead, float* out,
+                               const In... in) {
   int64_t at = least(elements_before_line(out), n);
   fused_part(formula, 0, at, out, in...);
   for (; at + kFloatLine <= n; at += kFloatLine) {
     alignas(64) float line[kFloatLine];
+    if (ahead != 0) (in.prefetch_line(at + ahead), ...);
     for (int64_t i = 0; i < kFloatLine; i += kLanes)
       store_lanes(apply_lanes(formula, in.at(at, i)...), line + i);
     stream_lines(out + at, line);
@@ -139,6 +134,8 @@ template <int Inputs, class Formula>
 void walk_lines(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
                 int64_t begin, int64_t end) {
   alignas(64) float held[Inputs][kFloatLine];  // of inputs that are repeated
+  // With little arithmetic the machine's own guesses do: selu took up to 1.1 times as long.
+  const int64_t ahead = may_be_rare(formula) ? l.ahead : 0;
   for (int64_t index = begin; index < end;) {
     Tile tile = locate(l, index);
     index += join_tiles(l, index, end, tile);
@@ -152,21 +149,16 @@ void walk_lines(const ElementwiseLayout& l, std::byte* const* origins, const For
         return FusedRow<float>(held[k], 0);
       };
       with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
-        stream_row(formula, tile.width, row(Inputs), input(k)...);
+        stream_row(formula, tile.width, ahead, row(Inputs), input(k)...);
       });
     }
   }
   finish_streaming();
 }
 
-// Where each line takes long, several are worked on at a time, and prefetched. The mean of
-// smooth_l1, whose elements are looked at one by one but take no exponential, takes 0.85 of the
-// time line by line on a Zen 4: FLOAT 16M over a scalar gradOut.
 template <class Formula>
 bool goes_line_by_line(const ElementwiseLayout& l, const Formula& formula) {
-  if (!may_be_rare(formula)) return l.has_dense_rows_only();
-  if constexpr (requires { Formula::kHasFewOperations; }) return l.has_dense_rows() && !l.prefetch;
-  return false;
+  return l.by_line || (!may_be_rare(formula) && l.has_dense_rows_only());
 }
 
 template <int Inputs, class T, bool kStreams, class Formula>
@@ -177,7 +169,6 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
   FusedInput<T> in[Inputs];
   alignas(64) T held[kPiece];
   const bool whole = l.has_dense_rows();
-  const int64_t ahead = whole ? fused_ahead(l, formula) : l.ahead;
   const int64_t out_sx = l.sx[Inputs];
   for (int64_t index = begin; index < end;) {
     Tile tile = locate(l, index);
@@ -193,7 +184,7 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
               l.sx[k], n, l.far);
         T* const out = out_sx == 1 ? to : held;
         with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
-          fused_row<kStreams>(formula, n, ahead, out, FusedRow(in[k])...);
+          fused_row<kStreams>(formula, n, l.ahead, out, FusedRow(in[k])...);
         });
         if (out_sx != 1) scatter_row(held, n, to, out_sx);
       }

@@ -57,7 +57,6 @@ void walk_joined(const ElementwiseLayout& l, std::byte* const* origins, const Fo
   // The third one is there for formulas of three inputs only.
   JoinedInput<T> in[3] = {{l, 0}, {l, 1}, {l, Inputs - 1}};
   const int64_t most = kJoined / l.nx;
-  const int64_t ahead = fused_ahead(l, formula);
   for (int64_t index = begin; index < end;) {
     const Tile tile = locate(l, index);
     const int64_t y = l.tiles == l.tiles_y ? index : index % l.tiles_y;
@@ -72,7 +71,7 @@ void walk_joined(const ElementwiseLayout& l, std::byte* const* origins, const Fo
       };
       T* const out = reinterpret_cast<T*>(origins[Inputs]) + tile.at[Inputs] + at * l.sy[Inputs];
       with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
-        fused_row<kStreams>(formula, some * l.nx, ahead, out, row(k)...);
+        fused_row<kStreams>(formula, some * l.nx, l.ahead, out, row(k)...);
       });
     }
   }

@@ -123,7 +123,7 @@ void walk_mixed(const ElementwiseLayout& l, std::byte* const* origins, const For
   // The third one is there for formulas of three inputs only.
   MixedInput in[3] = {{l, 0}, {l, 1}, {l, Inputs - 1}};
   const int64_t out_item = item_size(l.dtype[Inputs]);
-  const int64_t ahead = l.stream ? fused_ahead(l, formula) : 0;
+  const int64_t ahead = l.stream ? l.ahead : 0;
   for (int64_t index = begin; index < end;) {
     Tile tile = locate(l, index);
     index += join_tiles(l, index, end, tile);

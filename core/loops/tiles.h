@@ -157,8 +157,7 @@ SOFTNPU_INLINE auto block_of(const Load& load) {
 #endif
 }
 
-// Whether a formula has rare elements at all. Those that do have the most arithmetic, too, unless
-// kHasFewOperations says otherwise.
+// Whether a formula has rare elements at all. Those that do have the most arithmetic, too.
 template <class Formula>
 SOFTNPU_INLINE bool may_be_rare(const Formula& formula) {
   if constexpr (requires { formula.may_be_rare(); }) return formula.may_be_rare();
