@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ml_dtypes
@@ -16,9 +17,22 @@ GUARD = 9
 BYTES = 20 << 20  # above the size from which stores go past the caches
 
 
-def bits(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+Array = npt.NDArray[Any]
+
+
+def bits(array: Array) -> Array:
     """The array's bytes as integers."""
     return array.view(f"u{array.itemsize}")
+
+
+def check_pieces(
+    call: Callable[..., Array], inputs: Sequence[Array], out: Array, step: int = 100_003
+) -> None:
+    """`out` has the bits of small calls. An input of one element belongs to all of them."""
+    for at in range(0, len(out), step):
+        here = slice(at, at + step)
+        piece = call(*(values if len(values) == 1 else values[here] for values in inputs))
+        np.testing.assert_array_equal(bits(out[here]), bits(piece))
 
 
 @pytest.mark.parametrize("offset", [0, 1, 3, 16])
@@ -31,10 +45,7 @@ def test_large_outputs_are_what_their_pieces_are(dtype: type, offset: int) -> No
     memory = np.full(n + offset + 40, GUARD, dtype)
     out = memory[offset : offset + n]
     softnpu.selu_backward(grad, y, out=out)
-    step = 100_003
-    for at in range(0, n, step):
-        piece = softnpu.selu_backward(grad[at : at + step], y[at : at + step])
-        np.testing.assert_array_equal(bits(out[at : at + step]), bits(piece))
+    check_pieces(softnpu.selu_backward, [grad, y], out)
     assert (memory[:offset] == GUARD).all()
     assert (memory[offset + n :] == GUARD).all()
 
@@ -47,7 +58,7 @@ def test_rows_of_large_outputs_may_lie_apart(dtype: type, width: int) -> None:
     values = np.random.default_rng(2).standard_normal(100_003, dtype=np.float32)
     values[::977] = np.nan
 
-    def apart(gap: int, shift: int) -> npt.NDArray[Any]:
+    def apart(gap: int, shift: int) -> Array:
         memory = np.resize(np.roll(values, gap), rows * (width + gap)).astype(dtype)
         return memory.reshape(rows, width + gap)[:, shift : shift + width]
 
@@ -55,10 +66,7 @@ def test_rows_of_large_outputs_may_lie_apart(dtype: type, width: int) -> None:
     memory = np.full((rows, width + 9), GUARD, dtype)
     out = memory[:, 5 : 5 + width]
     softnpu.selu_backward(grad, y, out=out)
-    step = max(1, 50_000 // width)
-    for at in range(0, rows, step):
-        piece = softnpu.selu_backward(grad[at : at + step], y[at : at + step])
-        np.testing.assert_array_equal(bits(out[at : at + step]), bits(piece))
+    check_pieces(softnpu.selu_backward, [grad, y], out, step=max(1, 50_000 // width))
     assert (memory[:, :5] == GUARD).all()
     assert (memory[:, 5 + width :] == GUARD).all()
 
@@ -78,12 +86,34 @@ def test_rare_elements_of_large_outputs(dtype: type, repeated: bool, offset: int
     grad = np.full(1, 0.7, dtype) if repeated else np.roll(target, 2)
     out = np.full(n + offset + 40, GUARD, dtype)[offset : offset + n]
     softnpu.smooth_l1_loss_backward(grad, x, target, 2, 3.0, out=out)
-    step = 100_003
-    for at in range(0, n, step):
-        here = slice(at, at + step)
-        part = grad if repeated else grad[here]
-        piece = softnpu.smooth_l1_loss_backward(part, x[here], target[here], 2, 3.0)
-        np.testing.assert_array_equal(bits(out[here]), bits(piece))
+
+    def piece(grad: Array, x: Array, target: Array) -> Array:
+        return softnpu.smooth_l1_loss_backward(grad, x, target, 2, 3.0)
+
+    check_pieces(piece, [grad, x, target], out)
+
+
+@pytest.mark.parametrize("offset", [0, 3])
+@pytest.mark.parametrize("repeated", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
+def test_rare_elements_of_large_exponentials(dtype: type, repeated: bool, offset: int) -> None:
+    """Exponentials among the subnormals, infinities and NaN, here and there: the same bits."""
+    n = BYTES // np.dtype(dtype).itemsize + 37
+    values = 3 * np.random.default_rng(23).standard_normal(n, dtype=np.float32)
+    for step, value in (5003, -95.0), (70_001, np.nan), (90_001, -np.inf):
+        values[::step] = value
+    x = values.astype(dtype)
+    grad = np.broadcast_to(np.array(0.7, dtype), n) if repeated else np.roll(x, 2)
+    memory = np.full(n + offset + 40, GUARD, dtype)
+    out = memory[offset : offset + n]
+    softnpu.elu_backward(grad, 1, 1, 1, False, x, out=out)
+
+    def piece(grad: Array, x: Array) -> Array:
+        return softnpu.elu_backward(grad, 1, 1, 1, False, x)
+
+    check_pieces(piece, [grad, x], out)
+    assert (memory[:offset] == GUARD).all()
+    assert (memory[offset + n :] == GUARD).all()
 
 
 def test_a_large_output_may_be_wider_sliced_or_in_place() -> None:
