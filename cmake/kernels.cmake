@@ -10,7 +10,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
                    -mprefer-vector-width=512)
   # gcc 12 takes what its own headers leave undefined on purpose for a mistake.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    list(APPEND flags_avx512 -Wno-maybe-uninitialized)
+    list(APPEND flags_avx512 -Wno-maybe-uninitialized -Wno-uninitialized)
   endif()
 endif()
 
