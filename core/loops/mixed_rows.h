@@ -91,7 +91,7 @@ SOFTNPU_INLINE void mixed_row(const Formula formula, int64_t n, bool streams, in
   mixed_part(formula, 0, at, out, in...);
   for (; at + kBlock <= n; at += kBlock) {
     alignas(64) float results[kBlock];
-    if (ahead != 0) (in.prefetch_at(at + ahead), ...);
+    if (streams) (in.prefetch_at(at + ahead), ...);
     apply_block(formula, results, in.block(at)...);
     streams ? out.stream(results, at) : out.put(results, at, kBlock);
   }
@@ -123,7 +123,6 @@ void walk_mixed(const ElementwiseLayout& l, std::byte* const* origins, const For
   // The third one is there for formulas of three inputs only.
   MixedInput in[3] = {{l, 0}, {l, 1}, {l, Inputs - 1}};
   const int64_t out_item = item_size(l.dtype[Inputs]);
-  const int64_t ahead = l.stream ? l.ahead : 0;
   for (int64_t index = begin; index < end;) {
     Tile tile = locate(l, index);
     index += join_tiles(l, index, end, tile);
@@ -132,7 +131,7 @@ void walk_mixed(const ElementwiseLayout& l, std::byte* const* origins, const For
       const MixedOutput out(origins[Inputs] + (tile.at[Inputs] + y * l.sy[Inputs]) * out_item,
                             l.dtype[Inputs]);
       with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
-        mixed_row(formula, tile.width, l.stream, ahead, out, row(k)...);
+        mixed_row(formula, tile.width, l.stream, l.ahead, out, row(k)...);
       });
     }
   }

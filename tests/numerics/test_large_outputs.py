@@ -35,6 +35,17 @@ def check_pieces(
         np.testing.assert_array_equal(bits(out[here]), bits(piece))
 
 
+def check_call(call: Callable[..., Array], inputs: Sequence[Array], offset: int) -> None:
+    """A large call has the bits of small ones at `offset` of its memory, with nothing beside."""
+    size, dtype = len(inputs[-1]), inputs[-1].dtype
+    memory = np.full(size + offset + 40, GUARD, dtype)
+    out = memory[offset : offset + size]
+    call(*inputs, out=out)
+    check_pieces(call, inputs, out)
+    assert (memory[:offset] == GUARD).all()
+    assert (memory[offset + size :] == GUARD).all()
+
+
 @pytest.mark.parametrize("offset", [0, 1, 3, 16])
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
 def test_large_outputs_are_what_their_pieces_are(dtype: type, offset: int) -> None:
@@ -42,12 +53,7 @@ def test_large_outputs_are_what_their_pieces_are(dtype: type, offset: int) -> No
     n = BYTES // np.dtype(dtype).itemsize + 37
     rng = np.random.default_rng(offset)
     grad, y = (rng.standard_normal(n, dtype=np.float32).astype(dtype) for _ in range(2))
-    memory = np.full(n + offset + 40, GUARD, dtype)
-    out = memory[offset : offset + n]
-    softnpu.selu_backward(grad, y, out=out)
-    check_pieces(softnpu.selu_backward, [grad, y], out)
-    assert (memory[:offset] == GUARD).all()
-    assert (memory[offset + n :] == GUARD).all()
+    check_call(softnpu.selu_backward, [grad, y], offset)
 
 
 @pytest.mark.parametrize("width", [16, 37, 1001, 4096])
@@ -84,13 +90,11 @@ def test_rare_elements_of_large_outputs(dtype: type, repeated: bool, offset: int
     target[::5003] = np.float32(2e-38)
     x[::70_001] = np.nan
     grad = np.full(1, 0.7, dtype) if repeated else np.roll(target, 2)
-    out = np.full(n + offset + 40, GUARD, dtype)[offset : offset + n]
-    softnpu.smooth_l1_loss_backward(grad, x, target, 2, 3.0, out=out)
 
-    def piece(grad: Array, x: Array, target: Array) -> Array:
-        return softnpu.smooth_l1_loss_backward(grad, x, target, 2, 3.0)
+    def call(grad: Array, x: Array, target: Array, out: Array | None = None) -> Array:
+        return softnpu.smooth_l1_loss_backward(grad, x, target, 2, 3.0, out=out)
 
-    check_pieces(piece, [grad, x, target], out)
+    check_call(call, [grad, x, target], offset)
 
 
 @pytest.mark.parametrize("offset", [0, 3])
@@ -104,16 +108,11 @@ def test_rare_elements_of_large_exponentials(dtype: type, repeated: bool, offset
         values[::step] = value
     x = values.astype(dtype)
     grad = np.broadcast_to(np.array(0.7, dtype), n) if repeated else np.roll(x, 2)
-    memory = np.full(n + offset + 40, GUARD, dtype)
-    out = memory[offset : offset + n]
-    softnpu.elu_backward(grad, 1, 1, 1, False, x, out=out)
 
-    def piece(grad: Array, x: Array) -> Array:
-        return softnpu.elu_backward(grad, 1, 1, 1, False, x)
+    def call(grad: Array, x: Array, out: Array | None = None) -> Array:
+        return softnpu.elu_backward(grad, 1, 1, 1, False, x, out=out)
 
-    check_pieces(piece, [grad, x], out)
-    assert (memory[:offset] == GUARD).all()
-    assert (memory[offset + n :] == GUARD).all()
+    check_call(call, [grad, x], offset)
 
 
 def test_a_large_output_may_be_wider_sliced_or_in_place() -> None:
