@@ -56,7 +56,7 @@ class UpsampleRegisters {
   bool total_positions(const T* from, size_t tile, int64_t nv, T* out) const {
     const UpsampleAxis& w = task_.w;
     if (!task_.channels_inner || nv < kQuad) return false;
-    if (w.longest <= 2 && w.factor != 1) {
+    if (w.longest <= 2 && w.factor != 1 && !suit_lanes_better(nv)) {
       const int64_t w0 = w.tiles[tile];
       const bool small = boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
         SOFTNPU_LEVEL::total_positions(boxes_.template small<kY, kZ>(from), w.out_stride,
@@ -105,7 +105,7 @@ class UpsampleRegisters {
     if (sizeof(T) != 2 && ahead.any() && machine().is_intel) return false;
     for (int64_t r = 0; r < count; ++r, out += n) {
       if (boxes_.take_rows(h + r))
-        total_lanes(boxes_.first(from), boxes_.extent(1), n, ahead, out);
+        total_lanes(boxes_.first(from), boxes_.extent(), kOneRange, 1, n, ahead, out);
       else
         fill_zero(n, out);
     }
@@ -140,7 +140,7 @@ class UpsampleRegisters {
                                                        T* out) const {
     const UpsampleAxis& w = task_.w;
     const int64_t w0 = w.tiles[tile], n = w.tiles[tile + 1] - w0;
-    if (w.factor == 1 && w.out_stride == nv) {
+    if (is_row(nv) && !suit_lanes_better(nv)) {
       const bool small = boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
         total_row(boxes_.template small<kY, kZ>(from + w0 * nv), n * nv, boxes_.ahead(), out);
       });
@@ -149,21 +149,35 @@ class UpsampleRegisters {
     return total_lane_positions(from, tile, nv, out);
   }
 
+  // Whether positions of nv channels, each of its own, are as one.
+  bool is_row(int64_t nv) const { return task_.w.factor == 1 && task_.w.out_stride == nv; }
+
+  bool suit_lanes_better([[maybe_unused]] int64_t nv) const {
+#ifdef SOFTNPU_LANE_TOTALS
+    return boxes_.suit_lanes_better(nv, is_row(nv));
+#else
+    return false;
+#endif
+  }
+
   // Boxes of any size, where there are enough channels.
   bool total_lane_positions([[maybe_unused]] const T* from, [[maybe_unused]] size_t tile,
                             [[maybe_unused]] int64_t nv, [[maybe_unused]] T* out) const {
 #ifdef SOFTNPU_LANE_TOTALS
     const UpsampleAxis& w = task_.w;
-    const int64_t nx = w.start[w.tiles[tile + 1]] - w.start[w.tiles[tile]];
-    if (nv < kFewestLanes<T> || !boxes_.suit_lanes(nx * nv)) return false;
-    for (int64_t i = w.tiles[tile]; i < w.tiles[tile + 1]; ++i, out += nv) {
-      const int64_t length = w.start[i + 1] - w.start[i];
-      if (length == 0)
-        fill_zero(nv, out);
+    const int64_t w0 = w.tiles[tile], w1 = w.tiles[tile + 1], x0 = w.start[w0];
+    const int64_t n = (w.start[w1] - x0) * nv;
+    const int64_t side = is_row(nv) ? n : nv;
+    if (side < kFewestLanes<T> || !boxes_.suit_lanes(n, side)) return false;
+    const auto total = [&]<int kY, int kZ>() {
+      const T* const first = boxes_.first(from);
+      if (is_row(nv))
+        total_lanes<kY, kZ>(first + x0 * nv, boxes_.extent(), kOneRange, 1, n, boxes_.ahead(), out);
       else
-        total_lanes(boxes_.first(from) + w.start[i] * w.out_stride, boxes_.extent(length), nv,
-                    boxes_.ahead(), out);
-    }
+        total_lanes<kY, kZ>(first, boxes_.extent(), w.start.data() + w0, w1 - w0, nv,
+                            boxes_.ahead(), out);
+    };
+    if (sizeof(T) == 2 || !boxes_.if_small(total)) total.template operator()<0, 0>();
     return true;
 #else
     return false;

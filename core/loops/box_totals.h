@@ -263,8 +263,7 @@ SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, cons
 // A row of n totals, 4 or more, where every range of w is one element: as one position's channels.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_row(const Boxes<kY, kZ, T> row, int64_t n, Ahead ahead, T* out) {
-  constexpr int64_t kStart[] = {0, 1};
-  total_positions(row, n, kStart, 1, n, ahead, out);
+  total_positions(row, n, kOneRange, 1, n, ahead, out);
 }
 
 // The same for rows that follow each other.

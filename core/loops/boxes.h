@@ -213,6 +213,9 @@ struct BoxesOfNextRows {
   }
 };
 
+// Where the ranges of a row begin that is as one position.
+constexpr int64_t kOneRange[] = {0, 1};
+
 // add_rows() for n columns, 4 or more. Like all that works on one row, it is part of its caller: a
 // call, with the boxes on the stack, costs as much as a row of 10.
 template <int kY, int kZ, class T>

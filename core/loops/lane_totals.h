@@ -12,28 +12,30 @@
 #define SOFTNPU_LANE_TOTALS 1
 SOFTNPU_LEVEL_BEGIN
 
-// Sums of kCount elements side by side: sixteen, of DOUBLE also eight.
+// Sums of kElements side by side: a multiple of eight, of 16-bit elements of sixteen.
 template <class T, int64_t kElements = kLanes>
 struct LaneSum {
-  static_assert(kElements == kLanes);
+  static_assert(kElements % (sizeof(T) == 2 ? kLanes : kOctet) == 0);
   static constexpr int64_t kCount = kElements;
-  Octet low, high;
+  static constexpr int64_t kOctets = kElements / kOctet;
+  Octet sums[kOctets];
 
-  // Elements of up to four bytes are widened together: 16-bit ones take half as long as four at a
-  // time.
   SOFTNPU_INLINE explicit LaneSum(const T* in) {
-    const Lanes v = load_lanes(in);
-    low = (Octet)_mm512_cvtps_pd(_mm512_castps512_ps256(v));
-    high = (Octet)_mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1));
+    for (int64_t i = 0; i < kOctets; ++i) sums[i] = load_octet(in + i * kOctet);
   }
   SOFTNPU_INLINE void add(const LaneSum& other) {
-    low = fused_add(other.low, low);
-    high = fused_add(other.high, high);
+    for (int64_t i = 0; i < kOctets; ++i) sums[i] = fused_add(other.sums[i], sums[i]);
   }
   SOFTNPU_INLINE void store(T* out) const {
-    const __m256 a = _mm512_cvtpd_ps((__m512d)one_nan(low));
-    const __m256 b = _mm512_cvtpd_ps((__m512d)one_nan(high));
-    store_lanes(_mm512_insertf32x8(_mm512_castps256_ps512(a), b, 1), out);
+    if constexpr (sizeof(T) == sizeof(float)) {
+      for (int64_t i = 0; i < kOctets; ++i) store_octet(one_nan(sums[i]), out + i * kOctet);
+      return;
+    }
+    for (int64_t i = 0; i < kOctets; i += 2) {
+      const __m256 a = _mm512_cvtpd_ps((__m512d)one_nan(sums[i]));
+      const __m256 b = _mm512_cvtpd_ps((__m512d)one_nan(sums[i + 1]));
+      store_lanes(_mm512_insertf32x8(_mm512_castps256_ps512(a), b, 1), out + i * kOctet);
+    }
   }
 };
 
@@ -60,19 +62,24 @@ struct LaneSum<double, kElements> {
 
 // The fewest that fill a LaneSum.
 template <class T>
-constexpr int64_t kFewestLanes = sizeof(T) == sizeof(double) ? kOctet : kLanes;
+constexpr int64_t kFewestLanes = sizeof(T) == 2 ? kLanes : kOctet;
 
-// A box: how many elements along y, z and x, none of them 0, and how far apart.
+// How many elements are best added up side by side: four lines of FLOAT or DOUBLE.
+template <class T>
+constexpr int64_t kManyLanes = sizeof(T) == sizeof(double) ? 32 : 64;
+
+// Boxes side by side in a row: how many rows and planes, none of them 0, and how far these and the
+// positions of a row are apart.
 struct BoxExtent {
-  int64_t rows, sy, planes, sz, length, sx;
+  int64_t rows, sy, planes, sz, sx;
 };
 
-// total_lanes() for Total::kCount channels at a time.
+// The total of a box of `length` positions, for Total::kCount channels.
 template <class Total, class T>
-SOFTNPU_INLINE void total_lanes_by(const T* first, const BoxExtent& box, int64_t nv, Ahead ahead,
-                                   T* out) {
+SOFTNPU_INLINE void total_some_lanes(const T* first, const BoxExtent& box, int64_t length,
+                                     Ahead ahead, bool prefetches, T* out) {
   constexpr int64_t kLine = 64 / sizeof(T);
-  const auto column = [&](const T* in, bool prefetches) SOFTNPU_INLINED {
+  const auto column = [&](const T* in) SOFTNPU_INLINED {
     const auto sum_at = [&](const T* at) SOFTNPU_INLINED {
       if (prefetches)
         for (int64_t line = 0; line < Total::kCount; line += kLine) prefetch(at + line, ahead);
@@ -83,21 +90,40 @@ SOFTNPU_INLINE void total_lanes_by(const T* first, const BoxExtent& box, int64_t
                    [&](int64_t at) SOFTNPU_INLINED { sum.add(sum_at(in + at)); });
     return sum;
   };
-  for_steps<Total::kCount>(0, nv, [&](int64_t v) SOFTNPU_INLINED {
-    const bool prefetches = ahead.any() && (v % kLine == 0 || v + Total::kCount == nv);
-    Total total = column(first + v, prefetches);
-    for (int64_t x = 1; x < box.length; ++x) total.add(column(first + v + x * box.sx, prefetches));
-    total.store(out + v);
-  });
+  Total total = column(first);
+  for (int64_t x = 1; x < length; ++x) total.add(column(first + x * box.sx));
+  total.store(out);
 }
 
-// out[v] = the total of the box that begins at first[v], for nv channels, kFewestLanes or more.
-// What lies `ahead` of each is prefetched.
-template <class T>
-void total_lanes(const T* first, const BoxExtent& box, int64_t nv, Ahead ahead, T* out) {
-  if constexpr (kFewestLanes<T> < kLanes)
-    if (nv < kLanes) return total_lanes_by<LaneSum<T, kFewestLanes<T>>>(first, box, nv, ahead, out);
-  total_lanes_by<LaneSum<T>>(first, box, nv, ahead, out);
+// out[w, v] = the total of the box of positions [start[w], start[w + 1]), for n of these and nv
+// channels, kFewestLanes or more. `first` is where position 0 begins. What lies `ahead` of each
+// element is prefetched.
+template <int kY = 0, int kZ = 0, class T>
+void total_lanes(const T* first, const BoxExtent& boxes, const int64_t* start, int64_t n,
+                 int64_t nv, Ahead ahead, T* out) {
+  constexpr int64_t kLine = 64 / sizeof(T), kMany = kManyLanes<T>;
+  const BoxExtent box{kY ? kY : boxes.rows, boxes.sy, kZ ? kZ : boxes.planes, boxes.sz, boxes.sx};
+  const int64_t many = nv - nv % kMany;
+  const bool any = ahead.any();
+  for (int64_t w = 0; w < n; ++w, out += nv) {
+    const int64_t length = start[w + 1] - start[w];
+    if (length == 0) {
+      fill_zero(nv, out);
+      continue;
+    }
+    const T* const in = first + start[w] * box.sx;
+    for (int64_t v = 0; v < many; v += kMany)
+      total_some_lanes<LaneSum<T, kMany>>(in + v, box, length, ahead, any, out + v);
+    const auto total_at = [&]<int64_t kCount>(int64_t v) SOFTNPU_INLINED {
+      const int64_t at = least(v, nv - kCount);
+      const bool prefetches = any && (v % kLine == 0 || at != v);
+      total_some_lanes<LaneSum<T, kCount>>(in + at, box, length, ahead, prefetches, out + at);
+    };
+    int64_t v = many;
+    if (nv >= kLanes)
+      for (; nv - v > kFewestLanes<T>; v += kLanes) total_at.template operator()<kLanes>(v);
+    for (; v < nv; v += kFewestLanes<T>) total_at.template operator()<kFewestLanes<T>>(v);
+  }
 }
 
 SOFTNPU_LEVEL_END
