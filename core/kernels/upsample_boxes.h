@@ -117,7 +117,7 @@ class UpsampleBoxes {
     constexpr int64_t kFew = 4, kMany = 16, kLarge = int64_t{16} << 10;
     const int64_t in_box = rows() * planes();
     const int64_t in_steps = (nv + kOctet - 1) / kOctet * kOctet;
-    if (sizeof(T) > 2 && in_box > 2 && 4 * in_steps > 5 * nv) return false;
+    if (sizeof(T) > 2 && in_box > 2 && 7 * in_steps > 8 * nv) return false;
     if (in_box <= kFew) return true;
     const int64_t most = ahead_.any() ? kLarge : 2 * kLarge;
     if (in_box * task_.w.longest * nv * int64_t{sizeof(T)} > most) return false;

@@ -81,6 +81,7 @@ class RowMaker {
  private:
   static constexpr bool kCompensated = UpsampleScratch<T>::kCompensated;
   using Stage = typename UpsampleScratch<T>::Stage;
+  static constexpr int64_t kAheadElements = 8192 / sizeof(T);  // that are prefetched of small boxes
 
   // All slices whose rows are in [row, end), from number `slice` on, where that is the way to make
   // them. The last four overlap those before. How many; 0 where there are none.
@@ -147,17 +148,17 @@ class RowMaker {
   // prefetched at once, each while one is summed: with that scale 0.8 to 0.9 of the time, larger
   // boxes up to 1.1 times as long.
   void plan_prefetches() {
-    constexpr int64_t kAheadBytes = 8192, kFewBytes = 4096;
+    constexpr int64_t kFew = 4096 / sizeof(T);
     const UpsampleAxis &d = task_.d, &h = task_.h;
-    const auto divided = [](int64_t n, int64_t by) { return (n + by - 1) / by; };
     if (at_once_ > 1 && (d.longest > 1 || task_.one_plane))
       at_once_ = divided(h.in, divided(h.in, at_once_));
     boxes_.expect_groups(at_once_);
-    const int64_t box = d.longest * h.longest * span_ * channels_inside() * int64_t{sizeof(T)};
-    if (box > 0) rows_ahead_ = divided(kAheadBytes, box);
-    prefetches_box_by_box_ = task_.into_second && task_.w.out_stride == 1 && box <= kFewBytes;
+    const int64_t box = d.longest * h.longest * span_ * channels_inside();
+    if (box > 0) rows_ahead_ = divided(kAheadElements, box);
+    prefetches_box_by_box_ = task_.into_second && task_.w.out_stride == 1 && box <= kFew;
   }
 
+  static int64_t divided(int64_t n, int64_t by) { return (n + by - 1) / by; }
   int64_t channels_inside() const { return task_.channels_inner ? task_.channels : 1; }
 
   // Whether the machine will have read what comes after `count` rows from row h.
@@ -166,13 +167,16 @@ class RowMaker {
     return planes == 1 && !task_.one_plane;
   }
 
-  // How far from the box of row h that of the row `count` later is.
+  // How far from the box of row h that of the row `count` later is. Where that is all of a small
+  // plane, some planes later: 0.55 to 1 of the time.
   int64_t distance_of_rows(int64_t h, int64_t count) const {
     const UpsampleAxis& y = task_.h;
+    const int64_t planes = boxes_.planes() * task_.d.out_stride;
+    if (count == y.in && planes > 0) return planes * divided(kAheadElements, planes);
     const int64_t next = h + count;
     if (next < y.in) return (y.start[next] - y.start[h]) * y.out_stride;
     const int64_t wrapped = next - y.in < y.in ? next - y.in : 0;
-    return boxes_.planes() * task_.d.out_stride + (y.start[wrapped] - y.start[h]) * y.out_stride;
+    return planes + (y.start[wrapped] - y.start[h]) * y.out_stride;
   }
 
   template <class Made>

@@ -61,10 +61,13 @@ struct alignas(64) UpsampleNearest3dBackwardTask {
   // Rows are the unit of work: one (n, slice, d, h) of gradInput.
   int64_t rows() const { return batch * slices() * d.in * h.in; }
   // Four volumes are made side by side, where there are instructions for it: a row of gradOut
-  // hardly fills a register, or one of gradInput does not and has ranges that differ.
+  // hardly fills a register, or one of gradInput does not, and has ranges that differ or few
+  // elements of short ones. Where they do fill one as they are, that takes 0.3 of the time.
   bool is_narrow() const {
-    const bool short_rows =
-        w.start.back() <= kVolumesTogether + 1 || (w.in < kVolumesTogether && w.factor == 0);
+    const int64_t span = w.start.back();
+    const bool few = w.in < kVolumesTogether && (w.factor == 0 || (w.in <= 2 && span <= 8));
+    const bool as_they_are = w.factor == 1 && w.in >= kVolumesTogether;
+    const bool short_rows = !as_they_are && (span <= kVolumesTogether + 1 || few);
     return short_rows && !w.joined && !channels_inner && !stream && w.tiles.size() == 2 &&
            batch * channels >= kVolumesTogether;
   }
