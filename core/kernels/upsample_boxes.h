@@ -114,12 +114,12 @@ class UpsampleBoxes {
   // of the time that rows behind each other take. Large boxes take up to 3 times as long, few
   // channels that fill no steps of eight up to 1.5 times.
   bool suit_lanes(int64_t n, int64_t nv) const {
-    constexpr int64_t kFew = 4, kMany = 16, kLarge = int64_t{16} << 10;
+    constexpr int64_t kFew = 4, kMany = 16, kLarge = int64_t{12} << 10;
     const int64_t in_box = rows() * planes();
     const int64_t in_steps = (nv + kOctet - 1) / kOctet * kOctet;
     if (sizeof(T) > 2 && in_box > 2 && 7 * in_steps > 8 * nv) return false;
     if (in_box <= kFew) return true;
-    const int64_t most = ahead_.any() ? kLarge : 2 * kLarge;
+    const int64_t most = ahead_.any() ? kLarge : 3 * kLarge;
     if (in_box * task_.w.longest * nv * int64_t{sizeof(T)} > most) return false;
     return in_box <= kMany || !is_large(n);
   }

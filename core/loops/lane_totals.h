@@ -95,6 +95,17 @@ SOFTNPU_INLINE void total_some_lanes(const T* first, const BoxExtent& box, int64
   total.store(out);
 }
 
+// The same for nv channels, fewer than kLanes. Part of its caller, where rows are short.
+template <class T>
+SOFTNPU_INLINE void total_few_lanes(const T* first, const BoxExtent& box, int64_t length,
+                                    int64_t nv, Ahead ahead, T* out) {
+  constexpr int64_t kLine = 64 / sizeof(T), kCount = kFewestLanes<T>;
+  for_steps<kCount>(0, nv, [&](int64_t v) SOFTNPU_INLINED {
+    const bool prefetches = ahead.any() && (v % kLine == 0 || v + kCount == nv);
+    total_some_lanes<LaneSum<T, kCount>>(first + v, box, length, ahead, prefetches, out + v);
+  });
+}
+
 // out[w, v] = the total of the box of positions [start[w], start[w + 1]), for n of these and nv
 // channels, kFewestLanes or more. `first` is where position 0 begins. What lies `ahead` of each
 // element is prefetched.
@@ -112,6 +123,10 @@ void total_lanes(const T* first, const BoxExtent& boxes, const int64_t* start, i
       continue;
     }
     const T* const in = first + start[w] * box.sx;
+    if (nv < kLanes) {
+      total_few_lanes(in, box, length, nv, ahead, out);
+      continue;
+    }
     for (int64_t v = 0; v < many; v += kMany)
       total_some_lanes<LaneSum<T, kMany>>(in + v, box, length, ahead, any, out + v);
     const auto total_at = [&]<int64_t kCount>(int64_t v) SOFTNPU_INLINED {
@@ -120,9 +135,8 @@ void total_lanes(const T* first, const BoxExtent& boxes, const int64_t* start, i
       total_some_lanes<LaneSum<T, kCount>>(in + at, box, length, ahead, prefetches, out + at);
     };
     int64_t v = many;
-    if (nv >= kLanes)
-      for (; nv - v > kFewestLanes<T>; v += kLanes) total_at.template operator()<kLanes>(v);
-    for (; v < nv; v += kFewestLanes<T>) total_at.template operator()<kFewestLanes<T>>(v);
+    for (; nv - v > kFewestLanes<T>; v += kLanes) total_at.template operator()<kLanes>(v);
+    if (v < nv) total_at.template operator()<kFewestLanes<T>>(v);
   }
 }
 
