@@ -95,14 +95,22 @@ SOFTNPU_INLINE void total_some_lanes(const T* first, const BoxExtent& box, int64
   total.store(out);
 }
 
-// The same for nv channels, fewer than kLanes. Part of its caller, where rows are short.
+// The same for kCount of nv channels, from channel v on.
+template <int64_t kCount, class T>
+SOFTNPU_INLINE void total_lanes_at(const T* first, const BoxExtent& box, int64_t length, int64_t v,
+                                   int64_t nv, Ahead ahead, T* out) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  const bool prefetches = ahead.any() && (v % kLine == 0 || v + kCount == nv);
+  total_some_lanes<LaneSum<T, kCount>>(first + v, box, length, ahead, prefetches, out + v);
+}
+
+// The same for all of nv channels, fewer than kLanes. Part of its caller, where rows are short.
 template <class T>
 SOFTNPU_INLINE void total_few_lanes(const T* first, const BoxExtent& box, int64_t length,
                                     int64_t nv, Ahead ahead, T* out) {
-  constexpr int64_t kLine = 64 / sizeof(T), kCount = kFewestLanes<T>;
-  for_steps<kCount>(0, nv, [&](int64_t v) SOFTNPU_INLINED {
-    const bool prefetches = ahead.any() && (v % kLine == 0 || v + kCount == nv);
-    total_some_lanes<LaneSum<T, kCount>>(first + v, box, length, ahead, prefetches, out + v);
+  constexpr int64_t kFewest = kFewestLanes<T>;
+  for_steps<kFewest>(0, nv, [&](int64_t v) SOFTNPU_INLINED {
+    total_lanes_at<kFewest>(first, box, length, v, nv, ahead, out);
   });
 }
 
@@ -112,10 +120,8 @@ SOFTNPU_INLINE void total_few_lanes(const T* first, const BoxExtent& box, int64_
 template <int kY = 0, int kZ = 0, class T>
 void total_lanes(const T* first, const BoxExtent& boxes, const int64_t* start, int64_t n,
                  int64_t nv, Ahead ahead, T* out) {
-  constexpr int64_t kLine = 64 / sizeof(T), kMany = kManyLanes<T>;
+  constexpr int64_t kMany = kManyLanes<T>, kFewest = kFewestLanes<T>;
   const BoxExtent box{kY ? kY : boxes.rows, boxes.sy, kZ ? kZ : boxes.planes, boxes.sz, boxes.sx};
-  const int64_t many = nv - nv % kMany;
-  const bool any = ahead.any();
   for (int64_t w = 0; w < n; ++w, out += nv) {
     const int64_t length = start[w + 1] - start[w];
     if (length == 0) {
@@ -127,16 +133,12 @@ void total_lanes(const T* first, const BoxExtent& boxes, const int64_t* start, i
       total_few_lanes(in, box, length, nv, ahead, out);
       continue;
     }
-    for (int64_t v = 0; v < many; v += kMany)
-      total_some_lanes<LaneSum<T, kMany>>(in + v, box, length, ahead, any, out + v);
-    const auto total_at = [&]<int64_t kCount>(int64_t v) SOFTNPU_INLINED {
-      const int64_t at = least(v, nv - kCount);
-      const bool prefetches = any && (v % kLine == 0 || at != v);
-      total_some_lanes<LaneSum<T, kCount>>(in + at, box, length, ahead, prefetches, out + at);
-    };
-    int64_t v = many;
-    for (; nv - v > kFewestLanes<T>; v += kLanes) total_at.template operator()<kLanes>(v);
-    if (v < nv) total_at.template operator()<kFewestLanes<T>>(v);
+    int64_t v = 0;
+    for (; nv - v >= kMany; v += kMany) total_lanes_at<kMany>(in, box, length, v, nv, ahead, out);
+    // The last ones overlap those before where they do not fit.
+    for (; nv - v > kFewest; v += kLanes)
+      total_lanes_at<kLanes>(in, box, length, least(v, nv - kLanes), nv, ahead, out);
+    if (v < nv) total_lanes_at<kFewest>(in, box, length, nv - kFewest, nv, ahead, out);
   }
 }
 
