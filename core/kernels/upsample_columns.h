@@ -9,6 +9,7 @@
 #include "kernels/upsample_scratch.h"
 #include "loops/level.h"
 #include "loops/picks.h"
+#include "loops/spread_totals.h"
 #include "loops/sums.h"
 
 SOFTNPU_LEVEL_BEGIN
@@ -69,6 +70,7 @@ class UpsampleColumns {
   // The same for a whole row of n elements of gradOut that need no sums at all: a box is one of
   // them, or none.
   void spread_row(const Stage* row, int64_t n, Stage* out) const {
+    if (spread_in_registers(row, w_.in, out)) return;
     const int32_t* const places = w_.picks.data();
     for (int64_t x = 0; x < n; ++x) out[places[x]] = one_nan(row[x]);
   }
@@ -77,7 +79,20 @@ class UpsampleColumns {
   // Ranges of at most one sum: each goes to its place, and there is 0 between them already.
   void spread(Sums<kCompensated> sums, const int32_t* places, int64_t nx, Stage* out) const {
     total_groups<1>(sums, nx, totals_);
+    if (spread_in_registers(totals_, w_.in, out)) return;
     for (int64_t x = 0; x < nx; ++x) out[places[x]] = totals_[x];
+  }
+
+  // The same for a row that is one tile, of n totals.
+  bool spread_in_registers([[maybe_unused]] const Stage* totals, [[maybe_unused]] int64_t n,
+                           [[maybe_unused]] Stage* out) const {
+#ifdef SOFTNPU_SPREAD_TOTALS
+    if (w_.places.empty()) return false;
+    total_short_groups(Boxes<1, 1, Stage>{totals, 0, 0}, w_.places.data(), n, out);
+    return true;
+#else
+    return false;
+#endif
   }
 
   SOFTNPU_INLINE void total_range(Sums<kCompensated> sums, int64_t length, int64_t nv,

@@ -6,6 +6,7 @@
 
 #include "loops/boxes.h"
 #include "loops/convert.h"
+#include "loops/spread_totals.h"
 
 #ifdef SOFTNPU_QUADS
 SOFTNPU_LEVEL_BEGIN

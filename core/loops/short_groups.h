@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of up to two sums that follow each other in a row, four or eight groups at a time: where
-// in the registers their sums will be.
+// Groups of up to two sums that follow each other in a row, four or eight groups at a time, and of
+// up to one, sixteen at a time: where in the registers their sums will be.
 #pragma once
 
 #include <algorithm>
@@ -46,6 +46,28 @@ std::vector<Groups> plan_groups(const std::vector<int64_t>& start) {
         groups.has_second |= 1 << i;
       }
     }
+  }
+  return all;
+}
+
+// Groups of one sum or none, sixteen at a time.
+struct SixteenPlaces {
+  static constexpr int64_t kPlaces = 16;
+
+  int32_t first = 0;     // the first of their sums in the row
+  uint16_t present = 0;  // a bit for each place that has one
+};
+
+// For n places, of which `places` lists those that have a sum.
+inline std::vector<SixteenPlaces> plan_places(const std::vector<int32_t>& places, int64_t n) {
+  constexpr int64_t kPlaces = SixteenPlaces::kPlaces;
+  std::vector<SixteenPlaces> all(static_cast<size_t>((n + kPlaces - 1) / kPlaces));
+  size_t sum = 0;
+  for (size_t k = 0; k < all.size(); ++k) {
+    const int64_t begin = static_cast<int64_t>(k) * kPlaces;
+    all[k].first = static_cast<int32_t>(sum);
+    for (; sum < places.size() && places[sum] < begin + kPlaces; ++sum)
+      all[k].present |= static_cast<uint16_t>(1u << (places[sum] - begin));
   }
   return all;
 }

@@ -164,6 +164,8 @@ void plan_row_steps(kernels::UpsampleNearest3dBackwardTask& task) {
     list_picks(w, side);
     join_channels(task);
   }
+  if (w.longest == 1 && w.tiles.size() == 2 && !w.picks.empty())
+    w.places = loops::plan_places(w.picks, w.in);
 }
 
 }  // namespace softnpu::ops

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import softnpu
+from softnpu import reference
 from tests.support import specials as sp
 from tests.support.layouts import CONTIGUOUS, Layout, any_layout, place, place_output
 from tests.support.ulp import distance, same_bits
@@ -65,6 +66,9 @@ WAYS: list[tuple[Sizes, Sizes]] = [
     ((3, 4, 56), (3, 4, 7)),  # long ranges of w, all alike
     ((2, 3, 75), (2, 3, 10)),  # long ranges that differ
     ((2, 3, 41), (2, 3, 33)),  # short ranges that differ
+    ((4, 3, 23), (2, 5, 31)),  # one of w each, or none, in boxes of one row and more
+    ((4, 6, 39), (2, 3, 43)),
+    ((9, 2, 11), (3, 4, 40)),
     ((9, 10, 6), (1, 1, 2)),
     ((1, 1, 80), (1, 1, 4)),
     ((6, 3, 37), (2, 5, 37)),  # the same, some rows empty
@@ -97,6 +101,28 @@ def test_every_way_gives_the_same_bits(dtype: np.dtype[Any], outer: Sizes, inner
             np.concatenate(alone).reshape(2, 2, *inner), got[:, [0, channels - 1]].copy()
         )
         assert same_bits(channels_last(grad, inner), got)
+
+
+@pytest.mark.parametrize("width", [12, 20, 30, 40, 47, 80, 82])
+@pytest.mark.parametrize("channels", [1, 6, 40])
+@pytest.mark.parametrize(
+    ("dtype", "half"), [(sp.FLOAT16, 2.0**-10), (sp.BFLOAT16, 2.0**-7)], ids=["float16", "bfloat16"]
+)
+def test_sums_that_float32_does_not_hold(
+    dtype: np.dtype[Any], half: float, channels: int, width: int
+) -> None:
+    """Law: sums of 16-bit elements are those of float64, where float32 is beside them, too."""
+    # Three quarters of what float32 tells apart below the middle of two 16-bit numbers.
+    terms = np.array([2 + 2 * half, half, -3 * 2.0**-24, 0.0])
+    grad = np.random.default_rng(41).permuted(
+        np.broadcast_to(terms, (channels, 2, 3, 40, 4)), axis=-1
+    )
+    grad = grad.reshape(1, channels, 2, 3, 40, 2, 2).transpose(0, 1, 2, 5, 3, 6, 4)
+    grad = np.ascontiguousarray(grad.reshape(1, channels, 4, 6, 40), dtype)
+    got, sums = both(grad, (2, 3, width))
+    expected = reference.round_to(sums, dtype)
+    assert same_bits(got, expected)
+    assert same_bits(channels_last(grad, (2, 3, width)), expected)
 
 
 # Elements of a row of gradOut and of gradInput.
