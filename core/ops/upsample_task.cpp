@@ -54,10 +54,10 @@ bool prefetches_one_plane(const Task& task, int64_t bytes) {
 // channels outside only where w is halved: on a Zen 4 FLOAT 0.6 to 0.8 of the time from 24 MB on,
 // 16-bit types 0.8 to 1 (two threads, 20 MB: 1.1 to 1.2), on a Xeon 0.7 from 128 MB on, up to 1.15
 // times before. There, a result that is larger takes 0.75 to 0.9 of the time with plain stores up
-// to 64 MB, and twice the time from 80.
+// to 64 MB, and twice the time from 80; on a Zen 4 0.55 to 1 up to 24 MB, up to 1.5 times behind.
 int64_t least_bytes_to_stream(const Task& task, bool larger) {
   const bool intel = machine().is_intel;
-  if (larger) return intel ? 4 * loops::kFarBytes : loops::kFarBytes;
+  if (larger) return (intel ? 8 : 3) * loops::kFarBytes / 2;
   if (task.channels_inner) return 2 * loops::kFarBytes;
   if (task.w.halved) return (intel ? 16 : 3) * loops::kFarBytes / 2;
   return std::numeric_limits<int64_t>::max();
