@@ -46,34 +46,19 @@ class RowMaker {
   void make(int64_t row, int64_t end) {
     const Task& t = task_;
     int64_t h = row % t.h.in, d = row / t.h.in % t.d.in;
-    int64_t slice = row / (t.h.in * t.d.in);
-    while (row < end) {
+    for (int64_t slice = row / (t.h.in * t.d.in); row < end; ++slice, d = 0) {
       if (const int64_t volumes = h == 0 && d == 0 ? make_volumes(slice, row, end) : 0;
           volumes > 0) {
-        slice += volumes;
+        slice += volumes - 1;
         row += volumes * t.h.in * t.d.in;
         continue;
       }
       const auto [from, volume] = volume_of(slice);
-      T* const to = volume + d * t.d.in_stride + h * t.h.in_stride;
-      int64_t count = 1;
-      const int64_t left = least(end - row, t.h.in - h);
-      if (!boxes_.take_planes(d) && output_.rows_touch()) {
-        count = left;
-        output_.write_zero(to, count * t.h.in_stride);
-      } else if (at_once_ > 1) {
-        count = least(left, at_once_);
-        make_whole_rows(from, to, h, count);
-      } else {
-        make_row(from, to, h);
+      for (; d < t.d.in && row < end; ++d, h = 0) {
+        const int64_t rows = least(end - row, t.h.in - h);
+        make_plane_rows(from, volume + d * t.d.in_stride, d, h, h + rows);
+        row += rows;
       }
-      row += count;
-      h += count;
-      if (h < t.h.in) continue;
-      h = 0;
-      if (++d < t.d.in) continue;
-      d = 0;
-      ++slice;
     }
     output_.finish();
   }
@@ -109,6 +94,19 @@ class RowMaker {
     const int64_t n = slice / t.slices(), c = slice % t.slices();
     return {grad_out_ + n * t.out_batch_stride + c * t.slice_stride_out(),
             grad_input_ + n * t.in_batch_stride + c * t.slice_stride_in()};
+  }
+
+  // Rows h … end of gradInput's plane d.
+  SOFTNPU_INLINE void make_plane_rows(const T* from, T* plane, int64_t d, int64_t h, int64_t end) {
+    const int64_t stride = task_.h.in_stride;
+    if (!boxes_.take_planes(d) && output_.rows_touch())
+      return output_.write_zero(plane + h * stride, (end - h) * stride);
+    if (at_once_ <= 1) {
+      for (; h < end; ++h) make_row(from, plane + h * stride, h);
+      return;
+    }
+    for (; h < end; h += at_once_)
+      make_whole_rows(from, plane + h * stride, h, least(end - h, at_once_));
   }
 
   // Rows h … h + count of one n, c, d, so short that some fit a tile together: an operation on many
