@@ -32,6 +32,8 @@ struct UpsampleAxis {
   // Where no range is longer than 2, and rows are long enough. Of 16-bit elements eight at a time.
   std::vector<loops::FourGroups> fours;
   std::vector<loops::EightGroups> eights;
+  // Where none is longer than 4, they differ, a row is one tile, and there are none of the former.
+  std::vector<loops::PickedGroups> groups;
   // Where none is longer than 1, and a row is one tile.
   std::vector<loops::SixteenPlaces> places;
 };

@@ -131,7 +131,7 @@ class UpsampleRegisters {
     };
     if constexpr (kSumsExactly<T, 2>)
       if (total_picked(w.eights)) return true;
-    return total_picked(w.fours) || total_picked(w.places);
+    return total_picked(w.fours) || total_picked(w.places) || total_picked(w.groups);
 #else
     return false;
 #endif

@@ -6,6 +6,7 @@
 
 #include "loops/boxes.h"
 #include "loops/convert.h"
+#include "loops/picked_totals.h"
 #include "loops/spread_totals.h"
 
 #ifdef SOFTNPU_QUADS

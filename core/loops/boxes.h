@@ -50,6 +50,12 @@ struct Boxes {
     after_first([&](const T* row) SOFTNPU_INLINED { sum = fused_add(load_octet(row + x), sum); });
     return sum;
   }
+  // The sums of the first `count` columns from x on, kOctet at most.
+  SOFTNPU_INLINE Sum<kIsCompensated<T>, Octet> sum_some(int64_t x, int64_t count) const {
+    Sum<kIsCompensated<T>, Octet> sum{load_some_octet(first + x, count), Octet{}};
+    after_first([&](const T* row) SOFTNPU_INLINED { sum.add(load_some_octet(row + x, count)); });
+    return sum;
+  }
 #endif
   // The same for `count` columns, kLanes at most.
   SOFTNPU_INLINE ExactSum exact_sum(int64_t x, int64_t count) const {

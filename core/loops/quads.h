@@ -161,6 +161,24 @@ SOFTNPU_INLINE void store_octet(Octet v, float* out) {
   _mm256_storeu_ps(out, _mm512_cvtpd_ps((__m512d)v));
 }
 SOFTNPU_INLINE void store_octet(Octet v, double* out) { _mm512_storeu_pd(out, (__m512d)v); }
+// The first `count` elements, kOctet at most; nothing behind them is touched.
+SOFTNPU_INLINE __mmask8 first_octet(int64_t count) {
+  return static_cast<__mmask8>(first_lanes(count));
+}
+SOFTNPU_INLINE Octet load_some_octet(const double* in, int64_t count) {
+  return (Octet)_mm512_maskz_loadu_pd(first_octet(count), in);
+}
+template <class T>
+SOFTNPU_INLINE Octet load_some_octet(const T* in, int64_t count) {
+  return (Octet)_mm512_cvtps_pd(_mm512_castps512_ps256(load_some(in, count)));
+}
+SOFTNPU_INLINE void store_some_octet(Octet v, double* out, int64_t count) {
+  _mm512_mask_storeu_pd(out, first_octet(count), (__m512d)v);
+}
+template <class T>
+SOFTNPU_INLINE void store_some_octet(Octet v, T* out, int64_t count) {
+  store_some(_mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)v)), out, count);
+}
 // a[0] + a[1], a[2] + a[3], …, b[0] + b[1], …
 SOFTNPU_INLINE Octet add_neighbours(Octet a, Octet b) {
   const __m512i evens = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of up to two sums that follow each other in a row, four or eight groups at a time, and of
-// up to one, sixteen at a time: where in the registers their sums will be.
+// Groups of sums that follow each other in a row: where in the registers their sums will be. Of up
+// to two sums four or eight groups at a time, of up to one sixteen, of up to four as many as fit.
 #pragma once
 
 #include <algorithm>
@@ -68,6 +68,37 @@ inline std::vector<SixteenPlaces> plan_places(const std::vector<int32_t>& places
     all[k].first = static_cast<int32_t>(sum);
     for (; sum < places.size() && places[sum] < begin + kPlaces; ++sum)
       all[k].present |= static_cast<uint16_t>(1u << (places[sum] - begin));
+  }
+  return all;
+}
+
+// Groups of up to four sums, as many as have sixteen together.
+struct PickedGroups {
+  static constexpr int64_t kGroups = 8, kSums = 16, kLongest = 4;
+
+  int64_t base = 0;                // the first of their sums in the row
+  uint8_t sums = 0, groups = 0;    // how many
+  uint8_t first[kGroups] = {};     // where a group begins, from there on
+  uint8_t present[kLongest] = {};  // for each place in a group, a bit for each that is so long
+};
+
+// For groups of sums [start[i], start[i + 1]), none longer than kLongest.
+inline std::vector<PickedGroups> plan_picked_groups(const std::vector<int64_t>& start) {
+  std::vector<PickedGroups> all;
+  for (size_t i = 0; i + 1 < start.size();) {
+    PickedGroups& some = all.emplace_back();
+    some.base = start[i];
+    const auto fits = [&] {
+      return i + 1 < start.size() && some.groups < PickedGroups::kGroups &&
+             start[i + 1] - some.base <= PickedGroups::kSums;
+    };
+    for (; fits(); ++i, ++some.groups) {
+      some.first[some.groups] = static_cast<uint8_t>(start[i] - some.base);
+      for (int64_t place = 0; place < PickedGroups::kLongest; ++place)
+        if (place < start[i + 1] - start[i])
+          some.present[place] |= static_cast<uint8_t>(1u << some.groups);
+    }
+    some.sums = static_cast<uint8_t>(start[i] - some.base);
   }
   return all;
 }

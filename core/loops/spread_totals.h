@@ -15,34 +15,13 @@ SOFTNPU_LEVEL_BEGIN
 
 static_assert(loops::SixteenPlaces::kPlaces == kLanes && kLanes == 2 * kOctet);
 
-SOFTNPU_INLINE __mmask8 first_octet(int64_t count) {
-  return static_cast<__mmask8>(first_lanes(count));
-}
-// The first `count` elements, kOctet at most.
-SOFTNPU_INLINE Octet load_some_octet(const double* in, int64_t count) {
-  return (Octet)_mm512_maskz_loadu_pd(first_octet(count), in);
-}
-template <class T>
-SOFTNPU_INLINE Octet load_some_octet(const T* in, int64_t count) {
-  return (Octet)_mm512_cvtps_pd(_mm512_castps512_ps256(load_some(in, count)));
-}
-
-// The totals of the first `count` columns from x on, kOctet at most.
-template <int kY, int kZ, class T>
-SOFTNPU_INLINE Octet total_some(const Boxes<kY, kZ, T>& boxes, int64_t x, int64_t count) {
-  Sum<kIsCompensated<T>, Octet> sum{load_some_octet(boxes.first + x, count), Octet{}};
-  boxes.after_first([&](const T* row)
-                        SOFTNPU_INLINED { sum.add(load_some_octet(row + x, count)); });
-  return sum.total();
-}
-
-// The same for kLanes at most, rounded to float32.
+// The totals of the first `count` columns from x on, kLanes at most, rounded to float32.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE Lanes total_some_lanes(const Boxes<kY, kZ, T>& boxes, int64_t x, int64_t count) {
   const int64_t low = least(count, kOctet);
-  const __m256 a = _mm512_cvtpd_ps((__m512d)total_some(boxes, x, low));
+  const __m256 a = _mm512_cvtpd_ps((__m512d)boxes.sum_some(x, low).total());
   if (low == count) return _mm512_castps256_ps512(a);
-  const __m256 b = _mm512_cvtpd_ps((__m512d)total_some(boxes, x + low, count - low));
+  const __m256 b = _mm512_cvtpd_ps((__m512d)boxes.sum_some(x + low, count - low).total());
   return _mm512_insertf32x8(_mm512_castps256_ps512(a), b, 1);
 }
 
@@ -52,8 +31,8 @@ SOFTNPU_INLINE Octet without(Octet v, int64_t count) {
 }
 // To the places of n that are present.
 SOFTNPU_INLINE void spread(Octet totals, unsigned present, int64_t n, double* out) {
-  _mm512_mask_storeu_pd(out, first_octet(n),
-                        _mm512_maskz_expand_pd(static_cast<__mmask8>(present), (__m512d)totals));
+  store_some_octet((Octet)_mm512_maskz_expand_pd(static_cast<__mmask8>(present), (__m512d)totals),
+                   out, n);
 }
 
 // One row of n totals.
@@ -66,10 +45,11 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
     const int64_t count = std::popcount(present);
     if constexpr (kIsCompensated<T>) {
       const int64_t low = std::popcount(present & 0xFF);
-      Octet totals = total_some(boxes, x, count <= kOctet ? count : low);
+      Octet totals = boxes.sum_some(x, count <= kOctet ? count : low).total();
       spread(totals, present & 0xFF, least(left, kOctet), out + i);
       if (left <= kOctet) continue;
-      totals = count <= kOctet ? without(totals, low) : total_some(boxes, x + low, count - low);
+      totals =
+          count <= kOctet ? without(totals, low) : boxes.sum_some(x + low, count - low).total();
       spread(totals, present >> 8, least(left - kOctet, kOctet), out + i + kOctet);
     } else {
       Lanes totals;

@@ -158,6 +158,9 @@ void plan_row_steps(kernels::UpsampleNearest3dBackwardTask& task) {
       w.eights = loops::plan_groups<loops::EightGroups>(w.start);
     if (w.longest == 2 && w.eights.empty())
       w.fours = loops::plan_groups<loops::FourGroups>(w.start);
+    const bool few = w.longest > 1 && w.longest <= loops::PickedGroups::kLongest;
+    if (few && w.eights.empty() && w.fours.empty() && w.tiles.size() == 2)
+      w.groups = loops::plan_picked_groups(w.start);
   }
   const bool dense = task.in_channel_stride == 1 && w.in_stride == side && w.out_stride == side;
   if (task.channels_inner && dense && side <= (w.longest == 1 ? 8 : 3)) {

@@ -66,6 +66,11 @@ WAYS: list[tuple[Sizes, Sizes]] = [
     ((3, 4, 56), (3, 4, 7)),  # long ranges of w, all alike
     ((2, 3, 75), (2, 3, 10)),  # long ranges that differ
     ((2, 3, 41), (2, 3, 33)),  # short ranges that differ
+    ((2, 6, 7), (1, 3, 5)),  # short rows of up to four of w each
+    ((4, 4, 13), (4, 2, 6)),
+    ((3, 4, 33), (2, 4, 11)),
+    ((2, 4, 61), (2, 7, 19)),
+    ((2, 2, 12), (1, 2, 3)),
     ((4, 3, 23), (2, 5, 31)),  # one of w each, or none, in boxes of one row and more
     ((4, 6, 39), (2, 3, 43)),
     ((9, 2, 11), (3, 4, 40)),

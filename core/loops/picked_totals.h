@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of the upsample gradient whose ranges of w have up to four elements, where no other way in
+// registers is: sums are picked from two registers. The sums have the order of sums.h.
+#pragma once
+
+#include "loops/boxes.h"
+#include "loops/short_groups.h"
+
+#ifdef SOFTNPU_OCTETS
+#define SOFTNPU_PICKED_TOTALS 1
+SOFTNPU_LEVEL_BEGIN
+
+static_assert(loops::PickedGroups::kGroups == kOctet && loops::PickedGroups::kSums == 2 * kOctet);
+
+// The elements of both registers at `places`; `absent` where there are none.
+SOFTNPU_INLINE Octet pick(Octet low, Octet high, __m512i places, uint8_t present, double absent) {
+  return (Octet)_mm512_mask_mov_pd(_mm512_set1_pd(absent), present,
+                                   _mm512_permutex2var_pd((__m512d)low, places, (__m512d)high));
+}
+template <bool kCompensated>
+SOFTNPU_INLINE Sum<kCompensated, Octet> pick(const Sum<kCompensated, Octet>& low,
+                                             const Sum<kCompensated, Octet>& high, __m512i places,
+                                             uint8_t present, double absent) {
+  Sum<kCompensated, Octet> picked{pick(low.value, high.value, places, present, absent), Octet{}};
+  if constexpr (kCompensated) picked.lost = pick(low.lost, high.lost, places, present, 0.0);
+  return picked;
+}
+
+// One row of n totals.
+template <int kY, int kZ, class T>
+SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
+                                       const loops::PickedGroups* groups, int64_t n, T* out) {
+  for (int64_t i = 0; i < n; i += groups->groups, ++groups) {
+    const int64_t x = groups->base, count = groups->sums;
+    const auto low = boxes.sum_some(x, least(count, kOctet));
+    Sum<kIsCompensated<T>, Octet> high{};
+    if (count > kOctet) high = boxes.sum_some(x + kOctet, count - kOctet);
+    const __m512i first = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i*)groups->first));
+    auto total = pick(low, high, first, groups->present[0], 0.0);
+    for (int k = 1; k < loops::PickedGroups::kLongest && groups->present[k] != 0; ++k)
+      total.add(
+          pick(low, high, _mm512_add_epi64(first, _mm512_set1_epi64(k)), groups->present[k], -0.0));
+    store_some_octet(total.total(), out + i, groups->groups);
+  }
+}
+
+SOFTNPU_LEVEL_END
+#endif
