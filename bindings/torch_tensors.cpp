@@ -52,7 +52,7 @@ class NativeAttribute {
 // begin at an even place and have a dimension with an odd stride. What fools this is as_strided()
 // with an offset of its own, to a real part, and the private torch._neg_view().
 bool may_be_negated(const Tensor& t) {
-  // Elements lie at multiples of their size, a power of 2, whose bit tells odd places from even ones.
+  // Elements lie at multiples of their size, a power of 2: its bit tells odd places from even ones.
   const auto item = static_cast<uintptr_t>(item_size(t.dtype));
   if ((reinterpret_cast<uintptr_t>(t.origin()) & item) != 0) return true;
   for (size_t i = 0; i < t.rank(); ++i)

@@ -7,7 +7,6 @@
 #include "loops/short_groups.h"
 
 #ifdef SOFTNPU_OCTETS
-#define SOFTNPU_PICKED_TOTALS 1
 SOFTNPU_LEVEL_BEGIN
 
 static_assert(loops::PickedGroups::kGroups == kOctet && loops::PickedGroups::kSums == 2 * kOctet);
