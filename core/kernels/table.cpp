@@ -3,8 +3,20 @@
 #include "kernels/table.h"
 #include "kernels/kernels.h"
 #include "loops/level.h"
+#include "loops/quads.h"
 
 SOFTNPU_LEVEL_BEGIN
+
+#ifdef SOFTNPU_QUADS
+constexpr bool kSumsRows = true;
+#else
+constexpr bool kSumsRows = false;
+#endif
+#ifdef SOFTNPU_OCTETS
+constexpr bool kPicksRows = true;
+#else
+constexpr bool kPicksRows = false;
+#endif
 
 #define SOFTNPU_STRING_(x) #x
 #define SOFTNPU_STRING(x) SOFTNPU_STRING_(x)
@@ -12,6 +24,8 @@ SOFTNPU_LEVEL_BEGIN
 extern const KernelTable table;
 const KernelTable table = {
     .level = SOFTNPU_STRING(SOFTNPU_LEVEL),
+    .sums_rows = kSumsRows,
+    .picks_rows = kPicksRows,
     .elu_backward_from_result = elu_backward_from_result,
     .elu_backward_from_input = elu_backward_from_input,
     .selu_backward = selu_backward,

@@ -38,8 +38,10 @@ class RowMaker {
         span_(task.w.start.back()) {
     const bool short_ranges = columns_.uniform() || columns_.picked();
     const int64_t longer = task.w.in > span_ ? task.w.in : span_;
-    if (!task.channels_inner && short_ranges && task.w.tiles.size() == 2)
-      at_once_ = kUpsampleTile / (longer + columns_.constants());
+    if (!task.channels_inner && short_ranges && task.w.tiles.size() == 2) {
+      const int64_t fit = kUpsampleTile / (longer + columns_.constants());
+      at_once_ = fit > 1 ? fit : 1;
+    }
     if (task.prefetches) plan_prefetches();
   }
 
@@ -101,7 +103,7 @@ class RowMaker {
     const int64_t stride = task_.h.in_stride;
     if (!boxes_.take_planes(d) && output_.rows_touch())
       return output_.write_zero(plane + h * stride, (end - h) * stride);
-    if (at_once_ <= 1) {
+    if (at_once_ == 0) {
       for (; h < end; ++h) make_row(from, plane + h * stride, h);
       return;
     }
@@ -165,11 +167,20 @@ class RowMaker {
     return planes == 1 && !task_.one_plane;
   }
 
+  // How far from the box of elements [w0, w1) of row h those are that are made after it.
+  int64_t distance_of_tile(int64_t h, int64_t w0, int64_t w1) const {
+    const UpsampleAxis& w = task_.w;
+    if (task_.one_plane_ahead != 0) return task_.one_plane_ahead;
+    if (w1 < w.in) return (w.start[w1] - w.start[w0]) * w.out_stride;
+    return distance_of_rows(h, w0 == 0 ? rows_ahead_ : 1) - w.start[w0] * w.out_stride;
+  }
+
   // How far from the box of row h that of the row `count` later is. Where these are all of a plane,
   // and boxes are large, at least as far as for single rows: 0.55 to 1 of the time, for small boxes
   // up to 1.4 times as long.
   int64_t distance_of_rows(int64_t h, int64_t count) const {
     const UpsampleAxis& y = task_.h;
+    if (task_.one_plane_ahead != 0) return task_.one_plane_ahead;
     const int64_t planes = boxes_.planes() * task_.d.out_stride;
     if (count == y.in && planes > 0 && (boxes_.planes() > 2 || y.longest > 2))
       return planes * divided(kAheadElements, planes);
@@ -207,10 +218,7 @@ class RowMaker {
     const UpsampleAxis& w = task_.w;
     const int64_t w0 = w.tiles[tile], w1 = w.tiles[tile + 1];
     const int64_t x0 = w.start[w0], nx = w.start[w1] - x0;
-    if (task_.prefetches)
-      boxes_.set_prefetch_distance(w1 < w.in ? nx * w.out_stride
-                                             : distance_of_rows(h, w0 == 0 ? rows_ahead_ : 1) -
-                                                   x0 * w.out_stride);
+    if (task_.prefetches) boxes_.set_prefetch_distance(distance_of_tile(h, w0, w1));
     const bool touch = output_.dense() && (nv_ == 1 || nv_ == w.in_stride);
     to += w0 * w.in_stride;
     const auto write = [&](const auto* made) {
@@ -259,7 +267,7 @@ class RowMaker {
   UpsampleColumns<T> columns_;
   UpsampleOutput<T> output_;
   int64_t span_;         // how much of a row of gradOut has a part in gradInput
-  int64_t at_once_ = 0;  // rows that are made together; one by one if it is no more than 1
+  int64_t at_once_ = 0;  // whole rows that are made together; in tiles if it is 0
   bool prefetches_box_by_box_ = false;
   int64_t rows_ahead_ = 1;  // which of the next rows, else, is prefetched
   int64_t nv_ = 1;          // channels side by side

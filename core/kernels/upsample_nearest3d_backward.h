@@ -56,7 +56,9 @@ struct alignas(64) UpsampleNearest3dBackwardTask {
   bool prefetches = false;   // elements of gradOut
   bool into_second = false;  // what is prefetched goes to the second cache, not the first
   bool one_plane = false;    // boxes of one plane are prefetched, too
-  bool stream = false;       // write past the caches
+  // How many elements ahead, where all are of one plane; 0 for what the next rows need.
+  int64_t one_plane_ahead = 0;
+  bool stream = false;  // write past the caches
 
   // Volumes of an n: one for each channel, or for each group of channels that are side by side.
   int64_t slices() const { return channels_inner ? channel_groups : channels; }

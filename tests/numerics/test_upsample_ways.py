@@ -56,6 +56,10 @@ def test_layouts_agree_whatever_fits_a_vector(
 # Sizes of gradOut and gradInput that are computed in ways of their own, at least for some types.
 WAYS: list[tuple[Sizes, Sizes]] = [
     ((4, 3, 2), (4, 3, 2)),  # planes that are one row
+    ((5, 6, 9), (5, 6, 5)),  # planes that become one row: ranges of two at most,
+    ((5, 6, 7), (4, 12, 7)),  # one, or none, every second row empty,
+    ((5, 6, 10), (5, 8, 4)),  # and up to four
+    ((5, 43, 11), (5, 86, 11)),
     ((3, 5, 4), (7, 5, 2)),  # short rows: four channels side by side
     ((2, 4, 5), (1, 3, 4)),
     ((6, 7, 8), (6, 7, 3)),
@@ -78,6 +82,9 @@ WAYS: list[tuple[Sizes, Sizes]] = [
     ((1, 1, 80), (1, 1, 4)),
     ((6, 3, 37), (2, 5, 37)),  # the same, some rows empty
     ((6, 9, 9), (2, 4, 9)),
+    ((1, 3, 700), (1, 2, 350)),  # rows that are more than half a tile
+    ((1, 3, 580), (2, 2, 800)),
+    ((1, 2, 900), (2, 1, 560)),
     ((2, 3, 90), (1, 1, 3)),  # a range with its channels is longer than a tile
     ((2, 3, 240), (1, 1, 2)),
     ((1, 1, 1100), (1, 1, 2)),
