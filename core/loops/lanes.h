@@ -8,7 +8,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <cstring>
 
 #include "loops/level.h"
 #include "loops/storage.h"
@@ -202,12 +201,20 @@ SOFTNPU_INLINE Lanes look_up(const float* table, Lanes shifted) {
   return _mm256_blendv_ps(first, second, _mm256_castsi256_ps(_mm256_slli_epi32(i, 28)));
 }
 SOFTNPU_INLINE Lanes load_lanes(const float* in) { return _mm256_loadu_ps(in); }
-SOFTNPU_INLINE Lanes load_lanes(const f16* in) {
-  return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)in));
+// What words that are elements of type T stand for.
+template <class T>
+SOFTNPU_INLINE Lanes widen_words(__m128i words);
+template <>
+SOFTNPU_INLINE Lanes widen_words<f16>(__m128i words) {
+  return _mm256_cvtph_ps(words);
 }
-SOFTNPU_INLINE Lanes load_lanes(const bf16* in) {
-  const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i*)in));
-  return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
+template <>
+SOFTNPU_INLINE Lanes widen_words<bf16>(__m128i words) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(words), 16));
+}
+template <class T>
+SOFTNPU_INLINE Lanes load_lanes(const T* in) {
+  return widen_words<T>(_mm_loadu_si128((const __m128i*)in));
 }
 SOFTNPU_INLINE Lanes load_even_lanes(const float* in) {
   const __m256 mixed = _mm256_shuffle_ps(_mm256_loadu_ps(in), _mm256_loadu_ps(in + 8), 0x88);
@@ -254,18 +261,6 @@ SOFTNPU_INLINE void store_lanes(Lanes v, T* out) {
 
 #ifdef SOFTNPU_LANES
 #if !defined(__AVX512F__)
-template <class T>
-SOFTNPU_INLINE Lanes load_some(const T* in, int64_t count) {
-  T all[kLanes] = {};
-  std::memcpy(all, in, static_cast<size_t>(count) * sizeof(T));
-  return load_lanes(all);
-}
-template <class T>
-SOFTNPU_INLINE void store_some(Lanes v, T* out, int64_t count) {
-  T all[kLanes];
-  store_lanes(v, all);
-  std::memcpy(out, all, static_cast<size_t>(count) * sizeof(T));
-}
 SOFTNPU_INLINE auto is_less(Lanes v, float limit) { return v < limit; }
 SOFTNPU_INLINE auto differ(Lanes a, Lanes b) { return a != b; }
 SOFTNPU_INLINE auto is_tiny(Lanes v, float limit) {
@@ -288,3 +283,7 @@ SOFTNPU_INLINE Lanes one_nan(Lanes v) {
 #endif
 
 SOFTNPU_LEVEL_END
+
+#ifdef SOFTNPU_LANES
+#include "loops/some_lanes.h"
+#endif

@@ -128,26 +128,6 @@ SOFTNPU_INLINE void transpose_words(const Load& load, T* out, int64_t so) {
     for (int y = 0; y < 8; ++y) _mm256_storeu_si256((__m256i*)(out + y * so), t[y]);
   }
 }
-
-// The first `count` of eight 16-bit elements, then zeros.
-template <class T>
-SOFTNPU_INLINE __m128i load_some_words(const T* in, int64_t count) {
-  if (count <= 0) return _mm_setzero_si128();
-  if (count >= 8) return _mm_loadu_si128((const __m128i*)in);
-#if defined(__AVX512F__)
-  return _mm_maskz_loadu_epi16(static_cast<__mmask8>((1u << count) - 1), in);
-#else
-  // From the last elements to the first: what comes later moves them up.
-  __m128i all = _mm_setzero_si128();
-  if (count & 1) all = _mm_insert_epi16(all, std::bit_cast<int16_t>(in[count - 1]), 0);
-  if (count & 2) {
-    int32_t two;
-    std::memcpy(&two, in + (count & 4), sizeof two);
-    all = _mm_insert_epi32(_mm_slli_si128(all, 4), two, 0);
-  }
-  return count & 4 ? _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i*)in), all) : all;
-#endif
-}
 #endif
 
 // out[y * so + x] = in[x * sx + y], bit by bit, for a whole square, or for its first `columns` and
