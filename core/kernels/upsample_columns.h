@@ -53,7 +53,7 @@ class UpsampleColumns {
   void total_picks(size_t tile, Sums<kCompensated> sums, Stage* out) const {
     const int64_t w0 = w_.tiles[tile], w1 = w_.tiles[tile + 1], n = w1 - w0;
     const int64_t nx = w_.start[w1] - w_.start[w0];
-    if (w_.longest == 1) return spread(sums, w_.picks.data() + w_.start[w0], nx, out);
+    if (w_.longest == 1) return spread(tile, sums, out);
     sums.set(nx, 0.0);
     sums.set(nx + 1, -0.0);
     const int32_t* const picks = w_.picks.data() + w_.longest * w0;
@@ -70,25 +70,27 @@ class UpsampleColumns {
   // The same for a whole row of n elements of gradOut that need no sums at all: a box is one of
   // them, or none.
   void spread_row(const Stage* row, int64_t n, Stage* out) const {
-    if (spread_in_registers(row, w_.in, out)) return;
+    if (spread_in_registers(0, row, out)) return;
     const int32_t* const places = w_.picks.data();
     for (int64_t x = 0; x < n; ++x) out[places[x]] = one_nan(row[x]);
   }
 
  private:
   // Ranges of at most one sum: each goes to its place, and there is 0 between them already.
-  void spread(Sums<kCompensated> sums, const int32_t* places, int64_t nx, Stage* out) const {
-    total_groups<1>(sums, nx, totals_);
-    if (spread_in_registers(totals_, w_.in, out)) return;
-    for (int64_t x = 0; x < nx; ++x) out[places[x]] = totals_[x];
+  void spread(size_t tile, Sums<kCompensated> sums, Stage* out) const {
+    const UpsampleAxis::Tile piece = w_.tile(tile);
+    total_groups<1>(sums, piece.span, totals_);
+    if (spread_in_registers(tile, totals_, out)) return;
+    put_at_places(totals_, w_.picks.data() + piece.x, piece.span, out);
   }
 
-  // The same for a row that is one tile, of n totals.
-  bool spread_in_registers([[maybe_unused]] const Stage* totals, [[maybe_unused]] int64_t n,
+  // The same for totals.
+  bool spread_in_registers([[maybe_unused]] size_t tile, [[maybe_unused]] const Stage* totals,
                            [[maybe_unused]] Stage* out) const {
 #ifdef SOFTNPU_SPREAD_TOTALS
     if (w_.places.empty()) return false;
-    total_short_groups(Boxes<1, 1, Stage>{totals, 0, 0}, w_.places.data(), n, out);
+    total_short_groups(Boxes<1, 1, Stage>{totals, 0, 0}, w_.places.data() + w_.grouped[tile],
+                       w_.tile(tile).n, out);
     return true;
 #else
     return false;

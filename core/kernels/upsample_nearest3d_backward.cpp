@@ -36,9 +36,9 @@ class RowMaker {
         columns_(task.w, scratch_),
         output_(task, scratch_),
         span_(task.w.start.back()) {
-    const bool short_ranges = columns_.uniform() || columns_.picked();
     const int64_t longer = task.w.in > span_ ? task.w.in : span_;
-    if (!task.channels_inner && short_ranges && task.w.tiles.size() == 2) {
+    has_short_ranges_ = !task.channels_inner && (columns_.uniform() || columns_.picked());
+    if (has_short_ranges_ && task.w.tiles.size() == 2) {
       const int64_t fit = kUpsampleTile / (longer + columns_.constants());
       at_once_ = fit > 1 ? fit : 1;
     }
@@ -120,7 +120,7 @@ class RowMaker {
     T* const place = output_.place_for(to, output_.rows_touch());
     boxes_.set_prefetch_distance(
         task_.prefetches && !is_foreseen(h, count) ? distance_of_rows(h, count) : 0);
-    if (registers_.total_rows(from, h, count, place)) return finish_rows(place, to, count);
+    if (registers_.total_rows(from, 0, h, count, place)) return finish_rows(place, to, count);
     Stage* const out = output_.stage_for(place);
     if (picked) fill_zero(count * w.in, out);
     const bool few_lines = boxes_.ahead().any() && prefetches_box_by_box_;
@@ -226,8 +226,10 @@ class RowMaker {
             : output_.write(made, w1 - w0, nv_, to);
     };
     T* const place = output_.place_for(to, touch);
-    if (any && nx > 0)
+    if (any && nx > 0) {
+      if (has_short_ranges_ && registers_.total_rows(from, tile, h, 1, place)) return write(place);
       if (registers_.total_positions(from, tile, nv_, place)) return write(place);
+    }
     Stage* const out = output_.stage_for(place);
     if (!any || nx == 0) {
       fill_zero((w1 - w0) * nv_, out);
@@ -266,8 +268,9 @@ class RowMaker {
   UpsampleRegisters<T> registers_;
   UpsampleColumns<T> columns_;
   UpsampleOutput<T> output_;
-  int64_t span_;         // how much of a row of gradOut has a part in gradInput
-  int64_t at_once_ = 0;  // whole rows that are made together; in tiles if it is 0
+  int64_t span_;                   // how much of a row of gradOut has a part in gradInput
+  bool has_short_ranges_ = false;  // and channels outside
+  int64_t at_once_ = 0;            // whole rows that are made together; in tiles if it is 0
   bool prefetches_box_by_box_ = false;
   int64_t rows_ahead_ = 1;  // which of the next rows, else, is prefetched
   int64_t nv_ = 1;          // channels side by side

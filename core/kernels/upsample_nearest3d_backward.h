@@ -29,13 +29,25 @@ struct UpsampleAxis {
   // element of tile i, which of the tile's sums to take: nx for a sum of 0, nx + 1 for one of -0.
   std::vector<int64_t> tiles;
   std::vector<int32_t> picks;
-  // Where no range is longer than 2, and rows are long enough. Of 16-bit elements eight at a time.
+  // The same for picking in registers; tile i begins at number grouped[i] of one of these. Where no
+  // range is longer than 2, and tiles are long enough. Of 16-bit elements eight at a time.
+  std::vector<size_t> grouped;
   std::vector<loops::FourGroups> fours;
   std::vector<loops::EightGroups> eights;
-  // Where none is longer than 4, they differ, a row is one tile, and there are none of the former.
+  // Where none is longer than 4, they differ, and there are none of the former.
   std::vector<loops::PickedGroups> groups;
-  // Where none is longer than 1, and a row is one tile.
+  // Where none is longer than 1.
   std::vector<loops::SixteenPlaces> places;
+
+  // Where a tile begins in a row of gradInput and of gradOut, and how many elements it has there.
+  struct Tile {
+    int64_t w, x, n, span;
+  };
+  Tile tile(size_t i) const {
+    const int64_t w = tiles[i], end = tiles[i + 1];
+    const int64_t x = start[static_cast<size_t>(w)];
+    return {w, x, end - w, start[static_cast<size_t>(end)] - x};
+  }
 };
 
 constexpr int64_t kVolumesTogether = 4;

@@ -24,32 +24,34 @@ class UpsampleRegisters {
       : task_(task), boxes_(boxes) {}
 
 #ifdef SOFTNPU_QUADS
-  // Rows h … h + count of one channel: boxes of two rows in two planes at most, or all where ranges
-  // along w are one element each.
-  __attribute__((noinline)) bool total_rows(const T* from, int64_t h, int64_t count, T* out) {
+  // A tile of rows h … h + count of one channel: boxes of two rows in two planes at most, or all
+  // where ranges along w are one element each.
+  __attribute__((noinline)) bool total_rows(const T* from, size_t tile, int64_t h, int64_t count,
+                                            T* out) {
     const UpsampleAxis& w = task_.w;
     if (w.out_stride != 1) return false;
-    if (boxes_.planes() > 2 || task_.h.longest > 2) return total_large_rows(from, h, count, out);
-    if (w.factor == 2 && w.in >= kQuad && task_.h.factor > 0)
-      return total_equal_rows(from, h, count, out);
+    const UpsampleAxis::Tile piece = w.tile(tile);
+    const int64_t n = piece.n, span = piece.span;
+    from += piece.x;
+    if (boxes_.planes() > 2 || task_.h.longest > 2) return total_large_rows(from, n, h, count, out);
+    if (w.factor == 2 && n >= kQuad && task_.h.factor > 0)
+      return total_equal_rows(from, n, h, count, out);
     const BoxRows<T> rows = boxes_.box_rows(from, h, count);
-    if (w.factor == 1 && w.in >= kQuad) {
-      total_single_rows(rows, w.in, boxes_.ahead(), out);
+    if (w.factor == 1 && n >= kQuad) {
+      total_single_rows(rows, n, boxes_.ahead(), out);
       return true;
     }
-    const int64_t span = w.start.back();
     const Ahead& ahead = boxes_.ahead();
     const BoxRows<T> next = ahead.any() ? boxes_.next_rows(from, h, count) : BoxRows<T>{};
-    if (w.factor == 2 && w.in >= kQuad) {
-      ahead.with_cache([&]<int kCache>() { total_doubled_rows<kCache>(rows, next, w.in, out); });
+    if (w.factor == 2 && n >= kQuad) {
+      ahead.with_cache([&]<int kCache>() { total_doubled_rows<kCache>(rows, next, n, out); });
       return true;
     }
     if (w.halved && span >= kQuad) {
-      ahead.with_cache(
-          [&]<int kCache>() { total_halved_rows<kCache>(rows, next, w.in, span, out); });
+      ahead.with_cache([&]<int kCache>() { total_halved_rows<kCache>(rows, next, n, span, out); });
       return true;
     }
-    return total_short_rows(rows, next, out);
+    return total_short_rows(tile, rows, next, out);
   }
 
   // A tile of a row, channels beside each other.
@@ -68,37 +70,38 @@ class UpsampleRegisters {
     return total_other_positions(from, tile, nv, out);
   }
 #else
-  bool total_rows(const T*, int64_t, int64_t, T*) const { return false; }
+  bool total_rows(const T*, size_t, int64_t, int64_t, T*) const { return false; }
   bool total_positions(const T*, size_t, int64_t, T*) const { return false; }
 #endif
 
  private:
 #ifdef SOFTNPU_QUADS
-  bool total_equal_rows(const T* from, int64_t h, int64_t count, T* out) {
+  bool total_equal_rows(const T* from, int64_t n, int64_t h, int64_t count, T* out) {
     if (!boxes_.take_rows(h)) return false;
-    return boxes_.ahead().any() ? total_far_boxes(from, count, out)
-                                : total_equal_boxes<kNoCache>(from, count, out);
+    return boxes_.ahead().any() ? total_far_boxes(from, n, count, out)
+                                : total_equal_boxes<kNoCache>(from, n, count, out);
   }
 
   // A function of its own, so that the compiler makes boxes in a cache part of total_rows().
-  __attribute__((noinline)) bool total_far_boxes(const T* from, int64_t count, T* out) const {
-    return boxes_.ahead().into_second ? total_equal_boxes<kSecondCache>(from, count, out)
-                                      : total_equal_boxes<kFirstCache>(from, count, out);
+  __attribute__((noinline)) bool total_far_boxes(const T* from, int64_t n, int64_t count,
+                                                 T* out) const {
+    return boxes_.ahead().into_second ? total_equal_boxes<kSecondCache>(from, n, count, out)
+                                      : total_equal_boxes<kFirstCache>(from, n, count, out);
   }
 
   template <int kCache>
-  bool total_equal_boxes(const T* from, int64_t count, T* out) const {
+  bool total_equal_boxes(const T* from, int64_t n, int64_t count, T* out) const {
     return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
-      total_doubled<kCache>(boxes_.template small<kY, kZ>(from), task_.w.in, count,
-                            boxes_.ahead().distance, out);
+      total_doubled<kCache>(boxes_.template small<kY, kZ>(from), n, count, boxes_.ahead().distance,
+                            out);
     });
   }
 
   // Boxes of any size, each element of w alone.
-  bool total_large_rows([[maybe_unused]] const T* from, [[maybe_unused]] int64_t h,
-                        [[maybe_unused]] int64_t count, [[maybe_unused]] T* out) {
+  bool total_large_rows([[maybe_unused]] const T* from, [[maybe_unused]] int64_t n,
+                        [[maybe_unused]] int64_t h, [[maybe_unused]] int64_t count,
+                        [[maybe_unused]] T* out) {
 #ifdef SOFTNPU_LANE_TOTALS
-    const int64_t n = task_.w.in;
     const Ahead& ahead = boxes_.ahead();
     if (task_.w.factor != 1 || n < kFewestLanes<T>) return false;
     // Not measured from memory on Intel's machines; on a Zen 4 0.6 to 0.95 of the time.
@@ -117,15 +120,17 @@ class UpsampleRegisters {
 #endif
   }
 
-  bool total_short_rows([[maybe_unused]] const BoxRows<T>& rows,
+  bool total_short_rows([[maybe_unused]] size_t tile, [[maybe_unused]] const BoxRows<T>& rows,
                         [[maybe_unused]] const BoxRows<T>& next, [[maybe_unused]] T* out) const {
 #ifdef SOFTNPU_PICKS_QUADS
     const UpsampleAxis& w = task_.w;
     const auto total_picked = [&](const auto& groups) {
       if (groups.empty()) return false;
       const Ahead& ahead = boxes_.ahead();
+      const UpsampleAxis::Tile piece = w.tile(tile);
+      const auto* const first = groups.data() + w.grouped[tile];
       ahead.with_cache([&]<int kCache>() {
-        total_picked_rows<kCache>(rows, next, groups.data(), w.in, w.start.back(), out);
+        total_picked_rows<kCache>(rows, next, first, piece.n, piece.span, out);
       });
       return true;
     };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace softnpu::loops {
@@ -20,22 +21,24 @@ struct ShortGroups {
 using FourGroups = ShortGroups<4, int64_t>;   // of float64, in two registers
 using EightGroups = ShortGroups<8, int32_t>;  // of float32, in one
 
-// For groups of sums [start[i], start[i + 1]). The last ones overlap those before where their
-// number is no multiple. Empty if the row is too short.
+// For groups of sums [start[i], start[i + 1]) of a piece of a row, which begins with the first of
+// them. The last ones overlap those before where their number is no multiple. Empty if the piece is
+// too short.
 template <class Groups>
-std::vector<Groups> plan_groups(const std::vector<int64_t>& start) {
+std::vector<Groups> plan_groups(std::span<const int64_t> start) {
   constexpr int64_t kGroups = Groups::kGroups;
   const auto n = static_cast<int64_t>(start.size()) - 1;
-  const int64_t last_base = start.back() - Groups::kSums;
+  const int64_t last_base = start.back() - start[0] - Groups::kSums;
   if (n < kGroups || last_base < 0) return {};
   std::vector<Groups> all(static_cast<size_t>((n + kGroups - 1) / kGroups));
   for (size_t k = 0; k < all.size(); ++k) {
     const auto group =
         static_cast<size_t>(std::min(static_cast<int64_t>(k) * kGroups, n - kGroups));
     Groups& groups = all[k];
-    groups.base = std::min(start[group], last_base);
+    groups.base = std::min(start[group] - start[0], last_base);
     for (size_t i = 0; i < kGroups; ++i) {
-      const int64_t begin = start[group + i], length = start[group + i + 1] - begin;
+      const int64_t begin = start[group + i] - start[0];
+      const int64_t length = start[group + i + 1] - start[group + i];
       const auto place = static_cast<decltype(+groups.first[0])>(begin - groups.base);
       if (length > 0) {
         groups.first[i] = place;
@@ -59,7 +62,7 @@ struct SixteenPlaces {
 };
 
 // For n places, of which `places` lists those that have a sum.
-inline std::vector<SixteenPlaces> plan_places(const std::vector<int32_t>& places, int64_t n) {
+inline std::vector<SixteenPlaces> plan_places(std::span<const int32_t> places, int64_t n) {
   constexpr int64_t kPlaces = SixteenPlaces::kPlaces;
   std::vector<SixteenPlaces> all(static_cast<size_t>((n + kPlaces - 1) / kPlaces));
   size_t sum = 0;
@@ -82,23 +85,24 @@ struct PickedGroups {
   uint8_t present[kLongest] = {};  // for each place in a group, a bit for each that is so long
 };
 
-// For groups of sums [start[i], start[i + 1]), none longer than kLongest.
-inline std::vector<PickedGroups> plan_picked_groups(const std::vector<int64_t>& start) {
+// For groups of sums [start[i], start[i + 1]) of a piece of a row, none longer than kLongest.
+inline std::vector<PickedGroups> plan_picked_groups(std::span<const int64_t> start) {
   std::vector<PickedGroups> all;
   for (size_t i = 0; i + 1 < start.size();) {
     PickedGroups& some = all.emplace_back();
-    some.base = start[i];
+    const int64_t first = start[i];
+    some.base = first - start[0];
     const auto fits = [&] {
       return i + 1 < start.size() && some.groups < PickedGroups::kGroups &&
-             start[i + 1] - some.base <= PickedGroups::kSums;
+             start[i + 1] - first <= PickedGroups::kSums;
     };
     for (; fits(); ++i, ++some.groups) {
-      some.first[some.groups] = static_cast<uint8_t>(start[i] - some.base);
+      some.first[some.groups] = static_cast<uint8_t>(start[i] - first);
       for (int64_t place = 0; place < PickedGroups::kLongest; ++place)
         if (place < start[i + 1] - start[i])
           some.present[place] |= static_cast<uint8_t>(1u << some.groups);
     }
-    some.sums = static_cast<uint8_t>(start[i] - some.base);
+    some.sums = static_cast<uint8_t>(start[i] - first);
   }
   return all;
 }

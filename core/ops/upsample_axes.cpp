@@ -2,6 +2,7 @@
 #include "ops/upsample_axes.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "kernels/table.h"
@@ -28,18 +29,26 @@ bool is_halved(const std::vector<int64_t>& start) {
   return true;
 }
 
-// Pieces of a row as long as a thread's scratch memory allows, `room` elements of either tensor.
+// Pieces of a row as long as a thread's scratch memory allows, `room` elements of either tensor,
+// about as long as each other. All but the last have a multiple of sixteen elements if they have
+// many: vectors fill them, and of every second one they have as many as of the others.
 void cut_into_tiles(kernels::UpsampleAxis& axis, int64_t room) {
+  constexpr int64_t kLanes = 16;
   const std::vector<int64_t>& start = axis.start;
-  if (axis.in <= room && start.back() <= room) return axis.tiles.assign({0, axis.in});
+  const int64_t longer = std::max(axis.in, start.back());
+  if (longer <= room) return axis.tiles.assign({0, axis.in});
+  const int64_t count = (longer + room - 1) / room;
+  const int64_t even = (axis.in + count - 1) / count;
+  const int64_t most = std::min(room, (even + kLanes - 1) / kLanes * kLanes);
   for (int64_t w = 0; w < axis.in;) {
     axis.tiles.push_back(w);
     const int64_t first = w++;
     const auto fits = [&](int64_t next) {
-      return next - first <= room &&
+      return next - first <= most &&
              start[static_cast<size_t>(next)] - start[static_cast<size_t>(first)] <= room;
     };
     while (w < axis.in && fits(w + 1)) ++w;
+    if (w < axis.in && w - first > kLanes) w -= (w - first) % kLanes;
   }
   axis.tiles.push_back(axis.in);
 }
@@ -63,20 +72,49 @@ void list_picks(kernels::UpsampleAxis& axis, int64_t side) {
   }
 }
 
+// plan(tile) of each tile, one behind the other. Nothing if it is nothing for one of them.
+template <class Plan>
+auto plan_tiles(kernels::UpsampleAxis& axis, const Plan& plan) {
+  decltype(plan(axis.tile(0))) all;
+  axis.grouped.clear();
+  for (size_t i = 0; i + 1 < axis.tiles.size(); ++i) {
+    const auto groups = plan(axis.tile(i));
+    if (groups.empty()) return decltype(all){};
+    axis.grouped.push_back(all.size());
+    all.insert(all.end(), groups.begin(), groups.end());
+  }
+  return all;
+}
+
 // The same groups of sums as they are picked from registers.
 void group_picks(kernels::UpsampleAxis& axis, DType dtype) {
+  using Tile = kernels::UpsampleAxis::Tile;
+  const auto starts = [&](const Tile& tile) {
+    return std::span(axis.start)
+        .subspan(static_cast<size_t>(tile.w), static_cast<size_t>(tile.n) + 1);
+  };
   if (axis.longest == 1) {
-    if (axis.tiles.size() == 2) axis.places = loops::plan_places(axis.picks, axis.in);
+    axis.places = plan_tiles(axis, [&](const Tile& tile) {
+      return loops::plan_places(
+          std::span(axis.picks)
+              .subspan(static_cast<size_t>(tile.x), static_cast<size_t>(tile.span)),
+          tile.n);
+    });
     return;
   }
   if (axis.joined) return;
   if (axis.longest == 2 && item_size(dtype) < item_size(DType::f32))
-    axis.eights = loops::plan_groups<loops::EightGroups>(axis.start);
+    axis.eights = plan_tiles(axis, [&](const Tile& tile) {
+      return loops::plan_groups<loops::EightGroups>(starts(tile));
+    });
   if (axis.longest == 2 && axis.eights.empty())
-    axis.fours = loops::plan_groups<loops::FourGroups>(axis.start);
+    axis.fours = plan_tiles(axis, [&](const Tile& tile) {
+      return loops::plan_groups<loops::FourGroups>(starts(tile));
+    });
   const bool few = axis.longest <= loops::PickedGroups::kLongest;
-  if (few && axis.eights.empty() && axis.fours.empty() && axis.tiles.size() == 2)
-    axis.groups = loops::plan_picked_groups(axis.start);
+  if (few && axis.eights.empty() && axis.fours.empty())
+    axis.groups =
+        plan_tiles(axis, [&](const Tile& tile) { return loops::plan_picked_groups(starts(tile)); });
 }
 
 // Whether the rows of a plane are best made as one: they follow each other in both tensors, none is

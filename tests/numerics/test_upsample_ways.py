@@ -59,7 +59,7 @@ WAYS: list[tuple[Sizes, Sizes]] = [
     ((5, 6, 9), (5, 6, 5)),  # planes that become one row: ranges of two at most,
     ((5, 6, 7), (4, 12, 7)),  # one, or none, every second row empty,
     ((5, 6, 10), (5, 8, 4)),  # and up to four
-    ((5, 43, 11), (5, 86, 11)),
+    ((2, 43, 11), (2, 86, 11)),
     ((3, 5, 4), (7, 5, 2)),  # short rows: four channels side by side
     ((2, 4, 5), (1, 3, 4)),
     ((6, 7, 8), (6, 7, 3)),
@@ -85,6 +85,12 @@ WAYS: list[tuple[Sizes, Sizes]] = [
     ((1, 3, 700), (1, 2, 350)),  # rows that are more than half a tile
     ((1, 3, 580), (2, 2, 800)),
     ((1, 2, 900), (2, 1, 560)),
+    ((1, 2, 1100), (1, 1, 1100)),  # rows of several tiles
+    ((1, 2, 2060), (1, 1, 1030)),
+    ((1, 1, 1060), (2, 1, 2118)),
+    ((1, 1, 1300), (1, 2, 1900)),
+    ((1, 2, 1500), (1, 1, 1070)),
+    ((1, 2, 2300), (1, 1, 701)),
     ((2, 3, 90), (1, 1, 3)),  # a range with its channels is longer than a tile
     ((2, 3, 240), (1, 1, 2)),
     ((1, 1, 1100), (1, 1, 2)),
@@ -96,7 +102,7 @@ WAYS: list[tuple[Sizes, Sizes]] = [
 def test_every_way_gives_the_same_bits(dtype: np.dtype[Any], outer: Sizes, inner: Sizes) -> None:
     """Law: a channel's result is the same alone, among others, and with channels side by side."""
     rng = np.random.default_rng(37)
-    for channels in (2, 9, 40, 77):
+    for channels in (2, 9, 40, 77) if outer[2] < 500 else (2, 9):
         grad = sp.random_values(rng, (2, channels, *outer), dtype)
         grad = (grad * 2.0 ** rng.integers(-6, 7, grad.shape)).astype(dtype)
         rare = rng.random(grad.shape)
