@@ -51,12 +51,12 @@ class UpsampleColumns {
 
   // Where no range is longer than 1, `out` must be 0 before.
   void total_picks(size_t tile, Sums<kCompensated> sums, Stage* out) const {
-    const int64_t w0 = w_.tiles[tile], w1 = w_.tiles[tile + 1], n = w1 - w0;
-    const int64_t nx = w_.start[w1] - w_.start[w0];
     if (w_.longest == 1) return spread(tile, sums, out);
+    const UpsampleAxis::Tile piece = w_.tile(tile);
+    const int64_t n = piece.n, nx = piece.span;
     sums.set(nx, 0.0);
     sums.set(nx + 1, -0.0);
-    const int32_t* const picks = w_.picks.data() + w_.longest * w0;
+    const int32_t* const picks = w_.picks.data() + w_.longest * piece.w;
 #if defined(__AVX512F__)
     if constexpr (!kCompensated)
       if (w_.longest == 2) return total_picked_pairs(sums.value, nx, picks, n, out);

@@ -167,12 +167,12 @@ class RowMaker {
     return planes == 1 && !task_.one_plane;
   }
 
-  // How far from the box of elements [w0, w1) of row h those are that are made after it.
-  int64_t distance_of_tile(int64_t h, int64_t w0, int64_t w1) const {
+  // How far from a tile's box in row h the one is that is made next.
+  int64_t distance_of_tile(int64_t h, const UpsampleAxis::Tile& tile) const {
     const UpsampleAxis& w = task_.w;
     if (task_.one_plane_ahead != 0) return task_.one_plane_ahead;
-    if (w1 < w.in) return (w.start[w1] - w.start[w0]) * w.out_stride;
-    return distance_of_rows(h, w0 == 0 ? rows_ahead_ : 1) - w.start[w0] * w.out_stride;
+    if (tile.w + tile.n < w.in) return tile.span * w.out_stride;
+    return distance_of_rows(h, tile.w == 0 ? rows_ahead_ : 1) - tile.x * w.out_stride;
   }
 
   // How far from the box of row h that of the row `count` later is. Where these are all of a plane,
@@ -213,17 +213,16 @@ class RowMaker {
     }
   }
 
-  // Elements [w0, w1) of a row; one whose range is longer than a tile has a tile of its own.
+  // A tile of a row; an element whose range is longer than a tile has one of its own.
   void make_tile(const T* from, T* to, int64_t h, size_t tile, bool any) {
     const UpsampleAxis& w = task_.w;
-    const int64_t w0 = w.tiles[tile], w1 = w.tiles[tile + 1];
-    const int64_t x0 = w.start[w0], nx = w.start[w1] - x0;
-    if (task_.prefetches) boxes_.set_prefetch_distance(distance_of_tile(h, w0, w1));
+    const UpsampleAxis::Tile piece = w.tile(tile);
+    const int64_t n = piece.n, nx = piece.span;
+    if (task_.prefetches) boxes_.set_prefetch_distance(distance_of_tile(h, piece));
     const bool touch = output_.dense() && (nv_ == 1 || nv_ == w.in_stride);
-    to += w0 * w.in_stride;
+    to += piece.w * w.in_stride;
     const auto write = [&](const auto* made) {
-      touch ? output_.write_dense(made, (w1 - w0) * nv_, to)
-            : output_.write(made, w1 - w0, nv_, to);
+      touch ? output_.write_dense(made, n * nv_, to) : output_.write(made, n, nv_, to);
     };
     T* const place = output_.place_for(to, touch);
     if (any && nx > 0) {
@@ -232,12 +231,12 @@ class RowMaker {
     }
     Stage* const out = output_.stage_for(place);
     if (!any || nx == 0) {
-      fill_zero((w1 - w0) * nv_, out);
+      fill_zero(n * nv_, out);
     } else if (nx * nv_ > kUpsampleTile) {
-      sum_long_range(from, w0, out);
+      sum_long_range(from, piece.w, out);
     } else {
-      boxes_.sum(from, x0, nx, nv_, scratch_.sums);
-      if (columns_.picked() && w.longest == 1) fill_zero(w1 - w0, out);
+      boxes_.sum(from, piece.x, nx, nv_, scratch_.sums);
+      if (columns_.picked() && w.longest == 1) fill_zero(n, out);
       columns_.total(tile, nv_, scratch_.sums, out);
     }
     write(out);

@@ -102,7 +102,7 @@ void group_picks(kernels::UpsampleAxis& axis, DType dtype) {
     });
     return;
   }
-  if (axis.joined) return;
+  if (axis.joined) return;  // their starts are those of tiles alone
   if (axis.longest == 2 && item_size(dtype) < item_size(DType::f32))
     axis.eights = plan_tiles(axis, [&](const Tile& tile) {
       return loops::plan_groups<loops::EightGroups>(starts(tile));
@@ -156,7 +156,6 @@ void join_rows(kernels::UpsampleNearest3dBackwardTask& task) {
   h.out_stride *= h.out;
   h.start = {0, 1};
   h.in = h.out = h.factor = 1;
-  h.halved = false;
 }
 
 // Makes one row of w and the channels inside it, where loops over the channels alone are too short:
