@@ -8,65 +8,67 @@
 #include "loops/boxes.h"
 #include "loops/prefetch.h"
 
-#ifdef SOFTNPU_OCTETS
+#ifdef SOFTNPU_QUADS
 #define SOFTNPU_LANE_TOTALS 1
 SOFTNPU_LEVEL_BEGIN
 
-// Sums of kElements side by side: a multiple of eight, of 16-bit elements of sixteen.
+// Sums of kElements side by side: a multiple of kWide, of 16-bit elements of kLanes.
 template <class T, int64_t kElements = kLanes>
 struct LaneSum {
-  static_assert(kElements % (sizeof(T) == 2 ? kLanes : kOctet) == 0);
+  static_assert(kElements % (sizeof(T) == 2 ? kLanes : kWide) == 0);
   static constexpr int64_t kCount = kElements;
-  static constexpr int64_t kOctets = kElements / kOctet;
-  Octet sums[kOctets];
+  static constexpr int64_t kParts = kElements / kWide;
+  Wide sums[kParts];
 
   SOFTNPU_INLINE explicit LaneSum(const T* in) {
-    for (int64_t i = 0; i < kOctets; ++i) sums[i] = load_octet(in + i * kOctet);
+    for (int64_t i = 0; i < kParts; ++i) sums[i] = load_as<Wide>(in + i * kWide);
   }
   SOFTNPU_INLINE void add(const LaneSum& other) {
-    for (int64_t i = 0; i < kOctets; ++i) sums[i] = fused_add(other.sums[i], sums[i]);
+    for (int64_t i = 0; i < kParts; ++i) sums[i] = fused_add(other.sums[i], sums[i]);
   }
   SOFTNPU_INLINE void store(T* out) const {
     if constexpr (sizeof(T) == sizeof(float)) {
-      for (int64_t i = 0; i < kOctets; ++i) store_octet(one_nan(sums[i]), out + i * kOctet);
+      for (int64_t i = 0; i < kParts; ++i) store_as(one_nan(sums[i]), out + i * kWide);
       return;
     }
-    for (int64_t i = 0; i < kOctets; i += 2) {
-      const __m256 a = _mm512_cvtpd_ps((__m512d)one_nan(sums[i]));
-      const __m256 b = _mm512_cvtpd_ps((__m512d)one_nan(sums[i + 1]));
-      store_lanes(_mm512_insertf32x8(_mm512_castps256_ps512(a), b, 1), out + i * kOctet);
-    }
+    for (int64_t i = 0; i < kParts; i += 2)
+      store_lanes(to_lanes(one_nan(sums[i]), one_nan(sums[i + 1])), out + i * kWide);
   }
 };
 
 // Two registers do not wait for each other: 0.85 to 0.95 of the time.
 template <int64_t kElements>
 struct LaneSum<double, kElements> {
-  static_assert(kElements % kOctet == 0);
+  static_assert(kElements % kWide == 0);
   static constexpr int64_t kCount = kElements;
-  static constexpr int64_t kOctets = kElements / kOctet;
-  Sum<true, Octet> sums[kOctets];
+  static constexpr int64_t kParts = kElements / kWide;
+  Sum<true, Wide> sums[kParts];
 
   SOFTNPU_INLINE explicit LaneSum(const double* in) {
-    for (int64_t i = 0; i < kOctets; ++i)
-      sums[i] = {(Octet)_mm512_loadu_pd(in + i * kOctet), Octet{}};
+    for (int64_t i = 0; i < kParts; ++i) sums[i] = {load_as<Wide>(in + i * kWide), Wide{}};
   }
   SOFTNPU_INLINE void add(const LaneSum& other) {
-    for (int64_t i = 0; i < kOctets; ++i) sums[i].add(other.sums[i]);
+    for (int64_t i = 0; i < kParts; ++i) sums[i].add(other.sums[i]);
   }
   SOFTNPU_INLINE void store(double* out) const {
-    for (int64_t i = 0; i < kOctets; ++i)
-      _mm512_storeu_pd(out + i * kOctet, (__m512d)sums[i].total());
+    for (int64_t i = 0; i < kParts; ++i) store_as(sums[i].total(), out + i * kWide);
   }
 };
 
 // The fewest that fill a LaneSum.
 template <class T>
-constexpr int64_t kFewestLanes = sizeof(T) == 2 ? kLanes : kOctet;
+constexpr int64_t kFewestLanes = sizeof(T) == 2 ? kLanes : kWide;
 
-// How many elements are best added up side by side: four lines of FLOAT or DOUBLE.
+// Whether n elements nearly fill steps of so many: to seven eighths.
 template <class T>
-constexpr int64_t kManyLanes = sizeof(T) == sizeof(double) ? 32 : 64;
+constexpr bool fills_steps(int64_t n) {
+  const int64_t steps = (n + kFewestLanes<T> - 1) / kFewestLanes<T>;
+  return 7 * steps * kFewestLanes<T> <= 8 * n;
+}
+
+// How many elements are best added up side by side: eight registers.
+template <class T>
+constexpr int64_t kManyLanes = sizeof(T) == sizeof(double) ? 4 * kWide : 8 * kWide;
 
 // Boxes side by side in a row: how many rows and planes, none of them 0, and how far these and the
 // positions of a row are apart.

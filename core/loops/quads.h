@@ -210,5 +210,21 @@ SOFTNPU_INLINE Quad one_nan(Quad v) {
   return select(v == v, v, (Quad)_mm256_set1_pd(__builtin_nan("")));
 }
 
+// As wide as the registers are.
+#ifdef SOFTNPU_OCTETS
+constexpr int64_t kWide = kOctet;
+using Wide = Octet;
+SOFTNPU_INLINE Lanes to_lanes(Wide a, Wide b) {
+  const __m256 low = _mm512_cvtpd_ps((__m512d)a), high = _mm512_cvtpd_ps((__m512d)b);
+  return _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
+}
+#else
+constexpr int64_t kWide = kQuad;
+using Wide = Quad;
+SOFTNPU_INLINE Lanes to_lanes(Wide a, Wide b) {
+  return _mm256_set_m128(_mm256_cvtpd_ps((__m256d)b), _mm256_cvtpd_ps((__m256d)a));
+}
+#endif
+
 SOFTNPU_LEVEL_END
 #endif

@@ -60,7 +60,10 @@ SOFTNPU_INLINE void store_as(Quad v, Stage* out) {
 #endif
 
 #ifdef SOFTNPU_OCTETS
-SOFTNPU_INLINE void store_as(Octet v, double* out) { store_octet(v, out); }
+template <class Stage>
+SOFTNPU_INLINE void store_as(Octet v, Stage* out) {
+  store_octet(v, out);
+}
 #endif
 
 // For DOUBLE the rounding errors are summed beside a sum (Knuth's two-sum); the other types leave
