@@ -52,6 +52,11 @@ struct Boxes {
   }
   // The sums of the first `count` columns from x on, kOctet at most.
   SOFTNPU_INLINE Sum<kIsCompensated<T>, Octet> sum_some(int64_t x, int64_t count) const {
+    if (count == kOctet) [[likely]] {
+      Sum<kIsCompensated<T>, Octet> sum{load_octet(first + x), Octet{}};
+      after_first([&](const T* row) SOFTNPU_INLINED { sum.add(load_octet(row + x)); });
+      return sum;
+    }
     Sum<kIsCompensated<T>, Octet> sum{load_some_octet(first + x, count), Octet{}};
     after_first([&](const T* row) SOFTNPU_INLINED { sum.add(load_some_octet(row + x, count)); });
     return sum;

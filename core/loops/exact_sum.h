@@ -39,7 +39,7 @@ struct ExactSum {
   // NaN is not.
   SOFTNPU_INLINE bool exact() const { return !any(differ(value, down)); }
 
-  // The sums of groups of the elements, in the lower half.
+  // The sums of groups of the elements, in the lower half; of the second kind up to four each.
   SOFTNPU_INLINE void add_picked(const loops::EightGroups& groups) {
     const __m512i first = load_places(groups.first), second = load_places(groups.second);
     const Lanes up_term = _mm512_maskz_permutexvar_ps(groups.has_second, second, value);
@@ -47,6 +47,18 @@ struct ExactSum {
     value = _mm512_maskz_permutexvar_ps(groups.has_first, first, value);
     down = _mm512_maskz_permutexvar_ps(groups.has_first, first, down);
     add_where(groups.has_second, up_term, down_term);
+  }
+  SOFTNPU_INLINE void pick(const loops::PickedGroups& groups) {
+    const __m512i step = _mm512_set1_epi32(groups.step);
+    __m512i places = _mm512_cvtepu8_epi32(_mm_loadl_epi64((const __m128i*)groups.first));
+    const ExactSum all = *this;
+    value = _mm512_maskz_permutexvar_ps(groups.present[0], places, all.value);
+    down = _mm512_maskz_permutexvar_ps(groups.present[0], places, all.down);
+    for (int k = 1; k < loops::PickedGroups::kLongest && groups.present[k] != 0; ++k) {
+      places = _mm512_add_epi32(places, step);
+      add_where(groups.present[k], _mm512_permutexvar_ps(places, all.value),
+                _mm512_permutexvar_ps(places, all.down));
+    }
   }
 
  private:

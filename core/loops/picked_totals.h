@@ -25,21 +25,38 @@ SOFTNPU_INLINE Sum<kCompensated, Octet> pick(const Sum<kCompensated, Octet>& low
   return picked;
 }
 
+// The totals of some groups.
+template <int kY, int kZ, class T>
+SOFTNPU_INLINE Octet total_some_groups(const Boxes<kY, kZ, T>& boxes,
+                                       const loops::PickedGroups& groups) {
+  const int64_t x = groups.base, count = groups.sums;
+  const auto low = boxes.sum_some(x, least(count, kOctet));
+  Sum<kIsCompensated<T>, Octet> high{};
+  if (count > kOctet) high = boxes.sum_some(x + kOctet, count - kOctet);
+  const __m512i step = _mm512_set1_epi64(groups.step);
+  __m512i places = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i*)groups.first));
+  auto total = pick(low, high, places, groups.present[0], 0.0);
+  for (int k = 1; k < loops::PickedGroups::kLongest && groups.present[k] != 0; ++k) {
+    places = _mm512_add_epi64(places, step);
+    total.add(pick(low, high, places, groups.present[k], -0.0));
+  }
+  return total.total();
+}
+
 // One row of n totals.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
                                        const loops::PickedGroups* groups, int64_t n, T* out) {
   for (int64_t i = 0; i < n; i += groups->groups, ++groups) {
-    const int64_t x = groups->base, count = groups->sums;
-    const auto low = boxes.sum_some(x, least(count, kOctet));
-    Sum<kIsCompensated<T>, Octet> high{};
-    if (count > kOctet) high = boxes.sum_some(x + kOctet, count - kOctet);
-    const __m512i first = _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i*)groups->first));
-    auto total = pick(low, high, first, groups->present[0], 0.0);
-    for (int k = 1; k < loops::PickedGroups::kLongest && groups->present[k] != 0; ++k)
-      total.add(
-          pick(low, high, _mm512_add_epi64(first, _mm512_set1_epi64(k)), groups->present[k], -0.0));
-    store_some_octet(total.total(), out + i, groups->groups);
+    if constexpr (kSumsExactly<T, 2>) {
+      ExactSum sum = boxes.exact_sum(groups->base, groups->sums);
+      sum.pick(*groups);
+      if (sum.exact()) [[likely]] {
+        store_some(sum.value, out + i, groups->groups);
+        continue;
+      }
+    }
+    store_some_octet(total_some_groups(boxes, *groups), out + i, groups->groups);
   }
 }
 

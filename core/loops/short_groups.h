@@ -75,35 +75,47 @@ inline std::vector<SixteenPlaces> plan_places(std::span<const int32_t> places, i
   return all;
 }
 
-// Groups of up to four sums, as many as have sixteen together.
+// Groups of up to four sums, as many as have sixteen together. Those of a group are `step` apart.
 struct PickedGroups {
   static constexpr int64_t kGroups = 8, kSums = 16, kLongest = 4;
 
-  int64_t base = 0;                // the first of their sums in the row
-  uint8_t sums = 0, groups = 0;    // how many
+  int64_t base = 0;              // the first of their sums in the row
+  uint8_t sums = 0, groups = 0;  // how many: half of kSums, or all, where a row has so many
+  uint8_t step = 1;
   uint8_t first[kGroups] = {};     // where a group begins, from there on
   uint8_t present[kLongest] = {};  // for each place in a group, a bit for each that is so long
 };
 
-// For groups of sums [start[i], start[i + 1]) of a piece of a row, none longer than kLongest.
-inline std::vector<PickedGroups> plan_picked_groups(std::span<const int64_t> start) {
+// For groups of positions [start[i], start[i + 1]) of a piece of a row, none longer than kLongest,
+// with `side` sums at each position: a group for each of them. Empty if fewer than four have room
+// together, most of the time.
+inline std::vector<PickedGroups> plan_picked_groups(std::span<const int64_t> start, int64_t side) {
+  constexpr int64_t kSums = PickedGroups::kSums;
   std::vector<PickedGroups> all;
-  for (size_t i = 0; i + 1 < start.size();) {
+  const auto n = static_cast<int64_t>(start.size() - 1) * side;
+  const int64_t span = (start.back() - start[0]) * side;
+  for (int64_t i = 0; i < n;) {
     PickedGroups& some = all.emplace_back();
-    const int64_t first = start[i];
-    some.base = first - start[0];
-    const auto fits = [&] {
-      return i + 1 < start.size() && some.groups < PickedGroups::kGroups &&
-             start[i + 1] - first <= PickedGroups::kSums;
-    };
-    for (; fits(); ++i, ++some.groups) {
-      some.first[some.groups] = static_cast<uint8_t>(start[i] - first);
-      for (int64_t place = 0; place < PickedGroups::kLongest; ++place)
-        if (place < start[i + 1] - start[i])
-          some.present[place] |= static_cast<uint8_t>(1u << some.groups);
+    some.step = static_cast<uint8_t>(side);
+    int64_t sums = 0;
+    for (; i < n && some.groups < PickedGroups::kGroups; ++i, ++some.groups) {
+      const int64_t* const range = &start[static_cast<size_t>(i / side)];
+      const int64_t length = range[1] - range[0];
+      if (length == 0) continue;
+      const int64_t first = (range[0] - start[0]) * side + i % side;
+      if (sums == 0) some.base = first;
+      const int64_t last = first - some.base + (length - 1) * side;
+      if (last >= kSums) break;
+      sums = last + 1;
+      some.first[some.groups] = static_cast<uint8_t>(first - some.base);
+      for (int64_t place = 0; place < length; ++place)
+        some.present[place] |= static_cast<uint8_t>(1u << some.groups);
     }
-    some.sums = static_cast<uint8_t>(start[i] - first);
+    if (some.groups == 0) return {};
+    const int64_t loaded = sums > kSums / 2 ? kSums : kSums / 2;
+    some.sums = static_cast<uint8_t>(std::min(loaded, span - some.base));
   }
+  if (static_cast<int64_t>(all.size()) * 4 > n + 3) return {};
   return all;
 }
 
