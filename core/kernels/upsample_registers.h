@@ -57,7 +57,8 @@ class UpsampleRegisters {
   // A tile of a row, channels beside each other.
   bool total_positions(const T* from, size_t tile, int64_t nv, T* out) const {
     const UpsampleAxis& w = task_.w;
-    if (!task_.channels_inner || nv < kQuad) return false;
+    if (!task_.channels_inner) return false;
+    if (nv < kQuad) return nv == 3 && total_triples(from, tile, out);
     if (w.longest <= 2 && w.factor != 1 && !suit_lanes_better(nv)) {
       const int64_t w0 = w.tiles[tile];
       const bool small = boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
@@ -158,6 +159,16 @@ class UpsampleRegisters {
       if (small) return true;
     }
     return total_lane_positions(from, tile, nv, out);
+  }
+
+  __attribute__((noinline)) bool total_triples(const T* from, size_t tile, T* out) const {
+    const UpsampleAxis& w = task_.w;
+    const UpsampleAxis::Tile piece = w.tile(tile);
+    if (w.out_stride != 3 || w.longest > 2 || piece.span < 2) return false;
+    return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
+      SOFTNPU_LEVEL::total_triples(boxes_.template small<kY, kZ>(from), w.start.data() + piece.w,
+                                   piece.n, boxes_.ahead(), out);
+    });
   }
 
   // Whether positions of nv channels, each of its own, are as one.

@@ -197,6 +197,9 @@ __attribute__((noinline)) void total_halved_rows(const BoxRows<T>& rows, const B
   rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
 }
 
+// Fewer elements than these are not worth a vector of float32 that is not full.
+constexpr int64_t kFewestExact = kLanes > 2 * kQuad ? kQuad : 6;
+
 // total_positions(), which prefetches what lies ahead of a position in pieces or all at once.
 template <bool kPieces, int kY, int kZ, class T>
 SOFTNPU_INLINE void total_each_position(const Boxes<kY, kZ, T> row, int64_t sx,
@@ -228,7 +231,7 @@ SOFTNPU_INLINE void total_each_position(const Boxes<kY, kZ, T> row, int64_t sx,
       continue;
     }
     if constexpr (kSumsExactly<T, kY * kZ>)
-      if (length == 1 || kSumsExactly<T, 2 * kY * kZ>) {
+      if (nv >= kFewestExact && (length == 1 || kSumsExactly<T, 2 * kY * kZ>)) {
         for_lanes(nv, [&](int64_t v, int64_t count) SOFTNPU_INLINED {
           prefetch_piece.template operator()<kLanes>(v);
           ExactSum total = boxes.exact_sum(v, count);
@@ -260,6 +263,32 @@ SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, cons
     total_each_position<true>(row, sx, start, n, nv, ahead, out);
   else
     total_each_position<false>(row, sx, start, n, nv, ahead, out);
+}
+
+// The same for three channels that are dense in both tensors, and two positions of `row` or more.
+// Four elements at a time: the last one is the next position's first, made again with that.
+template <int kY, int kZ, class T>
+SOFTNPU_INLINE void total_triples(const Boxes<kY, kZ, T> row, const int64_t* start, int64_t n,
+                                  Ahead ahead, T* out) {
+  constexpr int64_t kChannels = 3, kTogether = 16;
+  const auto total_from = [&](int64_t w, int64_t x) SOFTNPU_INLINED {
+    QuadSum<T> total = row.sum(x);
+    if (start[w + 1] - start[w] == 2) total.add(row.sum(x + kChannels));
+    return total.total();
+  };
+  for (int64_t w = 0; w < n; ++w, out += kChannels) {
+    const int64_t x = start[w] * kChannels;
+    if (ahead.any() && w % kTogether == 0)
+      row.from(x).prefetch_columns(ahead, start[least(w + kTogether, n)] * kChannels - x);
+    if (start[w + 1] < start[n]) [[likely]] {
+      start[w] < start[w + 1] ? store_quad(total_from(w, x), out) : store_quad(Quad{}, out);
+      continue;
+    }
+    // Nothing follows, in gradOut or in either: with the element before them.
+    T all[kQuad] = {};
+    if (start[w] < start[w + 1]) store_quad(total_from(w, x - 1), all);
+    for (int64_t v = 0; v < kChannels; ++v) out[v] = all[v + 1];
+  }
 }
 
 // A row of n totals, 4 or more, where every range of w is one element: as one position's channels.

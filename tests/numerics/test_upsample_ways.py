@@ -17,42 +17,6 @@ from tests.support.layouts import CONTIGUOUS, Layout, any_layout, place, place_o
 from tests.support.ulp import distance, same_bits
 from tests.support.upsample import Sizes, both, channels_last
 
-
-@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
-@pytest.mark.parametrize("ndhwc_order", [True, False])
-def test_channels_last_is_the_same_sum(dtype: np.dtype[Any], ndhwc_order: bool) -> None:
-    """Law: NDHWC gives the bits of NCDHW, with inputSize in either documented order."""
-    grad = sp.random_values(np.random.default_rng(34), (2, 3, 7, 12, 33), dtype)
-    plain = softnpu.upsample_nearest3d_backward(grad, [7, 12, 33], [2, 3, 4, 5, 6])
-    last = np.ascontiguousarray(np.moveaxis(grad, 1, -1))
-    size = [2, 4, 5, 6, 3] if ndhwc_order else [2, 3, 4, 5, 6]
-    out = np.empty((2, 4, 5, 6, 3), dtype)
-    softnpu.upsample_nearest3d_backward(last, [7, 12, 33], size, format="NDHWC", out=out)
-    assert same_bits(np.moveaxis(out, -1, 1).copy(), plain)
-    strided = np.moveaxis(last, -1, 1)  # NCDHW by name, channels last in memory
-    again = softnpu.upsample_nearest3d_backward(strided, [7, 12, 33], [2, 3, 4, 5, 6])
-    assert same_bits(again, plain)
-
-
-@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
-@pytest.mark.parametrize("factor", [2.0, 1.5, 1.0, 0.5, 3.3])
-@pytest.mark.parametrize("channels", [1, 2, 3, 4, 8, 9, 17, 33])
-def test_layouts_agree_whatever_fits_a_vector(
-    dtype: np.dtype[Any], factor: float, channels: int
-) -> None:
-    """Law: both layouts give the definition's sums, and the same bits, for rows of any length."""
-    rng = np.random.default_rng(36)
-    for width in (5, 16, 31):
-        inner = (3, 4, width)
-        outer = [max(1, int(size * factor)) for size in inner]
-        grad = sp.random_values(rng, (2, channels, *outer), dtype)
-        # Some sums fit float32 and some do not.
-        grad = (grad * 2.0 ** rng.integers(-6, 7, grad.shape)).astype(dtype)
-        plain, expected = both(grad, inner)
-        assert distance(plain, expected).max() <= 1
-        assert same_bits(channels_last(grad, inner), plain)
-
-
 # Sizes of gradOut and gradInput that are computed in ways of their own, at least for some types.
 WAYS: list[tuple[Sizes, Sizes]] = [
     ((4, 3, 2), (4, 3, 2)),  # planes that are one row

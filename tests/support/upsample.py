@@ -22,11 +22,12 @@ def both(grad: Array, inner: Sizes, *scales: float) -> tuple[Array, npt.NDArray[
     return got, reference.upsample_nearest3d_backward(grad, outer, size, *scales)
 
 
-def channels_last(grad: Array, inner: Sizes) -> Array:
+def channels_last(grad: Array, inner: Sizes, *scales: float) -> Array:
     """Return what the device computes for the same gradient with channels side by side."""
     last = np.ascontiguousarray(np.moveaxis(grad, 1, -1))
     size = (grad.shape[0], *inner, grad.shape[1])
-    got = softnpu.upsample_nearest3d_backward(last, grad.shape[2:], size, format="NDHWC")
+    outer = grad.shape[2:]
+    got = softnpu.upsample_nearest3d_backward(last, outer, size, *scales, format="NDHWC")
     return np.ascontiguousarray(np.moveaxis(got, -1, 1))
 
 
