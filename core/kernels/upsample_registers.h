@@ -164,7 +164,7 @@ class UpsampleRegisters {
   __attribute__((noinline)) bool total_triples(const T* from, size_t tile, T* out) const {
     const UpsampleAxis& w = task_.w;
     const UpsampleAxis::Tile piece = w.tile(tile);
-    if (w.out_stride != 3 || w.longest > 2 || piece.span < 2) return false;
+    if (w.out_stride != 3 || w.longest > 2 || piece.span < 3) return false;
     return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
       SOFTNPU_LEVEL::total_triples(boxes_.template small<kY, kZ>(from), w.start.data() + piece.w,
                                    piece.n, boxes_.ahead(), out);

@@ -265,7 +265,7 @@ SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T> row, int64_t sx, cons
     total_each_position<false>(row, sx, start, n, nv, ahead, out);
 }
 
-// The same for three channels that are dense in both tensors, and two positions of `row` or more.
+// The same for three channels that are dense in both tensors, and three positions of `row` or more.
 // Four elements at a time: the last one is the next position's first, made again with that.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_triples(const Boxes<kY, kZ, T> row, const int64_t* start, int64_t n,
