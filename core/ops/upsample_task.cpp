@@ -7,6 +7,7 @@
 
 #include "base/machine.h"
 #include "executor/recent_plans.h"
+#include "kernels/table.h"
 #include "ops/upsample_axes.h"
 
 namespace softnpu::ops {
@@ -76,6 +77,29 @@ int64_t least_bytes_to_stream(const Task& task, bool larger) {
   return std::numeric_limits<int64_t>::max();
 }
 
+// Where both tensors have one element along an axis, the axis outside it takes its place, and rows
+// get longer: 0.1 to 1 of the time. Sums keep their order: along w a box's are added up last, but
+// there is one of them, or one in each box. Few long ranges take up to 2.8 times as long in a row,
+// few that differ and are not picked from registers 1.5 times.
+void fill_axes_of_one(Task& task) {
+  const auto is_one = [](const kernels::UpsampleAxis& axis) {
+    return axis.in == 1 && axis.out == 1;
+  };
+  const auto take_place = [](kernels::UpsampleAxis& outer, kernels::UpsampleAxis& inner) {
+    std::swap(outer, inner);
+    outer.in_stride = inner.in * inner.in_stride;
+    outer.out_stride = inner.out * inner.out_stride;
+  };
+  if (is_one(task.h)) take_place(task.d, task.h);
+  const bool few_long = task.h.longest > 2 && task.h.in < 8;
+  const bool few_unlike =
+      task.h.factor == 0 && task.h.in < 32 && !kernels::active_table().picks_rows;
+  if (!is_one(task.w) || few_long || few_unlike) return;
+  if (task.d.longest > 1 && task.h.longest > 1) return;
+  take_place(task.h, task.w);
+  take_place(task.d, task.h);
+}
+
 std::shared_ptr<const Task> make_task(const Args& a) {
   const Tensor& out = *a.grad_out;
   const Tensor& in = *a.grad_input;
@@ -100,6 +124,7 @@ std::shared_ptr<const Task> make_task(const Args& a) {
       .h = axis(at.h, a.scales_h),
       .w = axis(at.w, a.scales_w),
   };
+  fill_axes_of_one(task);
   task.channels_inner = task.channels > 1 && task.out_channel_stride == 1 && task.w.out_stride != 1;
   const int64_t bytes = (out.numel() + in.numel()) * item_size(out.dtype);
   task.far = bytes >= loops::kFarBytes;

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""upsample_nearest3d_backward of tensors that are flat: what axes of one element change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from tests.support import specials as sp
+from tests.support.ulp import distance, same_bits
+from tests.support.upsample import Sizes, both, channels_last
+
+# Sizes with one element along an axis, to which the axes outside it move.
+OF_ONE: list[tuple[Sizes, Sizes]] = [
+    ((9, 37, 1), (5, 18, 1)),
+    ((6, 40, 1), (6, 80, 1)),
+    ((12, 90, 1), (12, 41, 1)),
+    ((7, 35, 1), (3, 35, 1)),
+    ((4, 12, 1), (4, 3, 1)),
+    ((15, 1, 33), (6, 1, 44)),
+    ((70, 1, 1), (33, 1, 1)),
+    ((1, 45, 1), (1, 15, 1)),
+    ((1, 1300, 1), (1, 640, 1)),
+]
+
+
+def values_of_first(grad: npt.NDArray[Any], inner: Sizes, count: int) -> npt.NDArray[Any]:
+    """Return the result's first elements where each axis of one has `count` that are like it."""
+    beside = [count if size == 1 else 1 for size in grad.shape[2:]]
+    d, h, w = (size * times for size, times in zip(inner, beside, strict=True))
+    got, _ = both(np.tile(grad, (1, 1, *beside)), (d, h, w))
+    return got[:, :, : inner[0], : inner[1], : inner[2]].copy()
+
+
+@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
+@pytest.mark.parametrize(("outer", "inner"), OF_ONE, ids=str)
+def test_axes_of_one_element(dtype: np.dtype[Any], outer: Sizes, inner: Sizes) -> None:
+    """Law: one element along an axis gives the bits that it gives with others like it."""
+    rng = np.random.default_rng(45)
+    for channels in (1, 3, 12):
+        grad = sp.random_values(rng, (2, channels, *outer), dtype)
+        grad = (grad * 2.0 ** rng.integers(-20, 21, grad.shape)).astype(dtype)
+        grad[rng.random(grad.shape) > 0.9] = -0.0
+        got, expected = both(grad, inner)
+        assert distance(got, expected).max() <= 1
+        assert same_bits(values_of_first(grad, inner, 2), got)
+        assert same_bits(channels_last(grad, inner), got)
+
+
+@pytest.mark.parametrize("dtype", [sp.FLOAT32, sp.BFLOAT16, sp.FLOAT64], ids=lambda d: d.name)
+@pytest.mark.parametrize(("outer", "inner"), OF_ONE, ids=str)
+def test_axes_of_one_element_keep_the_order(
+    dtype: np.dtype[Any], outer: Sizes, inner: Sizes
+) -> None:
+    """Law: sums whose value depends on their order, too."""
+    rng = np.random.default_rng(46)
+    terms = np.array([2.0**53, -(2.0**53), 1.0, 0.5, -3.0])
+    grad = rng.choice(terms, (1, 4, *outer)).astype(dtype)
+    assert same_bits(*(values_of_first(grad, inner, times) for times in (1, 2)))
