@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ FACTORS = {
     "x3.3": (3.3, 3.3, 3.3),
     "x8": (8.0, 8.0, 8.0),
     "x1,2,2": (1.0, 2.0, 2.0),
+    "x1,1.5,1.5": (1.0, 1.5, 1.5),
     "x2,1.5,0.5": (2.0, 1.5, 0.5),
 }
 
@@ -42,6 +44,13 @@ POWERS_OF_TWO = {
     "1M": (1, 32, 32, 32, 32),
     "16M": (2, 64, 32, 64, 64),
 }
+# Images of three channels, in rows of several hundred elements; of 16M a batch of them.
+IMAGES = {
+    "64K": (1, 3, 1, 146, 150),
+    "1M": (1, 3, 1, 590, 594),
+    "16M": (16, 3, 1, 590, 594),
+}
+FLAT = ("x1,2,2", "x1,1.5,1.5")
 
 
 @dataclass(frozen=True)
@@ -132,7 +141,7 @@ def shaped(
 def cases() -> Iterator[Case]:
     """Every factor in float32, some of them in the other types; x8 needs volumes of some size."""
     some, large = ("x2", "x1.5", "x2,1.5,0.5"), ("x8",)
-    every = tuple(name for name in FACTORS if name not in large)
+    every = tuple(name for name in FACTORS if name not in (*large, FLAT[-1]))
     for last in (False, True):
         for dtype, factors, sizes in (
             ("float32", ("x2", "x3.3"), ("1K",)),
@@ -149,5 +158,7 @@ def cases() -> Iterator[Case]:
         for size in POWERS_OF_TWO:
             even = shaped("x2", size, "float32", last, POWERS_OF_TWO)
             yield even.case("x2", size, "power-of-two")
+        for dtype, factor, size in itertools.product(("float32", "float16"), FLAT, IMAGES):
+            yield shaped(factor, size, dtype, last, IMAGES).case(factor, size, "images")
     for dtype in ("float32", "float16", "bfloat16"):
         yield shaped("x2", "64M", dtype).case("x2", "64M")
