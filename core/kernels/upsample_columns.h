@@ -90,7 +90,7 @@ class UpsampleColumns {
 #ifdef SOFTNPU_SPREAD_TOTALS
     if (w_.places.empty()) return false;
     total_short_groups(Boxes<1, 1, Stage>{totals, 0, 0}, w_.places.data() + w_.grouped[tile],
-                       w_.tile(tile).n, out);
+                       w_.tile(tile).n, NothingAhead{}, out);
     return true;
 #else
     return false;

@@ -135,7 +135,8 @@ class UpsampleRegisters {
       const UpsampleAxis::Tile piece = w.tile(tile);
       const auto* const first = groups.data() + w.grouped[tile];
       ahead.with_cache([&]<int kCache>() {
-        total_picked_rows<kCache>(rows, next, first, piece.n, piece.span, out);
+        total_picked_rows<kCache>(rows, next, task_.one_plane_ahead, first, piece.n, piece.span,
+                                  out);
       });
       return true;
     };

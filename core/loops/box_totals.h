@@ -108,11 +108,13 @@ __attribute__((noinline)) void total_doubled_rows(const BoxRows<T>& rows, const 
 
 #ifdef SOFTNPU_PICKS_QUADS
 // One row of n totals of groups of up to two: 2 times as fast for rows of 11 as through memory.
-template <int kY, int kZ, class T>
+template <int kY, int kZ, class T, class Later>
 SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
-                                       const loops::FourGroups* groups, int64_t n, T* out) {
+                                       const loops::FourGroups* groups, int64_t n,
+                                       const Later& later, T* out) {
   for (int64_t i = 0; i < n; i += kQuad, ++groups) {
     const int64_t x = groups->base, at = i + kQuad <= n ? i : n - kQuad;
+    later.some(x, loops::FourGroups::kSums);
     if constexpr (kIsCompensated<T>) {
       const QuadSum<T> a = boxes.sum(x), b = boxes.sum(x + kQuad);
       QuadSum<T> sum{pick_first({a.value, b.value}, *groups),
@@ -140,12 +142,14 @@ void total_eight_groups(const Boxes<kY, kZ, T> boxes, const loops::EightGroups& 
 }
 
 // total_short_groups() for 16-bit elements.
-template <int kY, int kZ, class T>
+template <int kY, int kZ, class T, class Later>
 SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
-                                       const loops::EightGroups* groups, int64_t n, T* out) {
+                                       const loops::EightGroups* groups, int64_t n,
+                                       const Later& later, T* out) {
   constexpr int64_t kGroups = loops::EightGroups::kGroups;
   for (int64_t i = 0; i < n; i += kGroups, ++groups) {
     const int64_t at = i + kGroups <= n ? i : n - kGroups;
+    later.some(groups->base, kLanes);
     ExactSum sum = boxes.exact_sum(groups->base, kLanes);
     sum.add_picked(*groups);
     if (sum.exact()) [[likely]]
@@ -155,14 +159,19 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
   }
 }
 
-// Rows of n totals each, from a plan of their groups.
+// Rows of n totals each, from a plan of their groups. What lies `ahead` of each group is
+// prefetched, or, where that is 0, all of the next rows with each.
 template <int kCache, class T, class Groups>
 __attribute__((noinline)) void total_picked_rows(const BoxRows<T>& rows, const BoxRows<T>& next,
-                                                 const Groups* groups, int64_t n, int64_t span,
-                                                 T* out) {
+                                                 int64_t ahead, const Groups* groups, int64_t n,
+                                                 int64_t span, T* out) {
   const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
+    if (kCache == kSecondCache && ahead != 0) {
+      const BoxesAhead<kCache, decltype(boxes)> later{boxes, ahead};
+      return total_short_groups(boxes, groups, n, later, out + r * n);
+    }
     BoxesOfNextRows<kCache, T>{next, r, rows.count}.all(span);
-    total_short_groups(boxes, groups, n, out + r * n);
+    total_short_groups(boxes, groups, n, NothingAhead{}, out + r * n);
   };
   rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
 }

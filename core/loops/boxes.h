@@ -174,7 +174,13 @@ struct BoxRows {
 };
 
 // What is prefetched while boxes are summed: all of the first n columns, or n of them from x on.
-// Here those of boxes as large, `ahead` elements behind them.
+// Here nothing,
+struct NothingAhead {
+  static constexpr int kCache = kNoCache;
+  SOFTNPU_INLINE void all(int64_t /*n*/) const {}
+  SOFTNPU_INLINE void some(int64_t /*x*/, int64_t /*n*/) const {}
+};
+// here those of boxes as large, `ahead` elements behind them.
 template <int kTheCache, class SomeBoxes>
 struct BoxesAhead {
   static constexpr int kCache = kTheCache;

@@ -44,10 +44,12 @@ SOFTNPU_INLINE Octet total_some_groups(const Boxes<kY, kZ, T>& boxes,
 }
 
 // One row of n totals.
-template <int kY, int kZ, class T>
+template <int kY, int kZ, class T, class Later>
 SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
-                                       const loops::PickedGroups* groups, int64_t n, T* out) {
+                                       const loops::PickedGroups* groups, int64_t n,
+                                       const Later& later, T* out) {
   for (int64_t i = 0; i < n; i += groups->groups, ++groups) {
+    later.some(groups->base, loops::PickedGroups::kSums);
     if constexpr (kSumsExactly<T, 2>) {
       ExactSum sum = boxes.exact_sum(groups->base, groups->sums);
       sum.pick(*groups);

@@ -36,11 +36,13 @@ SOFTNPU_INLINE void spread(Octet totals, unsigned present, int64_t n, double* ou
 }
 
 // One row of n totals.
-template <int kY, int kZ, class T>
+template <int kY, int kZ, class T, class Later>
 SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
-                                       const loops::SixteenPlaces* groups, int64_t n, T* out) {
+                                       const loops::SixteenPlaces* groups, int64_t n,
+                                       const Later& later, T* out) {
   for (int64_t i = 0; i < n; i += kLanes, ++groups) {
     const int64_t x = groups->first, left = n - i;
+    later.some(x, kLanes);
     const unsigned present = groups->present;
     const int64_t count = std::popcount(present);
     if constexpr (kIsCompensated<T>) {
