@@ -32,13 +32,12 @@ class UpsampleColumns {
 
   // out[w, v] = the sum over x of sums[x, v], for one tile and nv channels.
   void total(size_t tile, int64_t nv, Sums<kCompensated> sums, Stage* out) const {
-    const int64_t w0 = w_.tiles[tile], w1 = w_.tiles[tile + 1];
-    const int64_t* const start = w_.start.data();
-    if (nv == 1 && uniform()) return total_uniform(sums, w1 - w0, out);
+    const UpsampleAxis::Tile piece = w_.tile(tile);
+    if (nv == 1 && uniform()) return total_uniform(sums, piece.n, out);
     if (picked()) return total_picks(tile, sums, out);
-    for (int64_t w = w0; w < w1; ++w)
-      total_range(sums.from((start[w] - start[w0]) * nv), start[w + 1] - start[w], nv,
-                  out + (w - w0) * nv);
+    const int64_t* const start = w_.start.data() + piece.w;
+    for (int64_t i = 0; i < piece.n; ++i)
+      total_range(sums.from((start[i] - piece.x) * nv), start[i + 1] - start[i], nv, out + i * nv);
   }
 
   void total_uniform(Sums<kCompensated> sums, int64_t n, Stage* out) const {

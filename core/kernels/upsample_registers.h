@@ -60,11 +60,10 @@ class UpsampleRegisters {
     if (!task_.channels_inner) return false;
     if (nv < kQuad) return nv == 3 && total_triples(from, tile, out);
     if (w.longest <= 2 && w.factor != 1 && !suit_lanes_better(nv)) {
-      const int64_t w0 = w.tiles[tile];
+      const UpsampleAxis::Tile piece = w.tile(tile);
       const bool small = boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
         SOFTNPU_LEVEL::total_positions(boxes_.template small<kY, kZ>(from), w.out_stride,
-                                       w.start.data() + w0, w.tiles[tile + 1] - w0, nv,
-                                       boxes_.ahead(), out);
+                                       w.start.data() + piece.w, piece.n, nv, boxes_.ahead(), out);
       });
       if (small) return true;
     }
@@ -151,11 +150,11 @@ class UpsampleRegisters {
   // Apart from total_positions(), which is up to a tenth slower with this in it.
   __attribute__((noinline)) bool total_other_positions(const T* from, size_t tile, int64_t nv,
                                                        T* out) const {
-    const UpsampleAxis& w = task_.w;
-    const int64_t w0 = w.tiles[tile], n = w.tiles[tile + 1] - w0;
     if (is_row(nv) && !suit_lanes_better(nv)) {
+      const UpsampleAxis::Tile piece = task_.w.tile(tile);
       const bool small = boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
-        total_row(boxes_.template small<kY, kZ>(from + w0 * nv), n * nv, boxes_.ahead(), out);
+        total_row(boxes_.template small<kY, kZ>(from + piece.x * nv), piece.n * nv, boxes_.ahead(),
+                  out);
       });
       if (small) return true;
     }
@@ -188,16 +187,17 @@ class UpsampleRegisters {
                             [[maybe_unused]] int64_t nv, [[maybe_unused]] T* out) const {
 #ifdef SOFTNPU_LANE_TOTALS
     const UpsampleAxis& w = task_.w;
-    const int64_t w0 = w.tiles[tile], w1 = w.tiles[tile + 1], x0 = w.start[w0];
-    const int64_t n = (w.start[w1] - x0) * nv;
+    const UpsampleAxis::Tile piece = w.tile(tile);
+    const int64_t n = piece.span * nv;
     const int64_t side = is_row(nv) ? n : nv;
     if (side < kFewestLanes<T> || !boxes_.suit_lanes(n, side)) return false;
     const auto total = [&]<int kY, int kZ>() {
       const T* const first = boxes_.first(from);
       if (is_row(nv))
-        total_lanes<kY, kZ>(first + x0 * nv, boxes_.extent(), kOneRange, 1, n, boxes_.ahead(), out);
+        total_lanes<kY, kZ>(first + piece.x * nv, boxes_.extent(), kOneRange, 1, n, boxes_.ahead(),
+                            out);
       else
-        total_lanes<kY, kZ>(first, boxes_.extent(), w.start.data() + w0, w1 - w0, nv,
+        total_lanes<kY, kZ>(first, boxes_.extent(), w.start.data() + piece.w, piece.n, nv,
                             boxes_.ahead(), out);
     };
     if (sizeof(T) == 2 || !boxes_.if_small(total)) total.template operator()<0, 0>();

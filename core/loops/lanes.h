@@ -45,6 +45,20 @@ SOFTNPU_INLINE float add_bits(float v, float shifted, int places) {
 // a · b + c with one rounding, in software where it must be: the same bits everywhere.
 SOFTNPU_INLINE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
+#if defined(SOFTNPU_LANES) && defined(__AVX2__)
+// What eight words that are elements of type T stand for.
+template <class T>
+SOFTNPU_INLINE __m256 widen_eight(__m128i words);
+template <>
+SOFTNPU_INLINE __m256 widen_eight<f16>(__m128i words) {
+  return _mm256_cvtph_ps(words);
+}
+template <>
+SOFTNPU_INLINE __m256 widen_eight<bf16>(__m128i words) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(words), 16));
+}
+#endif
+
 #if defined(__AVX512F__)
 // The forms with a full mask are the plain instructions; gcc 12 warns of the plain intrinsics.
 constexpr int64_t kLanes = 16;
@@ -201,20 +215,9 @@ SOFTNPU_INLINE Lanes look_up(const float* table, Lanes shifted) {
   return _mm256_blendv_ps(first, second, _mm256_castsi256_ps(_mm256_slli_epi32(i, 28)));
 }
 SOFTNPU_INLINE Lanes load_lanes(const float* in) { return _mm256_loadu_ps(in); }
-// What words that are elements of type T stand for.
-template <class T>
-SOFTNPU_INLINE Lanes widen_words(__m128i words);
-template <>
-SOFTNPU_INLINE Lanes widen_words<f16>(__m128i words) {
-  return _mm256_cvtph_ps(words);
-}
-template <>
-SOFTNPU_INLINE Lanes widen_words<bf16>(__m128i words) {
-  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(words), 16));
-}
 template <class T>
 SOFTNPU_INLINE Lanes load_lanes(const T* in) {
-  return widen_words<T>(_mm_loadu_si128((const __m128i*)in));
+  return widen_eight<T>(_mm_loadu_si128((const __m128i*)in));
 }
 SOFTNPU_INLINE Lanes load_even_lanes(const float* in) {
   const __m256 mixed = _mm256_shuffle_ps(_mm256_loadu_ps(in), _mm256_loadu_ps(in + 8), 0x88);

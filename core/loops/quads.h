@@ -106,12 +106,9 @@ SOFTNPU_INLINE void store_apart(Quad v, T* out) {
 struct TwoQuads {
   Quad low, high;
 };
-SOFTNPU_INLINE __m256 widen_eight(const f16* in) {
-  return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)in));
-}
-SOFTNPU_INLINE __m256 widen_eight(const bf16* in) {
-  const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i*)in));
-  return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
+template <class T>
+SOFTNPU_INLINE __m256 load_eight(const T* in) {
+  return widen_eight<T>(_mm_loadu_si128((const __m128i*)in));
 }
 SOFTNPU_INLINE TwoQuads two_quads(__m256 floats) {
   return {(Quad)_mm256_cvtps_pd(_mm256_castps256_ps128(floats)),
@@ -120,8 +117,10 @@ SOFTNPU_INLINE TwoQuads two_quads(__m256 floats) {
 SOFTNPU_INLINE TwoQuads load_two_quads(const float* in) {
   return {load_quad(in), load_quad(in + kQuad)};
 }
-SOFTNPU_INLINE TwoQuads load_two_quads(const f16* in) { return two_quads(widen_eight(in)); }
-SOFTNPU_INLINE TwoQuads load_two_quads(const bf16* in) { return two_quads(widen_eight(in)); }
+template <class T>
+SOFTNPU_INLINE TwoQuads load_two_quads(const T* in) {
+  return two_quads(load_eight(in));
+}
 
 // The sums of up to two of the eight elements each, 0 where there are none.
 #define SOFTNPU_PICKS_QUADS 1
@@ -154,9 +153,11 @@ using Octet = double __attribute__((vector_size(64)));
 SOFTNPU_INLINE Octet load_octet(const float* in) {
   return (Octet)_mm512_cvtps_pd(_mm256_loadu_ps(in));
 }
-SOFTNPU_INLINE Octet load_octet(const f16* in) { return (Octet)_mm512_cvtps_pd(widen_eight(in)); }
-SOFTNPU_INLINE Octet load_octet(const bf16* in) { return (Octet)_mm512_cvtps_pd(widen_eight(in)); }
 SOFTNPU_INLINE Octet load_octet(const double* in) { return (Octet)_mm512_loadu_pd(in); }
+template <class T>
+SOFTNPU_INLINE Octet load_octet(const T* in) {
+  return (Octet)_mm512_cvtps_pd(load_eight(in));
+}
 SOFTNPU_INLINE void store_octet(Octet v, float* out) {
   _mm256_storeu_ps(out, _mm512_cvtpd_ps((__m512d)v));
 }

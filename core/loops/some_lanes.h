@@ -45,7 +45,7 @@ SOFTNPU_INLINE Lanes load_some(const float* in, int64_t count) {
 }
 template <class T>
 SOFTNPU_INLINE Lanes load_some(const T* in, int64_t count) {
-  return widen_words<T>(load_some_words(in, count));
+  return widen_eight<T>(load_some_words(in, count));
 }
 SOFTNPU_INLINE void store_some(Lanes v, float* out, int64_t count) {
   if (count == kLanes) return store_lanes(v, out);
