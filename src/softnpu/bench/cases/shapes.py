@@ -2,7 +2,9 @@
 """Shapes near the nominal sizes.
 
 Most are no powers of two: equal powers of two make several arrays compete for the same sets of a
-cache, which would hide the rest. The layout "power of two" measures exactly that.
+cache, which would hide the rest. The layout "power of two" measures exactly that. Nor are arrays a
+few bytes short of 256 MiB, which an allocator puts 256 MiB apart: the first cache of a Zen 4 takes
+what is as far apart for the same line, and everything takes 1.3 to 1.8 times as long.
 """
 
 MATRICES = {
@@ -14,7 +16,7 @@ MATRICES = {
     "4M": (2039, 2057),
     "8M": (2879, 2914),
     "16M": (4003, 4195),
-    "64M": (8179, 8205),
+    "64M": (8179, 8219),
     "256M": (16381, 16387),
 }
 
