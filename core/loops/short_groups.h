@@ -108,7 +108,7 @@ inline std::vector<PickedGroups> plan_picked_groups(std::span<const int64_t> sta
       if (last >= kSums) break;
       sums = last + 1;
       some.first[some.groups] = static_cast<uint8_t>(first - some.base);
-      for (int64_t place = 0; place < length; ++place)
+      for (int64_t place = 0; place < std::min(length, PickedGroups::kLongest); ++place)
         some.present[place] |= static_cast<uint8_t>(1u << some.groups);
     }
     if (some.groups == 0) return {};
