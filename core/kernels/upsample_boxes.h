@@ -172,7 +172,6 @@ class UpsampleBoxes {
 
  private:
 #ifdef SOFTNPU_LANE_TOTALS
-  static constexpr bool kHasWide = kWide > kQuad;
   // Sums of four at a time gain less: in other boxes they take 0.9 to 1.4 times as long.
   bool suit_narrow_lanes(int64_t in_box, int64_t nv) const {
     if (sizeof(T) > 2) return in_box <= 2;

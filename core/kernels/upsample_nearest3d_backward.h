@@ -34,7 +34,8 @@ struct UpsampleAxis {
   std::vector<size_t> grouped;
   std::vector<loops::FourGroups> fours;
   std::vector<loops::EightGroups> eights;
-  // Where none is longer than 4, they differ, and there are none of the former.
+  // Where none is longer than 4, and there are none of the former: ranges that differ, or channels
+  // that are joined.
   std::vector<loops::PickedGroups> groups;
   // Where none is longer than 1.
   std::vector<loops::SixteenPlaces> places;

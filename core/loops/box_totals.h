@@ -73,8 +73,9 @@ SOFTNPU_INLINE void total_doubled_row(const Boxes<kY, kZ, T>& boxes, int64_t n, 
   if constexpr (Later::kCache == kNoCache && std::is_same_v<T, float>)
     if (n >= kOctet) {
       for_steps<kOctet>(0, n, [&](int64_t i) SOFTNPU_INLINED {
-        const Octet a = boxes.sum_octet(2 * i), b = boxes.sum_octet(2 * i + kOctet);
-        store_octet(one_nan(add_neighbours(a, b)), out + i);
+        const auto a = boxes.template sum_as<Octet>(2 * i);
+        const auto b = boxes.template sum_as<Octet>(2 * i + kOctet);
+        store_octet(one_nan(add_neighbours(a.value, b.value)), out + i);
       });
       return;
     }
@@ -159,8 +160,8 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
   }
 }
 
-// Rows of n totals each, from a plan of their groups. What lies `ahead` of each group is
-// prefetched, or, where that is 0, all of the next rows with each.
+// Rows of n totals each, from a plan of their groups. What lies `ahead` of each group is prefetched
+// into the second cache; into the first, or where that is 0, all of the next rows with each.
 template <int kCache, class T, class Groups>
 __attribute__((noinline)) void total_picked_rows(const BoxRows<T>& rows, const BoxRows<T>& next,
                                                  int64_t ahead, const Groups* groups, int64_t n,

@@ -26,9 +26,12 @@ struct Boxes {
   SOFTNPU_INLINE Boxes from(int64_t x) const { return {first + x, sy, sz}; }
 
   // The sums of columns x … x + 3, in the order of add_rows().
-  SOFTNPU_INLINE QuadSum<T> sum(int64_t x) const {
-    QuadSum<T> sum{load_quad(first + x), Quad{}};
-    after_first([&](const T* row) SOFTNPU_INLINED { sum.add(load_quad(row + x)); });
+  SOFTNPU_INLINE QuadSum<T> sum(int64_t x) const { return sum_as<Quad>(x); }
+  // The same for as many columns as V has.
+  template <class V>
+  SOFTNPU_INLINE Sum<kIsCompensated<T>, V> sum_as(int64_t x) const {
+    Sum<kIsCompensated<T>, V> sum{load_as<V>(first + x), V{}};
+    after_first([&](const T* row) SOFTNPU_INLINED { sum.add(load_as<V>(row + x)); });
     return sum;
   }
 #ifdef SOFTNPU_PICKS_QUADS
@@ -44,19 +47,10 @@ struct Boxes {
   }
 #endif
 #ifdef SOFTNPU_OCTETS
-  // The same in one register.
-  SOFTNPU_INLINE Octet sum_octet(int64_t x) const {
-    Octet sum = load_octet(first + x);
-    after_first([&](const T* row) SOFTNPU_INLINED { sum = fused_add(load_octet(row + x), sum); });
-    return sum;
-  }
   // The sums of the first `count` columns from x on, kOctet at most.
   SOFTNPU_INLINE Sum<kIsCompensated<T>, Octet> sum_some(int64_t x, int64_t count) const {
-    if (count == kOctet) [[likely]] {
-      Sum<kIsCompensated<T>, Octet> sum{load_octet(first + x), Octet{}};
-      after_first([&](const T* row) SOFTNPU_INLINED { sum.add(load_octet(row + x)); });
-      return sum;
-    }
+    if (count == kOctet) [[likely]]
+      return sum_as<Octet>(x);
     Sum<kIsCompensated<T>, Octet> sum{load_some_octet(first + x, count), Octet{}};
     after_first([&](const T* row) SOFTNPU_INLINED { sum.add(load_some_octet(row + x, count)); });
     return sum;

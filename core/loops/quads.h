@@ -226,6 +226,7 @@ SOFTNPU_INLINE Lanes to_lanes(Wide a, Wide b) {
   return _mm256_set_m128(_mm256_cvtpd_ps((__m256d)b), _mm256_cvtpd_ps((__m256d)a));
 }
 #endif
+constexpr bool kHasWide = kWide > kQuad;
 
 SOFTNPU_LEVEL_END
 #endif
