@@ -98,16 +98,6 @@ int64_t piece_of_row(const T* out, bool whole, int64_t left) {
   return least(left, kPiece - kBlock + elements_before_line(out));
 }
 
-// Makes one of the tiles that follow each other in a row, up to `end`: what a row costs at its ends
-// is paid once. Returns how many they are.
-inline int64_t join_tiles(const ElementwiseLayout& l, int64_t index, int64_t end, Tile& tile) {
-  if (l.y_first || l.tile_y > 1) return 1;
-  const int64_t x = l.tiles_x == l.tiles ? index : index % l.tiles_x;
-  const int64_t joined = least(end - index, l.tiles_x - x);
-  tile.width = least(l.nx - x * l.tile_x, joined * l.tile_x);
-  return joined;
-}
-
 constexpr int64_t kFloatLine = 64 / sizeof(float);
 
 // Dense FLOAT line by line, for results that are written past the caches. All inputs are read in

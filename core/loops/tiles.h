@@ -54,6 +54,16 @@ inline Tile locate(const ElementwiseLayout& l, int64_t index) {
   return tile;
 }
 
+// Makes one of the tiles that follow each other in a row, up to `end`: what a row costs at its ends
+// is paid once. Returns how many they are.
+inline int64_t join_tiles(const ElementwiseLayout& l, int64_t index, int64_t end, Tile& tile) {
+  if (l.y_first || l.tile_y > 1) return 1;
+  const int64_t x = l.tiles_x == l.tiles ? index : index % l.tiles_x;
+  const int64_t joined = least(end - index, l.tiles_x - x);
+  tile.width = least(l.nx - x * l.tile_x, joined * l.tile_x);
+  return joined;
+}
+
 // f(0, 1, ...) with the numbers of the inputs, as constants.
 template <int kInputs, class F>
 SOFTNPU_INLINE auto with_inputs(const F& f) {

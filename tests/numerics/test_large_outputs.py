@@ -47,22 +47,24 @@ def check_call(call: Callable[..., Array], inputs: Sequence[Array], offset: int)
 
 
 @pytest.mark.parametrize("offset", [0, 1, 3, 16])
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16, np.int32, np.int8])
 def test_large_outputs_are_what_their_pieces_are(dtype: type, offset: int) -> None:
     """At any alignment: the same bits as in small calls, and nothing beside the output."""
     n = BYTES // np.dtype(dtype).itemsize + 37
     rng = np.random.default_rng(offset)
-    grad, y = (rng.standard_normal(n, dtype=np.float32).astype(dtype) for _ in range(2))
+    # Integers use a part of their type's range.
+    scale = np.float32(1 if np.dtype(dtype).kind != "i" else 20)
+    grad, y = ((scale * rng.standard_normal(n, dtype=np.float32)).astype(dtype) for _ in range(2))
     check_call(softnpu.selu_backward, [grad, y], offset)
 
 
 @pytest.mark.parametrize("width", [16, 37, 1001, 4096])
-@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16, np.int32, np.int8])
 def test_rows_of_large_outputs_may_lie_apart(dtype: type, width: int) -> None:
     """Dense rows at any alignment: the bits of their pieces, and nothing between them."""
     rows = BYTES // (3 * width)
-    values = np.random.default_rng(2).standard_normal(100_003, dtype=np.float32)
-    values[::977] = np.nan
+    values = 20 * np.random.default_rng(2).standard_normal(100_003, dtype=np.float32)
+    values[::977] = 0 if np.dtype(dtype).kind == "i" else np.nan
 
     def apart(gap: int, shift: int) -> Array:
         memory = np.resize(np.roll(values, gap), rows * (width + gap)).astype(dtype)
