@@ -185,3 +185,27 @@ torch.set_flush_denormal(False)
 print(bool(expected.all()), all(np.array_equal(result, expected) for result in results))
 """
     assert run(START + PYTORCH + source) == "True True"
+
+
+IDLE = """
+import time
+expected = run()
+
+def masks():
+    return {task: os.sched_getaffinity(int(task)) for task in os.listdir("/proc/self/task")}
+
+before = masks()
+results = []
+for _ in range(15):
+    time.sleep(0.02)  # long enough for all threads to sleep
+    results.append(run())
+print(masks() == before, all(np.array_equal(result, expected) for result in results))
+"""
+
+
+@pytest.mark.parametrize("pytorch", ["", PYTORCH], ids=["own", "PyTorch's"])
+@pytest.mark.parametrize("usable", ["all", "one"])
+def test_threads_may_use_the_same_processors_afterwards(pytorch: str, usable: str) -> None:
+    """Law: threads that leave a processor to one that was woken may come back to it."""
+    bind = "os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])" if usable == "one" else ""
+    assert run(START + bind + pytorch + IDLE) == "True True"
