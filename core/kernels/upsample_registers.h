@@ -141,7 +141,9 @@ class UpsampleRegisters {
     };
     if constexpr (kSumsExactly<T, 2>)
       if (total_picked(w.eights)) return true;
-    return total_picked(w.fours) || total_picked(w.places) || total_picked(w.groups);
+    if constexpr (std::is_same_v<T, float>)
+      if (total_picked(w.fours)) return true;
+    return total_picked(w.places) || total_picked(w.groups);
 #else
     return false;
 #endif

@@ -35,13 +35,12 @@ struct Boxes {
     return sum;
   }
 #ifdef SOFTNPU_PICKS_QUADS
-  // The same for columns x … x + 7.
+  // The same for columns x … x + 7, row by row: 0.95 to 1 of the time of four and four.
   SOFTNPU_INLINE TwoQuads sum_two(int64_t x) const {
-    TwoQuads sum = load_two_quads(first + x);
+    TwoQuads sum{load_quad(first + x), load_quad(first + x + kQuad)};
     after_first([&](const T* row) SOFTNPU_INLINED {
-      const TwoQuads term = load_two_quads(row + x);
-      sum.low = fused_add(term.low, sum.low);
-      sum.high = fused_add(term.high, sum.high);
+      sum.low = fused_add(load_quad(row + x), sum.low);
+      sum.high = fused_add(load_quad(row + x + kQuad), sum.high);
     });
     return sum;
   }

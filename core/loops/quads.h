@@ -102,25 +102,9 @@ SOFTNPU_INLINE void store_apart(Quad v, T* out) {
 }
 
 #if defined(__AVX512F__)
-// Eight elements. 16-bit ones are widened together, which is one step less.
 struct TwoQuads {
   Quad low, high;
 };
-template <class T>
-SOFTNPU_INLINE __m256 load_eight(const T* in) {
-  return widen_eight<T>(_mm_loadu_si128((const __m128i*)in));
-}
-SOFTNPU_INLINE TwoQuads two_quads(__m256 floats) {
-  return {(Quad)_mm256_cvtps_pd(_mm256_castps256_ps128(floats)),
-          (Quad)_mm256_cvtps_pd(_mm256_extractf128_ps(floats, 1))};
-}
-SOFTNPU_INLINE TwoQuads load_two_quads(const float* in) {
-  return {load_quad(in), load_quad(in + kQuad)};
-}
-template <class T>
-SOFTNPU_INLINE TwoQuads load_two_quads(const T* in) {
-  return two_quads(load_eight(in));
-}
 
 // The sums of up to two of the eight elements each, 0 where there are none.
 #define SOFTNPU_PICKS_QUADS 1
@@ -132,15 +116,6 @@ SOFTNPU_INLINE Quad add_picked(const TwoQuads& sums, const loops::FourGroups& gr
   const __m256d first = pick(sums, groups.first, groups.has_first);
   const __m256d second = pick(sums, groups.second, groups.has_second);
   return (Quad)_mm256_mask_add_pd(first, groups.has_second, first, second);
-}
-// The two apart; `absent` where there is no second one.
-SOFTNPU_INLINE Quad pick_first(const TwoQuads& sums, const loops::FourGroups& groups) {
-  return (Quad)pick(sums, groups.first, groups.has_first);
-}
-SOFTNPU_INLINE Quad pick_second(const TwoQuads& sums, const loops::FourGroups& groups,
-                                double absent) {
-  return (Quad)_mm256_mask_mov_pd(_mm256_set1_pd(absent), groups.has_second,
-                                  pick(sums, groups.second, groups.has_second));
 }
 
 // Eight float64 made of FLOAT, for rows of eight and more: the conversions take as long as four at
@@ -156,7 +131,7 @@ SOFTNPU_INLINE Octet load_octet(const float* in) {
 SOFTNPU_INLINE Octet load_octet(const double* in) { return (Octet)_mm512_loadu_pd(in); }
 template <class T>
 SOFTNPU_INLINE Octet load_octet(const T* in) {
-  return (Octet)_mm512_cvtps_pd(load_eight(in));
+  return (Octet)_mm512_cvtps_pd(widen_eight<T>(_mm_loadu_si128((const __m128i*)in)));
 }
 SOFTNPU_INLINE void store_octet(Octet v, float* out) {
   _mm256_storeu_ps(out, _mm512_cvtpd_ps((__m512d)v));
