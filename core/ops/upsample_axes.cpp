@@ -102,9 +102,6 @@ void group_picks(kernels::UpsampleAxis& axis, int64_t side, DType dtype) {
     });
     return;
   }
-  const auto groups = [&](const Tile& tile) {
-    return loops::plan_picked_groups(starts(tile), side);
-  };
   // Eight or four at a time where that is faster: as many as fit take 1.1 to 1.4 times as long, but
   // for 16-bit rows too short for eight 0.5 to 0.9 of the time of four, and for DOUBLE 0.65 to 1.1.
   const bool pairs = axis.longest == 2 && side == 1;
