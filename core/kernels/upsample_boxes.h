@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "base/machine.h"
 #include "kernels/upsample_nearest3d_backward.h"
 #include "kernels/upsample_scratch.h"
 #include "loops/boxes.h"
@@ -129,6 +130,8 @@ class UpsampleBoxes {
     const bool single = rows() * planes() == 1;
     if (sizeof(T) == 2 || nv < kManyLanes<T>) return false;
     if (!kHasWide) return kCompensated && !row && task_.w.longest == 1;
+    // On a Xeon up to 1.15 times.
+    if (kCompensated && single && task_.w.longest == 1 && machine().is_intel) return false;
     return kCompensated ? !(row && single) : !row && (single || ahead_.any());
   }
 #endif

@@ -141,7 +141,7 @@ class UpsampleRegisters {
     };
     if constexpr (kSumsExactly<T, 2>)
       if (total_picked(w.eights)) return true;
-    if constexpr (std::is_same_v<T, float>)
+    if constexpr (sizeof(T) >= sizeof(float))
       if (total_picked(w.fours)) return true;
     return total_picked(w.places) || total_picked(w.groups);
 #else

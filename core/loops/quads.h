@@ -117,6 +117,15 @@ SOFTNPU_INLINE Quad add_picked(const TwoQuads& sums, const loops::FourGroups& gr
   const __m256d second = pick(sums, groups.second, groups.has_second);
   return (Quad)_mm256_mask_add_pd(first, groups.has_second, first, second);
 }
+// The two apart; `absent` where there is no second one.
+SOFTNPU_INLINE Quad pick_first(const TwoQuads& sums, const loops::FourGroups& groups) {
+  return (Quad)pick(sums, groups.first, groups.has_first);
+}
+SOFTNPU_INLINE Quad pick_second(const TwoQuads& sums, const loops::FourGroups& groups,
+                                double absent) {
+  return (Quad)_mm256_mask_mov_pd(_mm256_set1_pd(absent), groups.has_second,
+                                  pick(sums, groups.second, groups.has_second));
+}
 
 // Eight float64 made of FLOAT, for rows of eight and more: the conversions take as long as four at
 // a time, all else half. Channels, of which there are seldom a multiple of eight, lose up to a

@@ -18,7 +18,7 @@ struct ShortGroups {
   Index first[kCount] = {}, second[kCount] = {};  // which of them a group adds
   uint8_t has_first = 0, has_second = 0;          // a bit for each group
 };
-using FourGroups = ShortGroups<4, int64_t>;   // of FLOAT, summed in float64, in two registers
+using FourGroups = ShortGroups<4, int64_t>;   // of FLOAT and DOUBLE, in two registers
 using EightGroups = ShortGroups<8, int32_t>;  // of 16-bit elements, summed in float32, in one
 
 // For groups of sums [start[i], start[i + 1]) of a piece of a row, which begins with the first of
