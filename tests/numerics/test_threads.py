@@ -115,10 +115,15 @@ def test_threads_share_channels(name: str, inner: tuple[int, int, int]) -> None:
 
 
 @pytest.mark.parametrize("name", ["float32", "float16", "float64"])
-@pytest.mark.parametrize("channels", [7, 8, 19, 33])
-def test_threads_share_narrow_volumes(name: str, channels: int) -> None:
-    """Law: volumes in rows of 2 elements have the same bits, dealt whole to threads or in parts."""
-    outer, inner = (30, 44, 2), (20, 11, 2)
+@pytest.mark.parametrize("channels", [4, 7, 8, 19, 33])
+@pytest.mark.parametrize(
+    ("outer", "inner"),
+    [((30, 44, 2), (20, 11, 2)), ((30, 40, 5), (20, 20, 2)), ((20, 30, 5), (20, 20, 4))],
+)
+def test_threads_share_narrow_volumes(
+    name: str, channels: int, outer: tuple[int, int, int], inner: tuple[int, int, int]
+) -> None:
+    """Law: volumes in short rows have the same bits, dealt whole to threads or in parts."""
     grad = sp.random_values(np.random.default_rng(75), (1, channels, *outer), np.dtype(name))
     expected = each_alone(grad, inner)
     for count in laws.THREADS:
