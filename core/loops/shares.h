@@ -126,10 +126,11 @@ class Shares {
   }
 
   void note_thread(int worker) {
-    static thread_local int noted = -1;
-    if (noted == worker) return;
-    threads_[worker].store(gettid(), std::memory_order_relaxed);
-    noted = worker;
+    static thread_local const pid_t thread = gettid();  // a system call
+    std::atomic<pid_t>& last = threads_[worker];
+    // Read alone, the line is in all threads' caches.
+    if (last.load(std::memory_order_relaxed) != thread)
+      last.store(thread, std::memory_order_relaxed);
   }
 
   // Whether the thread that dealt, worker 0, may be waiting for the calling one.
