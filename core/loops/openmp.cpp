@@ -4,11 +4,9 @@
 #include <dlfcn.h>
 
 #include <atomic>
-#include <cstdio>
-#include <fstream>
-#include <string>
 
 #include "base/main_thread.h"
+#include "base/stat_fields.h"
 
 namespace softnpu::loops {
 namespace {
@@ -16,15 +14,9 @@ namespace {
 // Whether this process was forked and has run no other program since. Its parent's team, which is
 // not there, may have worked before.
 bool was_forked() {
-  std::ifstream file("/proc/self/stat");
-  std::string line;
-  if (!std::getline(file, line)) return false;
-  const size_t name_end = line.rfind(')');
   constexpr unsigned kForkedWithoutExec = 0x40;  // the kernel's PF_FORKNOEXEC
-  unsigned flags = 0;
-  return name_end != std::string::npos &&
-         std::sscanf(line.c_str() + name_end + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
-         (flags & kForkedWithoutExec) != 0;
+  const auto flags = static_cast<unsigned>(StatFields("/proc/self/stat").number(9).value_or(0));
+  return (flags & kForkedWithoutExec) != 0;
 }
 
 std::atomic<bool> forked{false};

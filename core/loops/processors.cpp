@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loops/processors.h"
 
-#include <fcntl.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdio>
-#include <cstring>
+
+#include "base/stat_fields.h"
 
 namespace softnpu::loops {
 namespace {
@@ -16,20 +15,8 @@ namespace {
 int wanted_processor(pid_t thread) {
   std::array<char, 64> path;
   std::snprintf(path.data(), path.size(), "/proc/self/task/%d/stat", thread);
-  const int file = open(path.data(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return -1;
-  std::array<char, 1024> text;
-  const ssize_t size = read(file, text.data(), text.size() - 1);
-  close(file);
-  if (size <= 0) return -1;
-  text[static_cast<size_t>(size)] = '\0';
-  // The name, which is the second field, may have anything in it. The third is the state, the
-  // 39th the processor.
-  const char* at = std::strrchr(text.data(), ')');
-  if (at == nullptr || std::strncmp(at, ") R ", 4) != 0) return -1;
-  for (int field = 2; field < 39 && at != nullptr; ++field) at = std::strchr(at + 1, ' ');
-  int processor = -1;
-  return at != nullptr && std::sscanf(at, "%d", &processor) == 1 ? processor : -1;
+  const StatFields fields(path.data());
+  return fields.state() == 'R' ? fields.number(39).value_or(-1) : -1;
 }
 
 }  // namespace
