@@ -191,7 +191,7 @@ class RowMaker {
   }
 
   template <class Made>
-  void finish_rows(const Made* out, T* to, int64_t count) const {
+  void finish_rows(const Made* out, T* to, int64_t count) {
     const int64_t n = task_.w.in;
     if (output_.rows_touch()) return output_.write_dense(out, count * n, to);
     for (int64_t r = 0; r < count; ++r)

@@ -45,7 +45,7 @@ class UpsampleOutput {
 
   // Totals or elements of a piece of gradInput without gaps.
   template <class Made>
-  void write_dense(const Made* from, int64_t n, T* to) const {
+  void write_dense(const Made* from, int64_t n, T* to) {
     if constexpr (std::is_same_v<Made, T>) {
       if (from != to) stream(from, n, to);
     } else if (task_.stream) {
@@ -71,14 +71,16 @@ class UpsampleOutput {
   }
 
   // Once after the last row: makes them visible to other threads.
-  void finish() const {
-    if (task_.stream) finish_streaming();
+  void finish() {
+    if (!task_.stream) return;
+    lines_.flush();
+    finish_streaming();
   }
 
  private:
-  static void stream(const T* from, int64_t n, T* to) {
-    stream_out(reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(from),
-               n * static_cast<int64_t>(sizeof(T)));
+  void stream(const T* from, int64_t n, T* to) {
+    lines_.write(reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(from),
+                 n * static_cast<int64_t>(sizeof(T)));
   }
 
   template <class Made>
@@ -96,6 +98,7 @@ class UpsampleOutput {
   T* narrowed_;
   bool dense_;
   bool rows_touch_;
+  LineWriter lines_;
 };
 
 SOFTNPU_LEVEL_END

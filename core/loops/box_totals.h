@@ -6,105 +6,18 @@
 
 #include "loops/boxes.h"
 #include "loops/convert.h"
+#include "loops/doubled_totals.h"
 #include "loops/picked_totals.h"
 #include "loops/spread_totals.h"
 
 #ifdef SOFTNPU_QUADS
 SOFTNPU_LEVEL_BEGIN
 
-// fill_zero() where n is small: a call of memset() takes as long as a row of 16 totals.
-template <class T>
-SOFTNPU_INLINE void fill_short(int64_t n, T* out) {
-  constexpr int64_t kPiece = 32 / sizeof(T);
-  if (n < kPiece) return fill_zero(n, out);
-  __m256i zero = _mm256_setzero_si256();
-  asm("" : "+x"(zero));  // or gcc makes it a call of memset() again
-  for_steps<kPiece>(
-      0, n, [&](int64_t i) SOFTNPU_INLINED { _mm256_storeu_si256((__m256i*)(out + i), zero); });
-}
-
 // Calls at(i, count) for vectors of float32 that cover [0, n): whole ones, or one of n elements.
 template <class At>
 SOFTNPU_INLINE void for_lanes(int64_t n, const At& at) {
   if (n < kLanes) return at(int64_t{0}, n);
   for_steps<kLanes>(0, n, [&](int64_t i) SOFTNPU_INLINED { at(i, kLanes); });
-}
-
-// add_rows() and total_groups<2>() at once, for a row of n totals, 4 or more. Nothing leaves the
-// registers: 1.6 times as fast for rows of 60.
-template <int kY, int kZ, class T, class Later>
-SOFTNPU_INLINE void total_doubled_row(const Boxes<kY, kZ, T>& boxes, int64_t n, const Later& later,
-                                      T* out) {
-  const auto total_at = [&](int64_t i) SOFTNPU_INLINED {
-    const QuadSum<T> a = boxes.sum(2 * i), b = boxes.sum(2 * i + kQuad);
-    QuadSum<T> pairs{mix_evens(a.value, b.value), mix_evens(a.lost, b.lost)};
-    pairs.add({mix_odds(a.value, b.value), mix_odds(a.lost, b.lost)});
-    store_quad(unmix(pairs.total()), out + i);
-  };
-  if constexpr (kSumsExactly<T, 2 * kY * kZ>) {
-    constexpr int64_t kHalf = kLanes / 2;
-    const auto total_exactly_at = [&](int64_t i) SOFTNPU_INLINED {
-      ExactSum sum = boxes.exact_sum(2 * i, kLanes);
-      sum.add_neighbours();
-      if (sum.exact()) [[likely]]
-        store_evens(sum.value, out + i);
-      else
-        for_steps<kQuad>(i, i + kHalf, total_at);
-    };
-    if (n >= kHalf) {
-      later.all(2 * n);
-      int64_t i = 0;
-#if defined(__AVX512F__)
-      // Twice as many columns together: fewer shuffles, and one conversion of full width.
-      for (; i + kLanes <= n; i += kLanes) {
-        const ExactSum sum = boxes.exact_pairs(2 * i);
-        if (sum.exact()) [[likely]]
-          store_lanes(sum.value, out + i);
-        else
-          for_steps<kQuad>(i, i + kLanes, total_at);
-      }
-#endif
-      for_steps<kHalf>(i, n, total_exactly_at);
-      return;
-    }
-  }
-#ifdef SOFTNPU_OCTETS
-  // 64K elements 1.1 times as fast with one thread, 1.05 to 1.1 with two; from memory 0.9 times.
-  if constexpr (Later::kCache == kNoCache && std::is_same_v<T, float>)
-    if (n >= kOctet) {
-      for_steps<kOctet>(0, n, [&](int64_t i) SOFTNPU_INLINED {
-        const auto a = boxes.template sum_as<Octet>(2 * i);
-        const auto b = boxes.template sum_as<Octet>(2 * i + kOctet);
-        store_octet(one_nan(add_neighbours(a.value, b.value)), out + i);
-      });
-      return;
-    }
-#endif
-  // A line of each row at a time, or two: all of a long row's would wait for each other.
-  constexpr int64_t kPiece = Later::kCache == kSecondCache ? boxes.kLine : boxes.kLine / 2;
-  for_pieces_and_steps<kQuad, kPiece>(
-      n, [&](int64_t i) SOFTNPU_INLINED { later.some(2 * i, 2 * kPiece); }, total_at);
-}
-
-// The same for `count` rows whose boxes follow each other.
-template <int kCache, int kY, int kZ, class T>
-__attribute__((noinline)) void total_doubled(const Boxes<kY, kZ, T>& first, int64_t n,
-                                             int64_t count, int64_t ahead, T* out) {
-  // Field by field: a copy as a whole waits for the stores of the caller.
-  Boxes<kY, kZ, T> boxes{first.first, first.sy, first.sz};
-  const BoxesAhead<kCache, Boxes<kY, kZ, T>> later{boxes, ahead};
-  for (int64_t row = 0; row < count; ++row, boxes.first += kY * boxes.sy, out += n)
-    total_doubled_row(boxes, n, later, out);
-}
-
-// The same for boxes of any rows.
-template <int kCache, class T>
-__attribute__((noinline)) void total_doubled_rows(const BoxRows<T>& rows, const BoxRows<T>& next,
-                                                  int64_t n, T* out) {
-  const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
-    total_doubled_row(boxes, n, BoxesOfNextRows<kCache, T>{next, r, rows.count}, out + r * n);
-  };
-  rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
 }
 
 #ifdef SOFTNPU_PICKS_QUADS
@@ -153,7 +66,7 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
     later.some(groups->base, kLanes);
     ExactSum sum = boxes.exact_sum(groups->base, kLanes);
     sum.add_picked(*groups);
-    if (sum.exact()) [[likely]]
+    if (sum.rounds_to_same<T>()) [[likely]]
       store_half(sum.value, out + at);
     else
       total_eight_groups(boxes, *groups, out + at);
@@ -188,7 +101,7 @@ SOFTNPU_INLINE void total_halved(const Boxes<kY, kZ, T> boxes, int64_t span, T* 
   else
     for_lanes(span, [&](int64_t x, int64_t count) SOFTNPU_INLINED {
       const ExactSum sum = boxes.exact_sum(x, count);
-      if (sum.exact()) [[likely]]
+      if (sum.rounds_to_same<T>()) [[likely]]
         store_apart(sum.value, out + 2 * x, count);
       else
         for_steps<kQuad>(x, x + count, total_at);
@@ -246,7 +159,7 @@ SOFTNPU_INLINE void total_each_position(const Boxes<kY, kZ, T> row, int64_t sx,
           prefetch_piece.template operator()<kLanes>(v);
           ExactSum total = boxes.exact_sum(v, count);
           if (length == 2) total.add(boxes.exact_sum(v + sx, count));
-          if (!total.exact()) [[unlikely]]
+          if (!total.rounds_to_same<T>()) [[unlikely]]
             for_steps<kQuad>(v, v + count, total_at);
           else
             count == kLanes ? store_lanes(total.value, out + v)

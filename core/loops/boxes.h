@@ -223,6 +223,17 @@ struct BoxesOfNextRows {
   }
 };
 
+// fill_zero() where n is small: a call of memset() takes as long as a row of 16 totals.
+template <class T>
+SOFTNPU_INLINE void fill_short(int64_t n, T* out) {
+  constexpr int64_t kPiece = 32 / sizeof(T);
+  if (n < kPiece) return fill_zero(n, out);
+  __m256i zero = _mm256_setzero_si256();
+  asm("" : "+x"(zero));  // or gcc makes it a call of memset() again
+  for_steps<kPiece>(
+      0, n, [&](int64_t i) SOFTNPU_INLINED { _mm256_storeu_si256((__m256i*)(out + i), zero); });
+}
+
 // Where the ranges of a row begin that is as one position.
 constexpr int64_t kOneRange[] = {0, 1};
 

@@ -36,8 +36,16 @@ struct ExactSum {
     sum.add(odds(value, next.value), odds(down, next.down));
     return sum;
   }
-  // NaN is not.
-  SOFTNPU_INLINE bool exact() const { return !any(differ(value, down)); }
+  // Whether the sum in float64 is rounded to the same element of type T as this one: it is exact,
+  // or all between the two is rounded to one. NaN is not.
+  template <class T>
+  SOFTNPU_INLINE bool rounds_to_same() const {
+    if (!any(differ(value, down))) [[likely]]
+      return true;
+    if constexpr (sizeof(T) == 2)
+      return !any(differ(value, value)) && are_equal(to_words<T>(value), to_words<T>(down));
+    return false;
+  }
 
   // The sums of groups of the elements, in the lower half; of the second kind up to four each.
   SOFTNPU_INLINE void add_picked(const loops::EightGroups& groups) {
@@ -68,6 +76,9 @@ struct ExactSum {
     constexpr int kDown = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
     value = _mm512_mask_add_round_ps(value, where, value, up_term, kUp);
     down = _mm512_mask_add_round_ps(down, where, down, down_term, kDown);
+  }
+  SOFTNPU_INLINE static bool are_equal(__m256i a, __m256i b) {
+    return _mm256_cmpneq_epi16_mask(a, b) == 0;
   }
   // a[0], a[2], …, b[0], …, and the others.
   SOFTNPU_INLINE static Lanes evens(Lanes a, Lanes b) {
@@ -121,7 +132,10 @@ struct ExactSum {
     add(other.value);
   }
   SOFTNPU_INLINE void add_neighbours() { add(swap_neighbours(value)); }
-  SOFTNPU_INLINE bool exact() const { return !any(inexact); }
+  template <class T>
+  SOFTNPU_INLINE bool rounds_to_same() const {
+    return !any(inexact);
+  }
 };
 
 template <class T>

@@ -53,7 +53,7 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
     if constexpr (kSumsExactly<T, 2>) {
       ExactSum sum = boxes.exact_sum(groups->base, groups->sums);
       sum.pick(*groups);
-      if (sum.exact()) [[likely]] {
+      if (sum.rounds_to_same<T>()) [[likely]] {
         store_some(sum.value, out + i, groups->groups);
         continue;
       }

@@ -57,7 +57,7 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
       Lanes totals;
       if constexpr (kSumsExactly<T, kY * kZ>) {
         const ExactSum sum = boxes.exact_sum(x, count);
-        totals = sum.exact() ? sum.value : total_some_lanes(boxes, x, count);
+        totals = sum.rounds_to_same<T>() ? sum.value : total_some_lanes(boxes, x, count);
       } else {
         totals = total_some_lanes(boxes, x, count);
       }

@@ -139,18 +139,19 @@ def test_an_index_out_of_range_is_an_index_error(value: int, position: int) -> N
 
 
 @pytest.mark.parametrize("position", [0, 5, 77, 1200, 2239, 2240, 2430])
+@pytest.mark.parametrize("dtype", [np.int8, np.float32])
 @pytest.mark.parametrize("size", LARGE)
-def test_the_first_of_many_bad_indices_is_named(size: str, position: int) -> None:
+def test_the_first_of_many_bad_indices_is_named(size: str, dtype: type, position: int) -> None:
     """Law: so it is in large calls, wherever in a row it lies, and whichever thread finds it."""
     inner = (11, 13, 17)
-    grad, indices, outer = large(inner, np.dtype(np.float32), LARGE[size], ascending=False)
+    grad, indices, outer = large(inner, np.dtype(dtype), LARGE[size], ascending=False)
     channel = indices.shape[1] // 3
     rows = indices.reshape(indices.shape[1], -1)
     rows[channel, position] = -(position + 2)
     rows[channel + 1 :, ::7] = indices.size * 8
     rows[channel, position + 1 :] = -1
-    pooled = np.zeros(indices.shape, np.float32)
-    out = np.zeros(indices.size + GUARD, np.float32)[GUARD:].reshape(indices.shape)
+    pooled = np.zeros(indices.shape, dtype)
+    out = np.zeros(indices.size + GUARD, dtype)[GUARD:].reshape(indices.shape)
     where = ", ".join(map(str, np.unravel_index(channel * 2431 + position, indices.shape)))
     with pytest.raises(IndexError, match=rf"\[{where}\] is {-(position + 2)};"):
         softnpu.max_unpool3d_backward(grad, pooled, indices, outer, ONES, ZEROS, out=out)

@@ -245,6 +245,37 @@ def test_large_gradients_are_what_their_channels_are(
     assert same_bits(channels_last(grad, inner), whole)
 
 
+@pytest.mark.parametrize("offset", [0, 3])
+@pytest.mark.parametrize(
+    ("dtype", "inner", "megabytes"),
+    [
+        (sp.FLOAT32, (20, 44, 37), 64),
+        (sp.BFLOAT16, (20, 44, 37), 64),
+        (sp.FLOAT64, (20, 22, 37), 64),
+        (sp.FLOAT32, (20, 22, 19), 128),
+        (sp.FLOAT16, (20, 22, 19), 128),
+    ],
+    ids=str,
+)
+def test_gradients_that_no_cache_holds(
+    dtype: np.dtype[Any], inner: Sizes, megabytes: int, offset: int
+) -> None:
+    """Law: rows that fill no lines are written past the caches with nothing beside them."""
+    outer = [40, 44, 37 if inner[2] == 37 else 38]
+    block = sp.random_values(np.random.default_rng(43), (1, 16, *outer), dtype)
+    repeats = (megabytes << 20) // block.nbytes + 1
+    grad = np.concatenate([block] * repeats, axis=1)
+    expected = softnpu.upsample_nearest3d_backward(block, outer, (1, 16, *inner))
+    size = (1, 16 * repeats, *inner)
+    memory = np.ones(int(np.prod(size)) + offset + 40, dtype)
+    out = memory[offset:-40].reshape(size)
+    softnpu.upsample_nearest3d_backward(grad, outer, size, out=out)
+    for first in range(0, size[1], 16):
+        assert same_bits(out[:, first : first + 16].copy(), expected)
+    assert (memory[:offset] == 1).all()
+    assert (memory[-40:] == 1).all()
+
+
 @pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
 def test_a_large_gradient_of_rows_apart(dtype: np.dtype[Any]) -> None:
     """Law: rows of a large gradient that have gaps between them give the bits of dense ones."""
