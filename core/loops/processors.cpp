@@ -2,6 +2,7 @@
 #include "loops/processors.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -10,6 +11,8 @@
 
 namespace softnpu::loops {
 namespace {
+
+thread_local pid_t known_thread = 0;
 
 // The processor that a thread waits for, or that runs it; -1 where it wants none.
 int wanted_processor(pid_t thread) {
@@ -20,6 +23,13 @@ int wanted_processor(pid_t thread) {
 }
 
 }  // namespace
+
+pid_t this_thread() {
+  if (known_thread == 0) known_thread = gettid();
+  return known_thread;
+}
+
+void forget_this_thread() { known_thread = 0; }
 
 void step_aside_for(pid_t thread, int processors) {
   cpu_set_t usable;

@@ -8,6 +8,10 @@
 
 namespace softnpu::loops {
 
+// The calling thread's number, for which the system is asked once.
+pid_t this_thread();
+void forget_this_thread();  // in the child of a fork, whose only thread has another number
+
 // Where that thread of this process waits for the calling thread's processor, the calling one goes
 // to another, if it may use so many. Nothing of what it may use changes. 10 µs where the other does
 // not wait, 70 where it does.

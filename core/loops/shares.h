@@ -5,7 +5,6 @@
 #pragma once
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -126,7 +125,7 @@ class Shares {
   }
 
   void note_thread(int worker) {
-    static thread_local const pid_t thread = gettid();  // a system call
+    const pid_t thread = this_thread();
     std::atomic<pid_t>& last = threads_[worker];
     // Read alone, the line is in all threads' caches.
     if (last.load(std::memory_order_relaxed) != thread)

@@ -114,7 +114,11 @@ class Pool {
 
 // A forked child has no OpenMP team either, which may have worked for others before: hence a
 // handler from the start, not from the first job on.
-[[gnu::constructor]] void expect_forks() { pthread_atfork(nullptr, nullptr, forget_openmp); }
+void begin_anew() {
+  forget_openmp();
+  forget_this_thread();
+}
+[[gnu::constructor]] void expect_forks() { pthread_atfork(nullptr, nullptr, begin_anew); }
 
 }  // namespace
 
