@@ -69,6 +69,10 @@ class UpsampleBoxes {
 
   // sums[x, v] = the sum over y and z for x in [x0, x0 + nx) and nv channels.
   void sum(const T* from, int64_t x0, int64_t nx, int64_t nv, Sums<kCompensated> sums) const {
+    if (task_.channels_inner && !is_dense(nx, nv)) {
+      for (int64_t x = 0; x < nx; ++x) sum(from, x0 + x, 1, nv, sums.from(x * nv));
+      return;
+    }
 #ifdef SOFTNPU_QUADS
     if (nx * nv >= kQuad && is_dense(nx, nv) &&
         sum_in_registers(from + x0 * task_.w.out_stride, nx * nv, sums))

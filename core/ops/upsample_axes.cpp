@@ -231,7 +231,10 @@ kernels::UpsampleAxis make_axis(int64_t in, int64_t out) {
 
 void group_channels(kernels::UpsampleNearest3dBackwardTask& task, int threads) {
   constexpr int64_t kFewest = 128;  // of a group
-  if (!task.channels_inner) return;
+  // Sums of a few elements take as long with gaps between positions as two threads gain.
+  const int64_t terms = task.d.longest * task.h.longest * task.w.longest;
+  const int64_t few = item_size(task.dtype) == 2 ? 8 : 2;
+  if (!task.channels_inner || terms <= few) return;
   while (task.rows() < 2 * threads && task.rows() % threads != 0 && task.channels % 2 == 0 &&
          task.channels >= 2 * kFewest) {
     task.channels /= 2;
