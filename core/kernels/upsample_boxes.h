@@ -69,16 +69,17 @@ class UpsampleBoxes {
 
   // sums[x, v] = the sum over y and z for x in [x0, x0 + nx) and nv channels.
   void sum(const T* from, int64_t x0, int64_t nx, int64_t nv, Sums<kCompensated> sums) const {
-    if (task_.channels_inner && !is_dense(nx, nv)) {
+    const bool dense = is_dense(nx, nv);
+    if (task_.channels_inner && !dense) {
       for (int64_t x = 0; x < nx; ++x) sum(from, x0 + x, 1, nv, sums.from(x * nv));
       return;
     }
 #ifdef SOFTNPU_QUADS
-    if (nx * nv >= kQuad && is_dense(nx, nv) &&
+    if (nx * nv >= kQuad && dense &&
         sum_in_registers(from + x0 * task_.w.out_stride, nx * nv, sums))
       return;
 #endif
-    if (kDirect && is_dense(nx, nv))
+    if (kDirect && dense)
       sum_of<true>(from, x0, nx, nv, sums);
     else
       sum_of<false>(from, x0, nx, nv, sums);
@@ -250,15 +251,12 @@ class UpsampleBoxes {
   }
 #endif
 
-  // The row as dense values of type Stage: converted or gathered into `buffer`.
+  // The row as dense values of type Stage: converted or, of one channel, gathered into `buffer`.
   const Stage* staged_row(const T* in, int64_t nx, int64_t nv, Stage* buffer) const {
-    const int64_t sx = task_.w.out_stride, sv = task_.out_channel_stride;
-    if (is_dense(nx, nv)) {
+    if (is_dense(nx, nv))
       load_dense(in, nx * nv, buffer);
-      return buffer;
-    }
-    for (int64_t x = 0; x < nx; ++x)
-      for (int64_t v = 0; v < nv; ++v) buffer[x * nv + v] = widen(in[x * sx + v * sv]);
+    else
+      for (int64_t x = 0; x < nx; ++x) buffer[x] = widen(in[x * task_.w.out_stride]);
     return buffer;
   }
 

@@ -246,8 +246,7 @@ class RowMaker {
   // while pieces of the range pass through.
   void sum_long_range(const T* from, int64_t w, Stage* out) {
     const int64_t begin = task_.w.start[w], end = task_.w.start[w + 1];
-    // Of channels in groups, the next position's do not follow at once.
-    const int64_t piece = boxes_.is_dense(2, nv_) ? kUpsampleTile / nv_ : 1;
+    const int64_t piece = kUpsampleTile / nv_;
     const Sums<kCompensated> sums = scratch_.sums, open = scratch_.open;
     if (task_.prefetches) boxes_.prefetch_next_rows();
     for (int64_t x0 = begin; x0 < end; x0 += piece) {

@@ -16,11 +16,17 @@
 
 SOFTNPU_LEVEL_BEGIN
 
+// How many elements lie before the next line of `to`.
+template <class T>
+SOFTNPU_INLINE int64_t elements_before_line(const T* to) {
+  return static_cast<int64_t>(-reinterpret_cast<uintptr_t>(to) & 63) /
+         static_cast<int64_t>(sizeof(T));
+}
+
 inline void stream_out(std::byte* to, const std::byte* from, int64_t bytes) {
 #if defined(__x86_64__)
   constexpr int64_t kLine = 64;
-  int64_t head = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(to) & (kLine - 1));
-  if (head > bytes) head = bytes;
+  const int64_t head = least(elements_before_line(to), bytes);
   std::memcpy(to, from, static_cast<size_t>(head));
   int64_t at = head;
   for (; at + kLine <= bytes; at += kLine) {
@@ -74,8 +80,7 @@ class LineWriter {
   }
   // How many bytes of the piece lie before its first line.
   static int64_t copy_head(std::byte* to, const std::byte* from, int64_t bytes) {
-    const auto before = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(to) & (kLine - 1));
-    const int64_t count = least(before, bytes);
+    const int64_t count = least(elements_before_line(to), bytes);
     std::memcpy(to, from, static_cast<size_t>(count));
     return count;
   }
@@ -88,18 +93,10 @@ class LineWriter {
 inline void stream_zero(std::byte* to, int64_t bytes) {
   constexpr int64_t kPiece = 512;
   alignas(64) static constexpr std::byte kZero[kPiece] = {};
-  int64_t at = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(to) & 63);
-  if (at > bytes) at = bytes;
+  int64_t at = least(elements_before_line(to), bytes);
   std::memset(to, 0, static_cast<size_t>(at));
   for (; at + kPiece <= bytes; at += kPiece) stream_out(to + at, kZero, kPiece);
   stream_out(to + at, kZero, bytes - at);
-}
-
-// How many elements lie before the next line of `to`.
-template <class T>
-SOFTNPU_INLINE int64_t elements_before_line(const T* to) {
-  return static_cast<int64_t>(-reinterpret_cast<uintptr_t>(to) & 63) /
-         static_cast<int64_t>(sizeof(T));
 }
 
 // One block of whole lines, both sides aligned.
