@@ -104,7 +104,29 @@ def test_the_budget_ends_a_case_but_not_before_the_least_rounds() -> None:
     slow = measure({"a": machine.side("a", 10.0)}, plan, machine.settle)
     assert slow["a"].rounds == 8
     quick = measure({"a": machine.side("a", 0.1)}, plan, machine.settle)
-    assert quick["a"].rounds == 20
+    assert quick["a"].rounds == 12  # each with a call that leads in
+
+
+def test_each_side_runs_for_a_while_before_a_round() -> None:
+    """As long as the plan says, whole calls, and one where that is longer; none of it counts."""
+    machine = Machine()
+    seen: dict[str, list[float]] = {"short": [], "long": []}
+    calls = {"short": machine.side("short", 0.4), "long": machine.side("long", 3.0)}
+
+    def watched(name: str) -> Side:
+        def side(count: int) -> float:
+            seen[name].append(machine.now)
+            return calls[name](count)
+
+        return side
+
+    plan = Plan(budget=0, min_rounds=4, max_rounds=4, lead_in=1.0)
+    timings = measure({name: watched(name) for name in seen}, plan, machine.settle)
+    calibration = 3
+    assert len(seen["short"]) == calibration + 4 * (3 + 1)
+    assert len(seen["long"]) == calibration + 4 * (1 + 1)
+    assert timings["short"].median == pytest.approx(0.4)
+    assert timings["long"].median == pytest.approx(3.0)
 
 
 def test_no_garbage_is_collected_meanwhile() -> None:
