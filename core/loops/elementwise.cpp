@@ -96,8 +96,11 @@ bool has_one_type(const ElementwiseLayout& l) {
 // Where so many bytes of operands are taken to lie; the output has `elements`.
 void set_far(ElementwiseLayout& l, int64_t bytes, int64_t elements) {
   const int64_t output = elements * item_size(l.dtype[l.operands - 1]);
-  const int64_t kept = thread_count() == 1 ? 0 : std::min(output, kKeptOutputBytes);
-  l.far = l.has_dense_rows() ? bytes - kept >= kFarBytes : bytes >= kFarStridedBytes;
+  const auto all_but_kept = [&] {
+    return bytes - (usable_threads() == 1 ? 0 : std::min(output, kKeptOutputBytes));
+  };
+  l.far = l.has_dense_rows() ? bytes >= kFarBytes && all_but_kept() >= kFarBytes
+                             : bytes >= kFarStridedBytes;
   if (bytes >= kNearBytes && !l.far) l.order = Order::turning;
   if (!l.far) return;
   const bool is_float = l.dtype[0] == DType::f32;
@@ -124,7 +127,7 @@ struct TransposedTiles {
 bool would_share_lines(const ElementwiseLayout& l, int64_t bytes) {
   constexpr int64_t kFewBytes = int64_t{4} << 20;
   const int out = l.operands - 1;
-  if (l.far || l.sx[out] == 1 || l.sy[out] != 1 || thread_count() == 1) return false;
+  if (l.far || l.sx[out] == 1 || l.sy[out] != 1 || usable_threads() == 1) return false;
   if (!has_one_type(l)) return false;
   if (l.step(out) % 64 == 0) return l.ny <= 128 * item_size(l.dtype[out]);
   return l.ny <= (bytes <= kFewBytes ? 1024 : 512);

@@ -37,6 +37,9 @@ std::atomic<int> default_threads() {
 
 std::atomic<int>& wanted_threads() { return made_once<default_threads>(); }
 
+// Fewer threads than before would end the others, so OpenMP's own setting is kept to.
+int team_of(const OpenMp& openmp, int workers) { return std::min(workers, openmp.most_threads()); }
+
 // One job at a time, on threads of its own or on an OpenMP runtime's.
 class Pool {
  public:
@@ -50,8 +53,7 @@ class Pool {
       run_on_own_threads(number, job, workers);
       return true;
     }
-    // Fewer threads than before would end the others, so its own setting is kept to.
-    const int team = std::min(workers, openmp->most_threads());
+    const int team = team_of(*openmp, workers);
     if (team <= 1) return false;
     shares_.deal(number, job, team);
     run_on(*openmp, number, team);
@@ -123,6 +125,10 @@ void begin_anew() {
 }  // namespace
 
 int thread_count() { return wanted_threads().load(std::memory_order_relaxed); }
+int usable_threads() {
+  const OpenMp* const openmp = borrowed_openmp();
+  return openmp == nullptr ? thread_count() : team_of(*openmp, thread_count());
+}
 void set_thread_count(int count) { wanted_threads() = std::clamp(count, 1, kMostThreads); }
 
 void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body, Order order) {

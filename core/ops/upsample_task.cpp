@@ -107,6 +107,11 @@ void fill_axes_of_one(Task& task) {
   take_place(task.d, task.h);
 }
 
+// How many threads a task is shared by. Of a small one, to ask takes longer than it would gain.
+int threads_of(const Tensor& out) {
+  return out.numel() >= 2 * loops::kGrain ? loops::usable_threads() : 1;
+}
+
 std::shared_ptr<const Task> make_task(const Args& a) {
   const Tensor& out = *a.grad_out;
   const Tensor& in = *a.grad_input;
@@ -141,7 +146,7 @@ std::shared_ptr<const Task> make_task(const Args& a) {
   task.one_plane_ahead = one_plane_ahead(task, bytes);
   task.one_plane = task.one_plane_ahead != 0 || prefetches_one_plane(task, bytes);
   task.stream = bytes >= least_bytes_to_stream(task, in.numel() > out.numel());
-  if (out.numel() >= 2 * loops::kGrain) group_channels(task, loops::thread_count());
+  group_channels(task, threads_of(out));
   plan_row_steps(task);
   return std::make_shared<const Task>(std::move(task));
 }
@@ -155,7 +160,7 @@ PlanKey task_key(const Args& a) {
   }
   key.add(static_cast<int64_t>(a.grad_out->dtype));
   key.add(static_cast<int64_t>(a.grad_out->format));
-  key.add(int64_t{loops::thread_count()});
+  key.add(int64_t{threads_of(*a.grad_out)});
   for (double scale : {a.scales_d, a.scales_h, a.scales_w}) key.add(scale);
   return key;
 }
