@@ -71,6 +71,8 @@ struct alignas(64) UpsampleNearest3dBackwardTask {
   bool one_plane = false;    // boxes of one plane are prefetched, too
   // How many elements ahead, where all are of one plane; 0 for what the next rows need.
   int64_t one_plane_ahead = 0;
+  // Small boxes of all of a plane are prefetched some planes ahead, as large ones are.
+  bool planes_ahead = false;
   bool stream = false;  // write past the caches
 
   // Volumes of an n: one for each channel, or for each group of channels that are side by side.
