@@ -158,14 +158,18 @@ class UpsampleBoxes {
     const int64_t sy = task_.h.out_stride, sz = task_.d.out_stride;
     return {from + z0_ * sz, sy, sz, planes(), task_.h.start.data() + h, count};
   }
+  // Where the planes begin of which the next plane of gradInput is made, or the next slice's first.
+  const T* next_planes_of(const T* from) const {
+    const int64_t slice = next_d() == 0 ? task_.slice_stride_out() : 0;
+    return from + slice + task_.d.start[next_d()] * task_.d.out_stride;
+  }
   // Those of the rows that are made after these: of the same planes, the next ones or the next
   // slice's.
   BoxRows<T> next_rows(const T* from, int64_t h, int64_t count) const {
-    const UpsampleAxis &d = task_.d, &y = task_.h;
+    const UpsampleAxis& y = task_.h;
     BoxRows<T> rows = box_rows(from, h + count, least(y.in - h - count, at_once_));
     if (h + count < y.in) return rows;
-    const int64_t slice = next_d() == 0 ? task_.slice_stride_out() : 0;
-    rows.first = from + slice + d.start[next_d()] * d.out_stride;
+    rows.first = next_planes_of(from);
     rows.planes = next_planes();
     rows.start = y.start.data();
     rows.count = least(y.in, at_once_);

@@ -73,6 +73,8 @@ struct alignas(64) UpsampleNearest3dBackwardTask {
   int64_t one_plane_ahead = 0;
   // Small boxes of all of a plane are prefetched some planes ahead, as large ones are.
   bool planes_ahead = false;
+  // Both halves of the next planes are prefetched at a time, where all ranges are alike.
+  bool halves_ahead = false;
   bool stream = false;  // write past the caches
 
   // Volumes of an n: one for each channel, or for each group of channels that are side by side.

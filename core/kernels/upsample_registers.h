@@ -78,6 +78,11 @@ class UpsampleRegisters {
 #ifdef SOFTNPU_QUADS
   bool total_equal_rows(const T* from, int64_t n, int64_t h, int64_t count, T* out) {
     if (!boxes_.take_rows(h)) return false;
+    if (task_.halves_ahead)
+      return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
+        total_doubled_and_halves_ahead(boxes_.template small<kY, kZ>(from), n, h, count, task_.h.in,
+                                       boxes_.next_planes_of(from), out);
+      });
     return boxes_.ahead().any() ? total_far_boxes(from, n, count, out)
                                 : total_equal_boxes<kNoCache>(from, n, count, out);
   }

@@ -97,6 +97,23 @@ __attribute__((noinline)) void total_doubled(const Boxes<kY, kZ, T>& first, int6
     total_doubled_row(boxes, n, later, out);
 }
 
+// The same for rows `row` … row + count of `rows` in all, while rows of the next planes, which
+// begin at `next`, are prefetched: in turn one of their first half and one of their second. What is
+// read of two pages at a time comes sooner than what is read of one.
+template <int kY, int kZ, class T>
+__attribute__((noinline)) void total_doubled_and_halves_ahead(const Boxes<kY, kZ, T>& first,
+                                                              int64_t n, int64_t row, int64_t count,
+                                                              int64_t rows, const T* next, T* out) {
+  Boxes<kY, kZ, T> boxes{first.first, first.sy, first.sz};
+  const int64_t step = kY * boxes.sy, half = (rows + 1) / 2;
+  for (const int64_t end = row + count; row < end; ++row, boxes.first += step, out += n) {
+    const int64_t ahead = row % 2 * half + row / 2;
+    Boxes<kY, kZ, T>{next + ahead * step, boxes.sy, boxes.sz}.template prefetch_rows<kSecondCache>(
+        0, 2 * n);
+    total_doubled_row(boxes, n, NothingAhead{}, out);
+  }
+}
+
 // The same for boxes of any rows.
 template <int kCache, class T>
 __attribute__((noinline)) void total_doubled_rows(const BoxRows<T>& rows, const BoxRows<T>& next,

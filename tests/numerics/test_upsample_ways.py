@@ -247,21 +247,27 @@ def test_large_gradients_are_what_their_channels_are(
 
 @pytest.mark.parametrize("offset", [0, 3])
 @pytest.mark.parametrize(
-    ("dtype", "inner", "megabytes"),
+    ("dtype", "outer", "inner", "megabytes"),
     [
-        (sp.FLOAT32, (20, 44, 37), 64),
-        (sp.BFLOAT16, (20, 44, 37), 64),
-        (sp.FLOAT64, (20, 22, 37), 64),
-        (sp.FLOAT32, (20, 22, 19), 128),
-        (sp.FLOAT16, (20, 22, 19), 128),
+        (sp.FLOAT32, (40, 44, 37), (20, 44, 37), 64),
+        (sp.BFLOAT16, (40, 44, 37), (20, 44, 37), 64),
+        (sp.FLOAT64, (40, 44, 37), (20, 22, 37), 64),
+        (sp.FLOAT32, (40, 44, 38), (20, 22, 19), 128),
+        (sp.FLOAT16, (40, 44, 38), (20, 22, 19), 128),
+        # What comes next is read in halves, of an odd number of rows.
+        (sp.FLOAT32, (20, 62, 66), (10, 31, 33), 128),
+        (sp.FLOAT16, (20, 90, 74), (10, 45, 37), 128),
+        (sp.BFLOAT16, (10, 62, 148), (10, 31, 74), 128),
     ],
     ids=str,
 )
 def test_gradients_that_no_cache_holds(
-    dtype: np.dtype[Any], inner: Sizes, megabytes: int, offset: int
+    dtype: np.dtype[Any], outer: Sizes, inner: Sizes, megabytes: int, offset: int
 ) -> None:
-    """Law: rows that fill no lines are written past the caches with nothing beside them."""
-    outer = [40, 44, 37 if inner[2] == 37 else 38]
+    """Law: a gradient has the bits of its parts, whatever is prefetched and however it is written.
+
+    Rows that fill no lines are written past the caches with nothing beside them.
+    """
     block = sp.random_values(np.random.default_rng(43), (1, 16, *outer), dtype)
     repeats = (megabytes << 20) // block.nbytes + 1
     grad = np.concatenate([block] * repeats, axis=1)
