@@ -96,11 +96,10 @@ bool has_one_type(const ElementwiseLayout& l) {
 // Where so many bytes of operands are taken to lie; the output has `elements`.
 void set_far(ElementwiseLayout& l, int64_t bytes, int64_t elements) {
   const int64_t output = elements * item_size(l.dtype[l.operands - 1]);
-  const auto all_but_kept = [&] {
-    return bytes - (usable_threads() == 1 ? 0 : std::min(output, kKeptOutputBytes));
-  };
-  l.far = l.has_dense_rows() ? bytes >= kFarBytes && all_but_kept() >= kFarBytes
-                             : bytes >= kFarStridedBytes;
+  // Small calls do not ask for the threads.
+  const bool keeps = bytes >= kFarBytes && usable_threads() > 1;
+  const int64_t kept = keeps ? std::min(output, kKeptOutputBytes) : 0;
+  l.far = l.has_dense_rows() ? bytes - kept >= kFarBytes : bytes >= kFarStridedBytes;
   if (bytes >= kNearBytes && !l.far) l.order = Order::turning;
   if (!l.far) return;
   const bool is_float = l.dtype[0] == DType::f32;

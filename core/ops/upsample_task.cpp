@@ -64,13 +64,17 @@ int64_t one_plane_ahead(const Task& task, int64_t bytes) {
   return std::max((task.into_second ? 16384 : 8192) / item, task.h.longest * task.h.out_stride);
 }
 
+// What the planes of a box take, all of their rows.
+int64_t bytes_of_planes(const Task& task) {
+  return task.d.longest * task.d.out_stride * item_size(task.dtype);
+}
+
 // Whether planes of gradOut are so small that the next ones are needed before a Xeon has read them:
 // from memory 0.53 to 1 of the time, of 2 KB and more, and in the shared cache, 0.9 to 1.1. On a
 // Zen 4 up to 1.4 times, see RowMaker.
 bool prefetches_planes_ahead(const Task& task, int64_t bytes) {
   constexpr int64_t kSmall = 2048;
-  const int64_t planes = task.d.longest * task.d.out_stride * item_size(task.dtype);
-  return machine().is_intel && bytes >= 2 * loops::kFarBytes && planes < kSmall;
+  return machine().is_intel && bytes >= 2 * loops::kFarBytes && bytes_of_planes(task) < kSmall;
 }
 
 // Whether both halves of the next planes are prefetched at a time where w is doubled. On a Xeon
@@ -78,11 +82,10 @@ bool prefetches_planes_ahead(const Task& task, int64_t bytes) {
 // the shared cache. Not measured elsewhere.
 bool prefetches_halves(const Task& task, int64_t bytes) {
   constexpr int64_t kLeast = int64_t{20} << 10, kMost = int64_t{80} << 10;
-  const int64_t item = item_size(task.dtype);
-  const int64_t planes = task.d.longest * task.d.out_stride * item;
+  const int64_t planes = bytes_of_planes(task);
   const bool alike = task.d.factor > 0 && task.h.factor > 0 && task.w.factor == 2;
-  return machine().is_intel && bytes >= 8 * loops::kFarBytes && alike && item < 8 &&
-         !task.channels_inner && planes >= kLeast && planes <= kMost;
+  return machine().is_intel && bytes >= 8 * loops::kFarBytes && alike &&
+         item_size(task.dtype) < 8 && !task.channels_inner && planes >= kLeast && planes <= kMost;
 }
 
 // The same for writing past the caches. A result that is smaller than gradOut gains later, and with
@@ -133,7 +136,7 @@ int threads_of(const Tensor& out) {
   return out.numel() >= 2 * loops::kGrain ? loops::usable_threads() : 1;
 }
 
-std::shared_ptr<const Task> make_task(const Args& a) {
+std::shared_ptr<const Task> make_task(const Args& a, int threads) {
   const Tensor& out = *a.grad_out;
   const Tensor& in = *a.grad_input;
   const Axes at = axes_of(out);
@@ -169,13 +172,13 @@ std::shared_ptr<const Task> make_task(const Args& a) {
   task.planes_ahead = prefetches_planes_ahead(task, bytes);
   task.halves_ahead = prefetches_halves(task, bytes);
   task.stream = bytes >= least_bytes_to_stream(task, in.numel() > out.numel());
-  group_channels(task, threads_of(out));
+  group_channels(task, threads);
   plan_row_steps(task);
   return std::make_shared<const Task>(std::move(task));
 }
 
 // All that a task depends on.
-PlanKey task_key(const Args& a) {
+PlanKey task_key(const Args& a, int threads) {
   PlanKey key(UpsampleNearest3dBackward::kTraits.name);
   for (const Tensor* tensor : {&*a.grad_out, &*a.grad_input}) {
     key.add(tensor->sizes);
@@ -183,7 +186,7 @@ PlanKey task_key(const Args& a) {
   }
   key.add(static_cast<int64_t>(a.grad_out->dtype));
   key.add(static_cast<int64_t>(a.grad_out->format));
-  key.add(int64_t{threads_of(*a.grad_out)});
+  key.add(int64_t{threads});
   for (double scale : {a.scales_d, a.scales_h, a.scales_w}) key.add(scale);
   return key;
 }
@@ -196,10 +199,11 @@ bool is_worth_keeping(const Task& task) { return task.d.in + task.h.in + task.w.
 // Tasks are kept: to make one takes 0.15 to 0.25 us, and every core has one that it knows in its
 // cache. 64K elements take 0.9 of the time.
 std::shared_ptr<const Task> upsample_task(const Args& a) {
-  const PlanKey key = task_key(a);
+  const int threads = threads_of(*a.grad_out);
+  const PlanKey key = task_key(a, threads);
   auto task = std::static_pointer_cast<const Task>(find_recent(key));
   if (!task) {
-    task = make_task(a);
+    task = make_task(a, threads);
     if (is_worth_keeping(*task)) keep_recent(key, task);
   }
   return task;

@@ -110,21 +110,12 @@ def test_the_budget_ends_a_case_but_not_before_the_least_rounds() -> None:
 def test_each_side_runs_for_a_while_before_a_round() -> None:
     """As long as the plan says, whole calls, and one where that is longer; none of it counts."""
     machine = Machine()
-    seen: dict[str, list[float]] = {"short": [], "long": []}
-    calls = {"short": machine.side("short", 0.4), "long": machine.side("long", 3.0)}
-
-    def watched(name: str) -> Side:
-        def side(count: int) -> float:
-            seen[name].append(machine.now)
-            return calls[name](count)
-
-        return side
-
+    sides = {"short": machine.side("short", 0.4), "long": machine.side("long", 3.0)}
     plan = Plan(budget=0, min_rounds=4, max_rounds=4, lead_in=1.0)
-    timings = measure({name: watched(name) for name in seen}, plan, machine.settle)
+    timings = measure(sides, plan, machine.settle)
     calibration = 3
-    assert len(seen["short"]) == calibration + 4 * (3 + 1)
-    assert len(seen["long"]) == calibration + 4 * (1 + 1)
+    assert machine.ran.count("short") == calibration + 4 * (3 + 1)
+    assert machine.ran.count("long") == calibration + 4 * (1 + 1)
     assert timings["short"].median == pytest.approx(0.4)
     assert timings["long"].median == pytest.approx(3.0)
 
