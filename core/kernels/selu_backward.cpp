@@ -2,6 +2,8 @@
 // selu_backward: gradInput = gradOutput · selu'(x), from the forward's output y.
 #include "kernels/selu_backward.h"
 
+#include <cmath>
+
 #include "kernels/kernels.h"
 #include "loops/integer_rows.h"
 #include "loops/walk.h"
@@ -19,8 +21,8 @@ struct FromResult {
 
 // In float32, within 2 units in the last place, and 2.5 times as fast in cache as in float64. Near
 // -lambda · alpha, where y + lambda · alpha cancels, adding the constant's first part is exact, and
-// the second part brings the bits that are left. Of INT8, no exact result is nearer to a whole
-// number than 0.002, and none is off by more than 0.00002: the one toward zero is the same.
+// the second part brings the bits that are left. Of INT8, no exact result but 0 is nearer to a
+// whole number than 0.002, and none is off by more than 0.00002: the one toward zero is the same.
 struct FromResultInFloat {
   float lambda, high, low;
 
@@ -36,15 +38,36 @@ struct FromResultInFloat {
   }
 };
 
+// Of INT8, in whole numbers, which takes 0.35 to 0.5 of the time: gradOutput · c is gradOutput +
+// gradOutput · (c - 1), whose second part is rounded down in the high half of a product. There the
+// constant is off by 2^-16 at most, the product by 0.00195: less than the 0.002 above.
+struct FromResultInWholeNumbers {
+  int16_t lambda_part, lambda_alpha_part;
+
+  explicit FromResultInWholeNumbers(const SeluBackwardNumbers& c)
+      : lambda_part(part(c.lambda)), lambda_alpha_part(part(c.lambda_alpha)) {}
+
+  static int16_t part(double c) { return static_cast<int16_t>(std::lround((c - 1) * 32768)); }
+
+  SOFTNPU_INLINE int16_t operator()(int16_t grad, int16_t y) const {
+    const int16_t twice = static_cast<int16_t>(2 * grad);
+    const int16_t factor = y >= 0 ? lambda_part : lambda_alpha_part;
+    const int16_t part = static_cast<int16_t>((int32_t{twice} * int32_t{factor}) >> 16);
+    const int16_t below = static_cast<int16_t>(grad + part + (y >= 0 ? 0 : grad * y));
+    // None is whole but 0: the number toward zero is one more.
+    return static_cast<int16_t>(below + (below < 0));
+  }
+};
+
 }  // namespace
 
 void selu_backward(const ElementwiseLayout& layout, std::byte* const* origins, const void* numbers,
                    int64_t begin, int64_t end) {
   const auto& c = *static_cast<const SeluBackwardNumbers*>(numbers);
-  const FromResultInFloat formula(c);
-  if (layout.dtype[0] == DType::i8 && try_integers<2, int8_t>(layout, origins, formula, begin, end))
+  if (layout.dtype[0] == DType::i8 &&
+      try_integers<2, int8_t>(layout, origins, FromResultInWholeNumbers(c), begin, end))
     return;
-  walk<2, float>(layout, origins, formula, begin, end);
+  walk<2, float>(layout, origins, FromResultInFloat(c), begin, end);
 }
 
 void selu_backward_int32(const ElementwiseLayout& layout, std::byte* const* origins,

@@ -29,6 +29,9 @@ SOFTNPU_INLINE void narrow(double v, double& out) { out = v; }
 SOFTNPU_INLINE void narrow(float v, Complex<float>& out) { out = {v, 0.0f}; }
 SOFTNPU_INLINE void narrow(float v, Complex<double>& out) { out = {v, 0.0}; }
 SOFTNPU_INLINE void narrow(float v, int8_t& out) { out = saturate<int8_t>(v, -128.0f, 127.0f); }
+SOFTNPU_INLINE void narrow(int16_t v, int8_t& out) {
+  out = saturate<int8_t, int16_t>(v, -128, 127);
+}
 SOFTNPU_INLINE void narrow(double v, int32_t& out) {
   out = saturate<int32_t>(v, -2147483648.0, 2147483647.0);
 }

@@ -12,21 +12,24 @@ SOFTNPU_LEVEL_BEGIN
 template <class Formula, class T, class... In>
 SOFTNPU_INLINE void integers(const Formula formula, int64_t n, T* out, const In*... in) {
   SOFTNPU_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) narrow(formula(widen(in[i])...), out[i]);
+  for (int64_t i = 0; i < n; ++i) narrow(formula(in[i]...), out[i]);
 }
 
+// Line by line past the caches, while lines of the inputs further on are prefetched: on a Xeon
+// INT32 takes 0.6 to 0.75 of the time of pieces of 512 elements with nothing prefetched, INT8 0.5
+// to 1.
 template <class Formula, class T, class... In>
-void stream_integers(const Formula formula, int64_t n, T* out, const In*... in) {
-  constexpr int64_t kSome = 512;
-  alignas(64) T some[kSome];
-  const int64_t head = least(elements_before_line(out), n);
-  integers(formula, head, out, in...);
-  for (int64_t at = head; at < n; at += kSome) {
-    const int64_t count = least(n - at, kSome);
-    integers(formula, count, some, in + at...);
-    stream_out(reinterpret_cast<std::byte*>(out + at), reinterpret_cast<const std::byte*>(some),
-               count * int64_t{sizeof(T)});
+void stream_integers(const Formula formula, int64_t n, int64_t ahead, T* out, const In*... in) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  int64_t at = least(elements_before_line(out), n);
+  integers(formula, at, out, in...);
+  for (; at + kLine <= n; at += kLine) {
+    alignas(64) T line[kLine];
+    (prefetch<kFirstCache>(in, at + ahead), ...);
+    integers(formula, kLine, line, in + at...);
+    stream_lines(out + at, line);
   }
+  integers(formula, n - at, out + at, in + at...);
 }
 
 // False where rows are not dense.
@@ -42,7 +45,7 @@ bool try_integers(const ElementwiseLayout& l, std::byte* const* origins, const F
         return reinterpret_cast<T*>(origins[k]) + tile.at[k] + y * l.sy[k];
       };
       with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
-        l.stream ? stream_integers(formula, tile.width, row(Inputs), row(k)...)
+        l.stream ? stream_integers(formula, tile.width, l.ahead, row(Inputs), row(k)...)
                  : integers(formula, tile.width, row(Inputs), row(k)...);
       });
     }
