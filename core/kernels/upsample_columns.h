@@ -24,7 +24,7 @@ class UpsampleColumns {
       : w_(w), totals_(scratch.staged[0]), constants_(w.picks.empty() ? 0 : 2) {}
 
   // Ranges of one length, and short: total_uniform() does them.
-  bool uniform() const { return w_.factor > 0 && w_.factor <= kLongestGroup; }
+  bool uniform() const { return w_.factor > 0 && w_.factor <= kLongestEqualGroup; }
   // Ranges that differ, and are short: total_picks() does them.
   bool picked() const { return constants_ > 0; }
   // Sums behind those of each tile that total_picks() writes for itself.

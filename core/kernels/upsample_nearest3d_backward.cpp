@@ -70,14 +70,16 @@ class RowMaker {
   using Stage = typename UpsampleScratch<T>::Stage;
   static constexpr int64_t kAheadElements = 8192 / sizeof(T);  // that are prefetched of small boxes
 
-  // All slices whose rows are in [row, end), from number `slice` on, where that is the way to make
-  // them. The last four overlap those before. How many; 0 where there are none.
+  // Slices whose rows are in [row, end), from number `slice` on, where that is the way to make
+  // them. The last four overlap those before; but one or two whose rows are long are left. How
+  // many; 0 where there are none.
   int64_t make_volumes([[maybe_unused]] int64_t slice, [[maybe_unused]] int64_t row,
                        [[maybe_unused]] int64_t end) const {
 #ifdef SOFTNPU_QUADS
     const UpsampleVolumes<T> volumes(task_);
     if (!volumes.apply()) return 0;
-    const int64_t count = (end - row) / (task_.h.in * task_.d.in);
+    int64_t count = (end - row) / (task_.h.in * task_.d.in);
+    if (count % kQuad <= 2 && task_.has_long_ranges()) count -= count % kQuad;
     if (count < kQuad) return 0;
     for_steps<kQuad>(slice, slice + count, [&](int64_t first) {
       const T* from[kQuad];
@@ -125,6 +127,13 @@ class RowMaker {
     if (picked) fill_zero(count * w.in, out);
     const bool few_lines = boxes_.ahead().any() && prefetches_box_by_box_;
     if (few_lines) boxes_.set_prefetch_distance(0);
+    int64_t begun = 0;  // the first of the rows whose sums are not added up along w yet
+    const auto total_until = [&](int64_t r) SOFTNPU_INLINED {
+      const int64_t first = std::exchange(begun, r + 1);
+      if (r > first)
+        columns_.total_uniform(scratch_.sums.from(first * step), (r - first) * w.in,
+                               out + first * w.in);
+    };
     for (int64_t r = 0; r < count; ++r) {
       const Sums<kCompensated> sums = scratch_.sums.from(r * step);
       const bool any = boxes_.take_rows(h + r);
@@ -134,10 +143,12 @@ class RowMaker {
         continue;
       }
       if (any) boxes_.sum_row(from, span_, sums);
-      if (!picked && !any) sums.set_zero(span_);
       if (picked && any) columns_.total_picks(0, sums, out + r * w.in);
+      if (picked || any) continue;
+      total_until(r);
+      fill_zero(w.in, out + r * w.in);
     }
-    if (!picked) columns_.total_uniform(scratch_.sums, count * w.in, out);
+    if (!picked) total_until(count);
     finish_rows(out, to, count);
   }
 

@@ -71,6 +71,7 @@ class UpsampleVolumes {
 #ifdef SOFTNPU_PICKS_QUADS
     constexpr int64_t kFewRows = 8;
     const UpsampleAxis& w = task_.w;
+    if (task_.has_long_ranges()) return false;
     if (task_.d.longest > 2 || task_.h.longest > 2 || task_.h.in < kFewRows) return false;
     if (sizeof(T) == 2) return w.start.back() >= kQuad && w.in > 1;
     return sizeof(T) == sizeof(float) && w.in >= kQuad;

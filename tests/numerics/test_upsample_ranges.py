@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""upsample_nearest3d_backward where ranges of w are long, and where rows are empty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support import specials as sp
+from tests.support.ulp import distance, same_bits
+from tests.support.upsample import Sizes, both, channels_last, each_alone
+
+# Sizes of gradOut and gradInput with long ranges of w, some alike, some not.
+LONG: list[tuple[Sizes, Sizes]] = [
+    ((1, 3, 40), (1, 3, 5)),
+    ((1, 3, 33), (1, 5, 6)),  # rows that are empty between others
+    ((2, 3, 100), (5, 3, 14)),  # planes that are empty
+    ((1, 4, 66), (1, 4, 4)),
+    ((2, 2, 50), (2, 2, 1)),
+    ((2, 4, 51), (1, 2, 3)),  # boxes of several rows
+    ((1, 2, 340), (1, 5, 20)),
+    ((1, 2, 512), (1, 2, 2)),  # as long as those that are added up side by side
+    ((1, 2, 514), (1, 2, 2)),
+    ((1, 2, 1300), (1, 3, 5)),  # rows of several tiles
+    ((1, 3, 2132), (1, 3, 104)),
+    ((1, 1, 2500), (1, 2, 2)),  # ranges of several tiles
+]
+
+
+@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
+@pytest.mark.parametrize(("outer", "inner"), LONG, ids=str)
+def test_long_ranges_of_any_number_of_volumes(
+    dtype: np.dtype[Any], outer: Sizes, inner: Sizes
+) -> None:
+    """Law: a volume's bits are those that it has alone, however many are made side by side."""
+    rng = np.random.default_rng(47)
+    for channels in (3, 4, 5, 6, 7, 13, 70):
+        grad = sp.random_values(rng, (1, channels, *outer), dtype)
+        rare = rng.random(grad.shape)
+        for limit, value in ((0.004, np.inf), (0.003, -np.inf), (0.002, np.nan)):
+            grad[rare < limit] = value
+        grad[rare > 0.9] = -0.0
+        got, expected = both(grad, inner)
+        assert distance(got, expected).max() <= 1
+        assert (np.signbit(got) == np.signbit(expected))[expected == 0].all()
+        assert same_bits(each_alone(grad, inner), got)
+        assert same_bits(channels_last(grad, inner), got)
+
+
+@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
+@pytest.mark.parametrize("factor", [1, 2, 3, 4, 5, 9, 17])
+def test_empty_rows_between_equal_ranges(dtype: np.dtype[Any], factor: int) -> None:
+    """Law: rows of gradInput that nothing belongs to are zero, the others as if there were none."""
+    rng = np.random.default_rng(48)
+    for width in (1, 2, 4, 7, 20):
+        grad = sp.random_values(rng, (1, 3, 2, 8, width * factor), dtype)
+        grad[rng.random(grad.shape) > 0.8] = -0.0
+        got, expected = both(grad, (2, 25, width))
+        assert same_bits(channels_last(grad, (2, 25, width)), got)
+        assert distance(got, expected).max() <= 1
+        kept = [row for row in range(25) if expected[:, :, :, row].any()]
+        assert len(kept) == 8
+        assert same_bits(got[:, :, :, kept].copy(), both(grad, (2, 8, width))[0])
+        empty = np.delete(got, kept, axis=3)
+        assert same_bits(empty, np.zeros_like(empty))
