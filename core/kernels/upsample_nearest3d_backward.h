@@ -87,12 +87,12 @@ struct alignas(64) UpsampleNearest3dBackwardTask {
   int64_t slice_stride_in() const { return in_channel_stride * (channels_inner ? channels : 1); }
   // Rows are the unit of work: one (n, slice, d, h) of gradInput.
   int64_t rows() const { return batch * slices() * d.in * h.in; }
-  // Ranges of w that are long, where boxes have one row: adding them up side by side takes as many
-  // loads as elements, and a pass for the sums. Fewer are long where they differ; of 16-bit
-  // elements only those are that are too long to be picked.
+  // Ranges of w that are long, in boxes of few rows: adding them up side by side takes as many
+  // loads as elements, and a pass for the sums. Fewer elements are long where ranges differ; of
+  // 16-bit ones only those are that are too many to be picked.
   bool has_long_ranges() const {
     const bool alike = w.factor != 0;
-    if (d.longest != 1 || h.longest != 1) return false;
+    if (rows_in_box() > (dtype == DType::f64 && !alike ? 4 : 1)) return false;
     if (item_size(dtype) == 2) return !alike && w.longest > kLongestGroup;
     return w.longest >= (alike && dtype == DType::f32 ? 8 : 5);
   }
@@ -100,14 +100,19 @@ struct alignas(64) UpsampleNearest3dBackwardTask {
   // hardly fills a register, or one of gradInput does not, and has ranges that differ or few
   // elements of short ones, or it has_long_ranges(). Where they do fill one as they are, that takes
   // 0.3 of the time.
-  bool is_narrow() const {
+  bool is_narrow() const { return batch * channels >= kVolumesTogether && has_narrow_rows(); }
+  bool has_narrow_rows() const {
     const int64_t span = w.start.back();
-    const bool few = w.in < kVolumesTogether && (w.factor == 0 || (w.in <= 2 && span <= 8));
+    // Large boxes of up to three totals take 0.5 to 1 of the time row by row, but for DOUBLE.
+    const bool large = rows_in_box() > 2 && w.longest > 8 && dtype != DType::f64;
+    const bool few_alike = w.in <= 2 && span <= 8;
+    const bool few = w.in < kVolumesTogether && (w.factor == 0 ? !large : few_alike);
     const bool as_they_are = w.factor == 1 && w.in >= kVolumesTogether;
     const bool short_rows = !as_they_are && (span <= kVolumesTogether + 1 || few);
     const bool suits = (short_rows && w.tiles.size() == 2) || has_long_ranges();
-    return suits && !w.joined && !channels_inner && !stream && batch * channels >= kVolumesTogether;
+    return suits && !w.joined && !channels_inner && !stream;
   }
+  int64_t rows_in_box() const { return d.longest * h.longest; }
 };
 
 // Elements of a tile; a row of scratch memory holds as many float64 and a little more. A thread has

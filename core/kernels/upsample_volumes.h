@@ -56,10 +56,14 @@ class UpsampleVolumes {
 
  private:
   // Whether rows are made in registers as they are, with zeros between their totals: 0.35 to 1 of
-  // the time from three elements on, up to twice the time with fewer.
+  // the time from three elements on, up to twice the time with fewer. Boxes of more than two rows
+  // are summed first: 1 to 4 times the time, but for 16-bit rows that fill a register.
   bool spreads() const {
 #ifdef SOFTNPU_SPREAD_TOTALS
-    return !task_.w.places.empty() && task_.w.start.back() >= 3;
+    const int64_t span = task_.w.start.back();
+    const bool large = task_.d.longest > 2 || task_.h.longest > 2;
+    if (task_.w.places.empty() || (large && (sizeof(T) > 2 || span < kQuad))) return false;
+    return span >= 3;
 #else
     return false;
 #endif

@@ -131,6 +131,37 @@ void fill_axes_of_one(Task& task) {
   take_place(task.d, task.h);
 }
 
+// Where gradInput's planes are rows of more than one element, channels outside, rows take the place
+// of planes, so that those of several planes are made together: 0.4 to 1 of the time. Sums keep
+// their order, as boxes have one plane or one row.
+void join_planes_of_one_row(Task& task) {
+  const bool inner = task.channels > 1 && task.out_channel_stride == 1;
+  const bool one_row = task.h.in == 1 && task.h.out > 1 && task.d.in > 1;
+  const bool longer = task.w.in > 1 || task.w.out > 1;
+  const bool keeps_order = task.d.longest <= 1 || task.h.longest <= 1;
+  if (one_row && longer && keeps_order && !inner) std::swap(task.d, task.h);
+}
+
+// Where rows would be made in four volumes side by side, but there are not as many, and all ranges
+// of d are alike: makes a volume of each plane. 0.15 to 1.1 of the time, in the mean 0.7; rows of
+// two totals of four 16-bit elements each up to 1.4 times.
+void split_volumes(Task& task) {
+  const bool few = task.batch * task.channels < kernels::kVolumesTogether;
+  kernels::UpsampleAxis& d = task.d;
+  if (!few || d.factor == 0 || d.in == 1 || !task.has_narrow_rows()) return;
+  if (task.channels > 1 && task.batch > 1) return;
+  if (task.batch == 1) {
+    task.batch = std::exchange(task.channels, 1);
+    task.in_batch_stride = task.in_channel_stride;
+    task.out_batch_stride = task.out_channel_stride;
+  }
+  task.channels = std::exchange(d.in, 1);
+  task.in_channel_stride = d.in_stride;
+  task.out_channel_stride = d.factor * d.out_stride;
+  d.out = d.factor;
+  d.start = {0, d.factor};
+}
+
 // How many threads a task is shared by. Of a small one, to ask takes longer than it would gain.
 int threads_of(const Tensor& out) {
   return out.numel() >= 2 * loops::kGrain ? loops::usable_threads() : 1;
@@ -160,6 +191,7 @@ std::shared_ptr<const Task> make_task(const Args& a, int threads) {
       .h = axis(at.h, a.scales_h),
       .w = axis(at.w, a.scales_w),
   };
+  join_planes_of_one_row(task);
   fill_axes_of_one(task);
   task.channels_inner = task.channels > 1 && task.out_channel_stride == 1 && task.w.out_stride != 1;
   const int64_t bytes = (out.numel() + in.numel()) * item_size(out.dtype);
@@ -174,6 +206,7 @@ std::shared_ptr<const Task> make_task(const Args& a, int threads) {
   task.stream = bytes >= least_bytes_to_stream(task, in.numel() > out.numel());
   group_channels(task, threads);
   plan_row_steps(task);
+  split_volumes(task);
   return std::make_shared<const Task>(std::move(task));
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""upsample_nearest3d_backward where ranges of w are long, and where rows are empty."""
+"""upsample_nearest3d_backward of long ranges of w, of empty rows and of few volumes."""
 
 from __future__ import annotations
 
@@ -65,3 +65,33 @@ def test_empty_rows_between_equal_ranges(dtype: np.dtype[Any], factor: int) -> N
         assert same_bits(got[:, :, :, kept].copy(), both(grad, (2, 8, width))[0])
         empty = np.delete(got, kept, axis=3)
         assert same_bits(empty, np.zeros_like(empty))
+
+
+# Narrow rows, planes that are all alike; and planes of one row.
+FEW: list[tuple[Sizes, Sizes]] = [
+    ((20, 12, 2), (10, 40, 1)),
+    ((18, 23, 1), (6, 16, 1)),
+    ((25, 9, 3), (25, 6, 4)),
+    ((6, 9, 4), (3, 14, 3)),
+    ((8, 4, 66), (8, 2, 3)),
+    ((8, 3, 10), (12, 1, 5)),
+    ((8, 3, 7), (8, 1, 7)),
+    ((8, 2, 3), (19, 1, 10)),
+    ((9, 2, 40), (9, 1, 33)),
+]
+
+
+@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
+@pytest.mark.parametrize(("outer", "inner"), FEW, ids=str)
+def test_few_volumes(dtype: np.dtype[Any], outer: Sizes, inner: Sizes) -> None:
+    """Law: one to three volumes have the bits that they have among many."""
+    rng = np.random.default_rng(49)
+    grad = sp.random_values(rng, (2, 9, *outer), dtype)
+    grad[rng.random(grad.shape) > 0.9] = -0.0
+    among, expected = both(grad, inner)
+    assert distance(among, expected).max() <= 1
+    assert same_bits(channels_last(grad, inner), among)
+    for batch in (1, 2):
+        for channels in (1, 2, 3):
+            alone, _ = both(grad[:batch, :channels].copy(), inner)
+            assert same_bits(alone, among[:batch, :channels].copy())
