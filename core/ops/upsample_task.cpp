@@ -131,25 +131,33 @@ void fill_axes_of_one(Task& task) {
   take_place(task.d, task.h);
 }
 
+// Whether d and h may change places: sums keep their order where boxes have one plane or one row.
+bool may_swap(const Task& task) { return task.d.longest <= 1 || task.h.longest <= 1; }
+
 // Where gradInput's planes are rows of more than one element, channels outside, rows take the place
-// of planes, so that those of several planes are made together: 0.4 to 1 of the time. Sums keep
-// their order, as boxes have one plane or one row.
+// of planes, so that those of several planes are made together: 0.4 to 1 of the time.
 void join_planes_of_one_row(Task& task) {
   const bool inner = task.channels > 1 && task.out_channel_stride == 1;
   const bool one_row = task.h.in == 1 && task.h.out > 1 && task.d.in > 1;
   const bool longer = task.w.in > 1 || task.w.out > 1;
-  const bool keeps_order = task.d.longest <= 1 || task.h.longest <= 1;
-  if (one_row && longer && keeps_order && !inner) std::swap(task.d, task.h);
+  if (one_row && longer && !inner && may_swap(task)) std::swap(task.d, task.h);
 }
 
 // Where rows would be made in four volumes side by side, but there are not as many, and all ranges
-// of d are alike: makes a volume of each plane. 0.15 to 1.1 of the time, in the mean 0.7; rows of
-// two totals of four 16-bit elements each up to 1.4 times.
+// of d are alike, or of h: makes a volume of each plane. 0.15 to 1.1 of the time, in the mean 0.7;
+// rows of two totals of four 16-bit elements each up to 1.4 times.
 void split_volumes(Task& task) {
-  const bool few = task.batch * task.channels < kernels::kVolumesTogether;
-  kernels::UpsampleAxis& d = task.d;
-  if (!few || d.factor == 0 || d.in == 1 || !task.has_narrow_rows()) return;
+  const int64_t volumes = task.batch * task.channels;
+  const auto suits = [&](const kernels::UpsampleAxis& axis) {
+    return axis.factor > 0 && volumes * axis.in >= kernels::kVolumesTogether;
+  };
+  if (volumes >= kernels::kVolumesTogether || !task.has_narrow_rows()) return;
   if (task.channels > 1 && task.batch > 1) return;
+  // Not of rows that registers may suit better after all: rows of h are apart then.
+  const bool shortest = task.w.in == 1 || task.w.start.back() < (task.w.longest > 1 ? 4 : 3);
+  if (!suits(task.d) && suits(task.h) && shortest && may_swap(task)) std::swap(task.d, task.h);
+  kernels::UpsampleAxis& d = task.d;
+  if (!suits(d)) return;
   if (task.batch == 1) {
     task.batch = std::exchange(task.channels, 1);
     task.in_batch_stride = task.in_channel_stride;
