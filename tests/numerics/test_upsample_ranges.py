@@ -38,10 +38,7 @@ def test_long_ranges_of_any_number_of_volumes(
     rng = np.random.default_rng(47)
     for channels in (3, 4, 5, 6, 7, 13, 70):
         grad = sp.random_values(rng, (1, channels, *outer), dtype)
-        rare = rng.random(grad.shape)
-        for limit, value in ((0.004, np.inf), (0.003, -np.inf), (0.002, np.nan)):
-            grad[rare < limit] = value
-        grad[rare > 0.9] = -0.0
+        grad = sp.with_rare_values(rng, grad)
         got, expected = both(grad, inner)
         assert distance(got, expected).max() <= 1
         assert (np.signbit(got) == np.signbit(expected))[expected == 0].all()

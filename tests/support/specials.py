@@ -74,6 +74,15 @@ def random_values(
     return (spread * rng.standard_normal(shape)).astype(np.float32).astype(dtype)
 
 
+def with_rare_values(rng: np.random.Generator, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the values with few infinities and NaN among them, and a tenth of them -0."""
+    values, rare = values.copy(), rng.random(values.shape)
+    for limit, value in ((0.004, np.inf), (0.003, -np.inf), (0.002, np.nan)):
+        values[rare < limit] = value
+    values[rare > 0.9] = -0.0
+    return values
+
+
 def random_scalar(rng: np.random.Generator, low: float = -10, high: float = 10) -> float:
     """Return a positive number between 10**low and 10**high, all magnitudes alike."""
     return float(np.float32(10 ** rng.uniform(low, high)))
