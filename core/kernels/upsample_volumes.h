@@ -61,9 +61,8 @@ class UpsampleVolumes {
   bool spreads() const {
 #ifdef SOFTNPU_SPREAD_TOTALS
     const int64_t span = task_.w.start.back();
-    const bool large = task_.d.longest > 2 || task_.h.longest > 2;
-    if (task_.w.places.empty() || (large && (sizeof(T) > 2 || span < kQuad))) return false;
-    return span >= 3;
+    if (task_.w.places.empty() || span < 3) return false;
+    return !has_large_boxes() || (sizeof(T) == 2 && span >= kQuad);
 #else
     return false;
 #endif
@@ -76,13 +75,16 @@ class UpsampleVolumes {
     constexpr int64_t kFewRows = 8;
     const UpsampleAxis& w = task_.w;
     if (task_.has_long_ranges()) return false;
-    if (task_.d.longest > 2 || task_.h.longest > 2 || task_.h.in < kFewRows) return false;
+    if (has_large_boxes() || task_.h.in < kFewRows) return false;
     if (sizeof(T) == 2) return w.start.back() >= kQuad && w.in > 1;
     return sizeof(T) == sizeof(float) && w.in >= kQuad;
 #else
     return false;
 #endif
   }
+
+  // Of more rows or planes than are summed in registers as they are.
+  bool has_large_boxes() const { return task_.d.longest > 2 || task_.h.longest > 2; }
 
   // The sum of a box's elements that are one behind the other along x.
   SOFTNPU_INLINE QuadSum<T> column(const T* const (&from)[kQuad], int64_t at, int64_t rows,

@@ -143,9 +143,6 @@ struct Sums {
     value[i] = sum;
     if constexpr (kCompensated) lost[i] = 0;
   }
-  void set_zero(int64_t n) const {
-    for (int64_t i = 0; i < n; ++i) set(i, 0);
-  }
   Sums from(int64_t i) const { return {value + i, lost + i}; }
 };
 

@@ -135,13 +135,13 @@ struct alignas(64) Work {
   const kernels::UpsampleNearest3dBackwardTask& task;
   const std::byte* grad_out;
   std::byte *grad_input, *workspace;
-  int64_t unit, units;  // in rows; the last one takes what is left
+  int64_t unit;  // of rows; the last one takes what is left
   decltype(kernels::KernelTable::upsample_nearest3d_backward) kernel;
 
   void operator()(int64_t begin, int64_t end, int worker) const {
     std::byte* scratch = workspace + static_cast<uint64_t>(worker) * kernels::kUpsampleScratchBytes;
-    kernel(task, grad_out, grad_input, scratch, begin * unit,
-           end < units ? end * unit : task.rows());
+    const int64_t rows = task.rows(), last = end * unit;
+    kernel(task, grad_out, grad_input, scratch, begin * unit, rows - last < unit ? rows : last);
   }
 };
 
@@ -168,15 +168,9 @@ Status UpsampleNearest3dBackwardPlan::run(std::byte* const* origins, std::byte* 
   const auto size = [](const kernels::UpsampleAxis& axis) { return std::max(axis.in, axis.out); };
   const int64_t elements =
       task.batch * task.channels * task.channel_groups * size(task.d) * size(task.h) * size(task.w);
-  const int64_t grain =
-      std::max(int64_t{1}, loops::kGrain * units / std::max<int64_t>(elements, 1));
-  const Work work{task,
-                  origins[0],
-                  origins[1],
-                  workspace,
-                  unit,
-                  units,
-                  kernels::active_table().upsample_nearest3d_backward};
+  const int64_t grain = loops::kGrain * units / std::max<int64_t>(elements, 1);
+  const Work work{task,      origins[0], origins[1],
+                  workspace, unit,       kernels::active_table().upsample_nearest3d_backward};
   loops::parallel_for(units, grain, workers_, work, task.order);
   return {};
 }

@@ -108,14 +108,21 @@ int64_t least_bytes_to_stream(const Task& task, bool larger) {
   return std::numeric_limits<int64_t>::max();
 }
 
+// Channels are dense in gradOut, and w is not.
+bool has_channels_inside(const Task& task) {
+  return task.channels > 1 && task.out_channel_stride == 1 && task.w.out_stride != 1;
+}
+
+bool is_one(const kernels::UpsampleAxis& axis) { return axis.in == 1 && axis.out == 1; }
+
+// Boxes have one plane or one row: axes may change places, and sums keep their order.
+bool has_flat_boxes(const Task& task) { return task.d.longest <= 1 || task.h.longest <= 1; }
+
 // Where both tensors have one element along an axis, the axis outside it takes its place, and rows
 // get longer: 0.1 to 1 of the time. Sums keep their order: along w a box's are added up last, but
 // there is one of them, or one in each box. Few long ranges take up to 2.8 times as long in a row,
 // few that differ and are not picked from registers 1.5 times.
 void fill_axes_of_one(Task& task) {
-  const auto is_one = [](const kernels::UpsampleAxis& axis) {
-    return axis.in == 1 && axis.out == 1;
-  };
   const auto take_place = [](kernels::UpsampleAxis& outer, kernels::UpsampleAxis& inner) {
     std::swap(outer, inner);
     outer.in_stride = inner.in * inner.in_stride;
@@ -125,22 +132,17 @@ void fill_axes_of_one(Task& task) {
   const bool few_long = task.h.longest > 2 && task.h.in < 8;
   const bool few_unlike =
       task.h.factor == 0 && task.h.in < 32 && !kernels::active_table().picks_rows;
-  if (!is_one(task.w) || few_long || few_unlike) return;
-  if (task.d.longest > 1 && task.h.longest > 1) return;
+  if (!is_one(task.w) || few_long || few_unlike || !has_flat_boxes(task)) return;
   take_place(task.h, task.w);
   take_place(task.d, task.h);
 }
 
-// Whether d and h may change places: sums keep their order where boxes have one plane or one row.
-bool may_swap(const Task& task) { return task.d.longest <= 1 || task.h.longest <= 1; }
-
 // Where gradInput's planes are rows of more than one element, channels outside, rows take the place
 // of planes, so that those of several planes are made together: 0.4 to 1 of the time.
 void join_planes_of_one_row(Task& task) {
-  const bool inner = task.channels > 1 && task.out_channel_stride == 1;
   const bool one_row = task.h.in == 1 && task.h.out > 1 && task.d.in > 1;
-  const bool longer = task.w.in > 1 || task.w.out > 1;
-  if (one_row && longer && !inner && may_swap(task)) std::swap(task.d, task.h);
+  if (one_row && !is_one(task.w) && !has_channels_inside(task) && has_flat_boxes(task))
+    std::swap(task.d, task.h);
 }
 
 // Where rows would be made in four volumes side by side, but there are not as many, and all ranges
@@ -155,7 +157,8 @@ void split_volumes(Task& task) {
   if (task.channels > 1 && task.batch > 1) return;
   // Not of rows that registers may suit better after all: rows of h are apart then.
   const bool shortest = task.w.in == 1 || task.w.start.back() < (task.w.longest > 1 ? 4 : 3);
-  if (!suits(task.d) && suits(task.h) && shortest && may_swap(task)) std::swap(task.d, task.h);
+  if (!suits(task.d) && suits(task.h) && shortest && has_flat_boxes(task))
+    std::swap(task.d, task.h);
   kernels::UpsampleAxis& d = task.d;
   if (!suits(d)) return;
   if (task.batch == 1) {
@@ -201,7 +204,7 @@ std::shared_ptr<const Task> make_task(const Args& a, int threads) {
   };
   join_planes_of_one_row(task);
   fill_axes_of_one(task);
-  task.channels_inner = task.channels > 1 && task.out_channel_stride == 1 && task.w.out_stride != 1;
+  task.channels_inner = has_channels_inside(task);
   const int64_t bytes = (out.numel() + in.numel()) * item_size(out.dtype);
   task.far = bytes >= loops::kFarBytes;
   if (bytes >= loops::kNearBytes && !task.far) task.order = loops::Order::turning;
