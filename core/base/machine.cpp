@@ -20,6 +20,7 @@ Machine detect() {
   if (__get_cpuid(1, &a, &b, &c, &d) != 0) {
     const unsigned family = (a >> 8 & 0xF) + (a >> 20 & 0xFF);
     found.is_zen4 = is_amd && family == 25;  // or Zen 3, which has no AVX-512
+    found.is_zen5 = is_amd && family == 26;
   }
   constexpr unsigned kAvx512Fp16 = 1 << 23;
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0)

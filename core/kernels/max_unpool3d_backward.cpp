@@ -2,6 +2,7 @@
 // max_unpool3d_backward: out[n, c, i] = gradOutput[n, c, indices[n, c, i]], bit for bit.
 #include <type_traits>
 
+#include "base/machine.h"
 #include "kernels/kernels.h"
 #include "loops/indices.h"
 #include "loops/level.h"
@@ -100,6 +101,7 @@ int64_t gather_prefetched(const Bits* grad, const int64_t* index, int64_t count,
   };
   for (int64_t i = 0; i < count && i < kAhead && !slice.any(); ++i)
     prefetch<kSecondCache>(grad, index[i]);
+  const bool into_first = machine().is_zen5;
   int64_t begin = 0;
   if constexpr (kStreams) {
     const int64_t head = elements_before_line(out);
@@ -113,21 +115,25 @@ int64_t gather_prefetched(const Bits* grad, const int64_t* index, int64_t count,
     alignas(64) Bits lines[kBlock];
     Bits* const to = kStreams ? lines : out + begin;
     for (int64_t i = 0; i < kBlock; i += 8) prefetch(at, kAhead + kIndicesAhead + i);
-    const auto gather_block = [&]<int kEach, bool kPrefetches = true>() SOFTNPU_INLINED {
-      for (int64_t i = 0; i < kBlock; i += kEach) {
-        if constexpr (kPrefetches) prefetch<kSecondCache>(grad, at[i + kAhead]);
+    const auto gather_block = [&]<int kCache, int kOneOf = 1>() SOFTNPU_INLINED {
+      for (int64_t i = 0; i < kBlock; i += 8) {
         SOFTNPU_UNROLLED
-        for (int64_t k = i; k < i + kEach; ++k) to[k] = grad[at[k]];
+        for (int64_t k = i; k < i + 8 && kCache != kNoCache; k += kOneOf)
+          prefetch<kCache>(grad, at[k + kAhead]);
+        SOFTNPU_UNROLLED
+        for (int64_t k = i; k < i + 8; ++k) to[k] = grad[at[k]];
       }
     };
     // Bytes near each other share lines: prefetching every fourth takes 0.8 to 0.95 of the time.
     if (slice.any()) {
       slice.step();
-      gather_block.template operator()<8, false>();
+      gather_block.template operator()<kNoCache>();
     } else if (sizeof(Bits) == 1 && static_cast<uint64_t>(at[kBlock - 1] - at[0]) < uint64_t{kNear})
-      gather_block.template operator()<4>();
+      gather_block.template operator()<kSecondCache, 4>();
+    else if (into_first)
+      gather_block.template operator()<kFirstCache>();
     else
-      gather_block.template operator()<1>();
+      gather_block.template operator()<kSecondCache>();
     if constexpr (kStreams) stream_lines(out + begin, lines);
   }
   return run(begin, count);

@@ -73,14 +73,14 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
   }
 }
 
-// Rows of n totals each, from a plan of their groups. What lies `ahead` of each group is prefetched
-// into the second cache; into the first, or where that is 0, all of the next rows with each.
+// Rows of n totals each, from a plan of their groups. What lies `ahead` of each group is
+// prefetched; where that is 0, all of the next rows with each.
 template <int kCache, class T, class Groups>
 __attribute__((noinline)) void total_picked_rows(const BoxRows<T>& rows, const BoxRows<T>& next,
                                                  int64_t ahead, const Groups* groups, int64_t n,
                                                  int64_t span, T* out) {
   const auto total = [&](int64_t r, auto boxes) SOFTNPU_INLINED {
-    if (kCache == kSecondCache && ahead != 0) {
+    if (kCache != kNoCache && ahead != 0) {
       const BoxesAhead<kCache, decltype(boxes)> later{boxes, ahead};
       return total_short_groups(boxes, groups, n, later, out + r * n);
     }
