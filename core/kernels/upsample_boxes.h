@@ -125,6 +125,9 @@ class UpsampleBoxes {
     if ((sizeof(T) == 2 || in_box > 2) && !fills_steps<T>(nv)) return false;
     if (!kHasWide && !suit_narrow_lanes(in_box, nv)) return false;
     if (in_box <= kFew) return true;
+    // A Zen 5 does not foresee so many rows: row by row from memory 0.6 to 1.09 of the time, in the
+    // mean 0.93.
+    if (ahead_.any() && planes() > 1 && machine().is_zen5) return false;
     const int64_t most = ahead_.any() ? kLarge : 3 * kLarge;
     if (in_box * task_.w.longest * nv * int64_t{sizeof(T)} > most) return false;
     return in_box <= kMany || !is_large(n);
