@@ -45,9 +45,12 @@ struct ElementwiseLayout {
   int64_t nx = 1, ny = 1;
   std::array<int64_t, kMaxOperands> sx{}, sy{};
   // Tiles: the unit of work. Their order is x fastest, then y, then the outer dimensions.
-  bool far = false;       // operands are in memory, not in a cache
-  bool by_line = false;   // FLOAT past the caches line by line, whatever the formula
-  bool stream = false;    // write past the caches
+  bool far = false;      // operands are in memory, not in a cache
+  bool by_line = false;  // FLOAT past the caches line by line, whatever the formula
+  bool stream = false;   // write past the caches
+  // Lines of a result that has gaps are prefetched, to be written in part: on a Zen 5 0.5 to 0.9 of
+  // the time from memory, on a Zen 4 1.04 to 1.5 times, in a cache up to 1.4 times.
+  bool result_ahead = false;
   bool y_first = false;   // tiles along y follow each other
   bool gathered = false;  // tiles are of elements in the output's order; all dimensions are `outer`
   int64_t ahead = 1024;   // how many elements ahead inputs are prefetched

@@ -177,7 +177,7 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
         with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
           fused_row<kStreams>(formula, n, l.ahead, out, FusedRow(in[k])...);
         });
-        if (out_sx != 1) scatter_row(held, n, to, out_sx);
+        if (out_sx != 1) scatter_row(held, n, to, out_sx, l.result_ahead);
       }
     }
   }

@@ -40,12 +40,19 @@ void repeat_element(T value, int64_t n, T* out) {
   for (int64_t i = lines * kLine; i < n; ++i) out[i] = value;
 }
 
+// What is written 1024 elements later is prefetched on request, with what lies between: see
+// ElementwiseLayout::result_ahead.
 template <class T>
-void scatter_row(const T* in, int64_t n, T* out, int64_t stride) {
+void scatter_row(const T* in, int64_t n, T* out, int64_t stride, [[maybe_unused]] bool ahead) {
   int64_t i = 0;
 #ifdef SOFTNPU_STORES_EVEN
+  constexpr int64_t kAhead = 1024, kLine = 64 / sizeof(T);
   if (stride == 2)
-    for (; i + kLanes <= n; i += kLanes) spread_even(in + i, out + i * 2);
+    for (; i + kLanes <= n; i += kLanes) {
+      if (ahead)
+        for (int64_t at = 0; at < 2 * kLanes; at += kLine) prefetch(out, (i + kAhead) * 2 + at);
+      spread_even(in + i, out + i * 2);
+    }
 #endif
   for (; i < n; ++i) out[i * stride] = in[i];
 }
