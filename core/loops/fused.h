@@ -25,13 +25,13 @@ struct FusedInput {
   int64_t step;
   alignas(64) T held[kPiece];
 
-  void enter(const T* from, int64_t stride, int64_t n, bool far) {
+  void enter(const T* from, int64_t stride, int64_t n, Ahead ahead) {
     step = stride == 0 ? 0 : 1;
     first = stride == 1 ? from : held;
     if (stride == 0)
       repeat_element(*from, kBlock, held);
     else if (stride != 1)
-      gather_row(from, stride, n, far, held);
+      gather_row(from, stride, n, ahead, held);
   }
 };
 
@@ -161,6 +161,7 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
   alignas(64) T held[kPiece];
   const bool whole = l.has_dense_rows();
   const int64_t out_sx = l.sx[Inputs];
+  const Ahead ahead{l.far ? 1024 : 0, !l.into_first};
   for (int64_t index = begin; index < end;) {
     Tile tile = locate(l, index);
     index += join_tiles(l, index, end, tile);
@@ -172,7 +173,7 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
         for (int k = 0; k < Inputs; ++k)
           in[k].enter(
               reinterpret_cast<const T*>(origins[k]) + tile.at[k] + y * l.sy[k] + x * l.sx[k],
-              l.sx[k], n, l.far);
+              l.sx[k], n, ahead);
         T* const out = out_sx == 1 ? to : held;
         with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
           fused_row<kStreams>(formula, n, l.ahead, out, FusedRow(in[k])...);

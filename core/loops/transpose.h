@@ -163,9 +163,9 @@ SOFTNPU_INLINE void transpose_raw_square(const T* in, int64_t sx, int64_t column
 }
 
 // The same for nx columns and ny rows, in a place with room for whole squares. The elements that
-// lie `ahead` are prefetched, if it is not 0.
+// lie `ahead` are prefetched.
 template <class T>
-void transpose_raw_block(const T* in, int64_t sx, int64_t nx, int64_t ny, int64_t ahead, T* out,
+void transpose_raw_block(const T* in, int64_t sx, int64_t nx, int64_t ny, Ahead ahead, T* out,
                          int64_t so) {
   for (int64_t x = 0; x < nx; x += kSquareSide)
     for (int64_t y = 0; y < ny; y += kSquareSide) {
@@ -173,10 +173,8 @@ void transpose_raw_block(const T* in, int64_t sx, int64_t nx, int64_t ny, int64_
       T* const to = out + y * so + x;
       const int64_t columns = least(nx - x, kSquareSide);
       const int64_t rows = least(ny - y, kSquareSide);
-      // Into the second cache: float16 with channels last 16M takes 0.75 of the time on a Zen 4,
-      // and columns a power of two apart would push each other out of the first.
-      if (ahead != 0)
-        for (int64_t i = 0; i < columns; ++i) prefetch<kSecondCache>(from, i * sx + ahead);
+      if (ahead.any())
+        for (int64_t i = 0; i < columns; ++i) prefetch(from + i * sx, ahead);
       if (columns == kSquareSide && rows == kSquareSide)
         transpose_raw_square<true>(from, sx, columns, rows, to, so);
       else
