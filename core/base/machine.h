@@ -11,6 +11,8 @@ struct Machine {
   bool is_intel = false;
   // Computes 512 bits in halves.
   bool is_zen4 = false;
+  // Its first cache takes as many lines from memory at a time as its second, and its shared cache
+  // is near.
   bool is_zen5 = false;
   // One instruction that reads several elements takes less time than reading each: on Intel's with
   // AVX512-FP16. On the Xeons before them gathers are slow since microcode keeps what they read

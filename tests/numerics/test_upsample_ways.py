@@ -255,6 +255,9 @@ def test_large_gradients_are_what_their_channels_are(
         (sp.FLOAT32, (20, 62, 66), (10, 31, 33), 128),
         (sp.FLOAT16, (20, 90, 74), (10, 45, 37), 128),
         (sp.BFLOAT16, (10, 62, 148), (10, 31, 74), 128),
+        # Ranges that differ, and rows of one total.
+        (sp.FLOAT32, (40, 44, 37), (27, 29, 25), 64),
+        (sp.FLOAT32, (40, 44, 2), (20, 22, 1), 128),
     ],
     ids=str,
 )
