@@ -39,6 +39,12 @@ SOFTNPU_INLINE int64_t gather_run(const Bits* grad, const int64_t* index, int64_
       continue;
     }
 #endif
+#ifdef SOFTNPU_PACKS_WORDS
+    if constexpr (std::is_same_v<OffsetOf, Same> && std::is_same_v<Bits, uint16_t>) {
+      for (int64_t i = 0; i < kIndices; i += 8) gather_words(grad, at + i, out + begin + i);
+      continue;
+    }
+#endif
     SOFTNPU_UNROLLED
     for (int64_t i = 0; i < kIndices; ++i) out[begin + i] = grad[offset_of(at[i])];
   }

@@ -20,8 +20,8 @@ using Task = kernels::UpsampleNearest3dBackwardTask;
 // because a cache that is shared with others has less room than its size says.
 int64_t least_bytes_to_prefetch(const Task& task) {
   constexpr int64_t kMiB = int64_t{1} << 20;
-  // Its shared cache is so near that 4 to 14 MB take 0.65 to 1 of the time without, from 18 on up
-  // to twice the time.
+  // A Zen 5's shared cache is so near that 4 to 14 MB take 0.65 to 1 of the time without, from 18
+  // on up to twice the time.
   if (machine().is_zen5) return 16 * kMiB;
   if (task.channels_inner) {
     // Boxes of many rows are scattered too much for a Xeon to foresee: x8, 64 channels, 8 MB 0.75
