@@ -102,6 +102,7 @@ class Shares {
     const DefaultFloats floats;
     for (int i = 0; i < workers; ++i) {
       const int owner = (worker + i) % workers;
+      if (i != 0 && joined) await(owner, workers);
       for (int piece; (piece = claim(shares_[owner], number)) >= 0; ++ran) {
         if (worker != 0 && ran == 0 && is_on_dealers_processor()) make_way_for(0, workers);
         if (i != 0 && is_first(piece, owner, workers) && (joined || is_long()))
@@ -146,6 +147,17 @@ class Shares {
   bool is_untouched(int owner, int workers) const {
     const uint64_t word = shares_[owner].word.load(std::memory_order_relaxed);
     return is_first(static_cast<int>(word >> 16 & 0xFFFF), owner, workers);
+  }
+  // Waits for a worker that has not begun, but is about to: to help it and to look whether it needs
+  // a processor takes 9 µs, in each call where the calling one has next to nothing to do (rows of
+  // gradInput that are empty).
+  void await(int owner, int workers) const {
+    constexpr int kSpins = 100;
+    const int pieces = pieces_.load(std::memory_order_relaxed);
+    const bool idle =
+        first_piece(pieces, workers, owner) == first_piece(pieces, workers, owner + 1);
+    if (idle) return;
+    for (int i = 0; i < kSpins && is_untouched(owner, workers); ++i) pause_briefly();
   }
   // That worker may be waiting for the calling one's processor: selu with 256K elements, after 20
   // ms without work, 6.6 -> 0.27 ms on a Xeon.
