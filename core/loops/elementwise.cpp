@@ -102,7 +102,7 @@ void set_far(ElementwiseLayout& l, int64_t bytes, int64_t elements) {
   l.far = l.has_dense_rows() ? bytes - kept >= kFarBytes : bytes >= kFarStridedBytes;
   if (bytes >= kNearBytes && !l.far) l.order = Order::turning;
   if (!l.far) return;
-  l.into_first = l.result_ahead = machine().is_zen5;
+  l.into_first = machine().is_zen5;
   const int64_t item = item_size(l.dtype[0]);
   if (machine().is_intel) {
     // 16-bit types take 0.75 to 0.95 of the time for being prefetched on a Xeon. At half the

@@ -50,11 +50,10 @@ struct ElementwiseLayout {
   bool stream = false;   // write past the caches
   // Strided and transposed inputs are prefetched into the first cache, not the second. On a Zen 4
   // FLOAT16 takes 1.25 to 1.35 times as long so, and columns a power of two apart would push each
-  // other out; on a Zen 5 16-bit types take 0.64 to 1 of the time, FLOAT the same.
-  bool into_first = false;
-  // Lines of a result that has gaps are prefetched, to be written in part: on a Zen 5 0.5 to 0.9 of
+  // other out; on a Zen 5 16-bit types take 0.64 to 1 of the time, FLOAT the same. Where so, lines
+  // of a result that has gaps are prefetched, too, to be written in part: on a Zen 5 0.5 to 0.9 of
   // the time from memory, on a Zen 4 1.04 to 1.5 times, in a cache up to 1.4 times.
-  bool result_ahead = false;
+  bool into_first = false;
   bool y_first = false;   // tiles along y follow each other
   bool gathered = false;  // tiles are of elements in the output's order; all dimensions are `outer`
   int64_t ahead = 1024;   // how many elements ahead inputs are prefetched

@@ -161,7 +161,9 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
   alignas(64) T held[kPiece];
   const bool whole = l.has_dense_rows();
   const int64_t out_sx = l.sx[Inputs];
-  const Ahead ahead{l.far ? 1024 : 0, !l.into_first};
+  constexpr int64_t kStridedAhead = 1024;
+  const Ahead ahead{l.far ? kStridedAhead : 0, !l.into_first};
+  const Ahead result_ahead{l.into_first ? kStridedAhead : 0};
   for (int64_t index = begin; index < end;) {
     Tile tile = locate(l, index);
     index += join_tiles(l, index, end, tile);
@@ -178,7 +180,7 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
         with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
           fused_row<kStreams>(formula, n, l.ahead, out, FusedRow(in[k])...);
         });
-        if (out_sx != 1) scatter_row(held, n, to, out_sx, l.result_ahead);
+        if (out_sx != 1) scatter_row(held, n, to, out_sx, result_ahead);
       }
     }
   }

@@ -146,17 +146,14 @@ class Shares {
   }
   bool is_untouched(int owner, int workers) const {
     const uint64_t word = shares_[owner].word.load(std::memory_order_relaxed);
-    return is_first(static_cast<int>(word >> 16 & 0xFFFF), owner, workers);
+    const auto next = static_cast<int>(word >> 16 & 0xFFFF), end = static_cast<int>(word & 0xFFFF);
+    return next < end && is_first(next, owner, workers);
   }
   // Waits for a worker that has not begun, but is about to: to help it and to look whether it needs
   // a processor takes 9 µs, in each call where the calling one has next to nothing to do (rows of
   // gradInput that are empty).
   void await(int owner, int workers) const {
     constexpr int kSpins = 100;
-    const int pieces = pieces_.load(std::memory_order_relaxed);
-    const bool idle =
-        first_piece(pieces, workers, owner) == first_piece(pieces, workers, owner + 1);
-    if (idle) return;
     for (int i = 0; i < kSpins && is_untouched(owner, workers); ++i) pause_briefly();
   }
   // That worker may be waiting for the calling one's processor: selu with 256K elements, after 20

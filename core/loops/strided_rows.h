@@ -11,17 +11,23 @@
 #ifdef SOFTNPU_LANES
 SOFTNPU_LEVEL_BEGIN
 
+// Prefetches the pairs that are `ahead` pairs behind these kLanes.
+template <class T>
+SOFTNPU_INLINE void prefetch_pairs(const T* pairs, Ahead ahead) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  if (!ahead.any()) return;
+  ahead.distance *= 2;
+  for (int64_t at = 0; at < 2 * kLanes; at += kLine) prefetch(pairs + at, ahead);
+}
+
 // What comes `ahead` elements later is prefetched, of rows that are in memory: up to twice as fast.
 template <class T>
 void gather_row(const T* in, int64_t stride, int64_t n, Ahead ahead, T* out) {
-  constexpr int64_t kLine = 64 / sizeof(T);
-  const Ahead later{2 * ahead.distance, ahead.into_second};
   int64_t i = 0;
   // The last elements are left, so that nothing behind them is read.
   if (stride == 2)
     for (; i + kLanes < n; i += kLanes) {
-      if (later.any())
-        for (int64_t at = 0; at < 2 * kLanes; at += kLine) prefetch(in + i * 2 + at, later);
+      prefetch_pairs(in + i * 2, ahead);
       copy_even(in + i * 2, out + i);
     }
   for (; i < n; ++i) out[i] = in[i * stride];
@@ -38,17 +44,14 @@ void repeat_element(T value, int64_t n, T* out) {
   for (int64_t i = lines * kLine; i < n; ++i) out[i] = value;
 }
 
-// What is written 1024 elements later is prefetched on request, with what lies between: see
-// ElementwiseLayout::result_ahead.
+// What is written `ahead` elements later is prefetched, with what lies between.
 template <class T>
-void scatter_row(const T* in, int64_t n, T* out, int64_t stride, [[maybe_unused]] bool ahead) {
+void scatter_row(const T* in, int64_t n, T* out, int64_t stride, [[maybe_unused]] Ahead ahead) {
   int64_t i = 0;
 #ifdef SOFTNPU_STORES_EVEN
-  constexpr int64_t kAhead = 1024, kLine = 64 / sizeof(T);
   if (stride == 2)
     for (; i + kLanes <= n; i += kLanes) {
-      if (ahead)
-        for (int64_t at = 0; at < 2 * kLanes; at += kLine) prefetch(out, (i + kAhead) * 2 + at);
+      prefetch_pairs(out + i * 2, ahead);
       spread_even(in + i, out + i * 2);
     }
 #endif

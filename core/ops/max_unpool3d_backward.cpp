@@ -214,6 +214,7 @@ MaxUnpool3dBackward::Plan MaxUnpool3dBackward::plan(const Args& a) {
   if (task.grad_flat) task.grad_strides[4] = step;
   const Wide bytes = Wide(grad_output.numel()) * task.item + indices.numel() * (8 + task.item);
   task.prefetches = bytes >= least_bytes_to_prefetch(task.item);
+  task.into_first = machine().is_zen5;
   task.whole_slices = task.prefetches && reads_whole_slices(task);
   task.stream = bytes >= loops::kFarBytes;
   if (bytes >= loops::kNearBytes && bytes < kLeastBytesToStayForward)

@@ -101,15 +101,15 @@ bool prefetches_halves(const Task& task, int64_t bytes) {
 // of one plane take up to 1.26 times as long. On a Zen 5 FLOAT 0.75 to 1.05 from 64 MB on, 16-bit
 // types 0.93 to 1 where w is doubled.
 int64_t least_bytes_to_stream(const Task& task, bool larger) {
-  const bool intel = machine().is_intel;
+  const bool intel = machine().is_intel, zen5 = machine().is_zen5;
   if (larger) return (intel ? 8 : 3) * loops::kFarBytes / 2;
   if (task.channels_inner) return 2 * loops::kFarBytes;
   if (task.w.halved) return (intel ? 16 : 3) * loops::kFarBytes / 2;
   const int64_t item = item_size(task.dtype);
   if (task.d.longest > 1) {
     if (intel && task.w.factor == 1) return 4 * loops::kFarBytes;
-    if (machine().is_zen5 && item == 4) return 4 * loops::kFarBytes;
-    if ((intel || machine().is_zen5) && task.w.factor == 2 && item < 8) return 8 * loops::kFarBytes;
+    if (zen5 && item == 4) return 4 * loops::kFarBytes;
+    if ((intel || zen5) && task.w.factor == 2 && item < 8) return 8 * loops::kFarBytes;
   }
   return std::numeric_limits<int64_t>::max();
 }
