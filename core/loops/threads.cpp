@@ -137,9 +137,11 @@ void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body, Ord
   constexpr int64_t kStep = 4;
   static std::atomic<unsigned> turns{0};
   grain = std::max<int64_t>(grain, 1);
+  const int64_t step =
+      order == Order::turning_often ? std::max<int64_t>(grain / 2, 1) : kStep * grain;
   const bool backwards =
-      order == Order::turning && turns.fetch_add(1, std::memory_order_relaxed) % 2 != 0;
-  Job job{body, count, 1, backwards ? kStep * grain : 0};
+      order != Order::forward && turns.fetch_add(1, std::memory_order_relaxed) % 2 != 0;
+  Job job{body, count, 1, backwards ? step : 0};
   const int64_t most = count / grain;
   if (most > 1 && workers > 1) {
     // A few pieces for each thread, so that one that is held up does not hold up the rest; where

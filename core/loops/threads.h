@@ -44,6 +44,9 @@ enum class Order : uint8_t {
   // hold, but a shared one does. With two threads of a Xeon, selu with 1M elements takes 165
   // instead of 215 us.
   turning,
+  // The same in steps of an eighth of those, for jobs that read far more for each element than they
+  // write. On a Zen 5 gathers of 64K elements take 0.86 to 0.98 of the time.
+  turning_often,
 };
 
 // The grain of most kernels, in elements: to share fewer costs more than computing them.

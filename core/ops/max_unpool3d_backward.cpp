@@ -218,7 +218,7 @@ MaxUnpool3dBackward::Plan MaxUnpool3dBackward::plan(const Args& a) {
   task.whole_slices = task.prefetches && reads_whole_slices(task);
   task.stream = bytes >= loops::kFarBytes;
   if (bytes >= loops::kNearBytes && bytes < kLeastBytesToStayForward)
-    task.order = loops::Order::turning;
+    task.order = task.prefetches ? loops::Order::turning : loops::Order::turning_often;
   // Elements of less than a word are read as part of one, so every row has to be whole words.
   task.vectors = machine().has_fast_gathers && (task.limit % 4) * task.item % 4 == 0;
   return Plan(task, indices.sizes);
