@@ -10,6 +10,7 @@
 #include "base/dtype.h"
 #include "loops/lanes.h"
 #include "loops/level.h"
+#include "loops/spaced.h"
 #include "loops/storage.h"
 
 SOFTNPU_LEVEL_BEGIN
@@ -70,6 +71,11 @@ void store_dense(const Stage* in, int64_t n, T* out) {
   for (int64_t i = 0; i < n; ++i) narrow(in[i], out[i]);
 }
 
+// Elements that do not follow each other are converted together, so many at a time: selu with 64K
+// INT8 and every second one written, one thread, 255 -> 24 us. What gets wider would take 1.15
+// times as long to write.
+constexpr int64_t kSpacedPiece = 64;
+
 // The three ways that a row of an operand lies in memory. `stride` is in elements.
 template <class T, class Stage>
 void load_row(const std::byte* from, int64_t stride, int64_t n, Stage* out) {
@@ -88,7 +94,14 @@ void load_row(const std::byte* from, int64_t stride, int64_t n, Stage* out) {
     if (stride == 2)
       for (; i + kLanes < n; i += kLanes) store_lanes(load_even_lanes(in + i * 2), out + i);
 #endif
-  for (; i < n; ++i) out[i] = widen(in[i * stride]);
+  if constexpr (std::is_same_v<T, Stage>)
+    return copy_spaced(in + i * stride, stride, n - i, out + i, 1);
+  for (int64_t count; i < n; i += count) {
+    T held[kSpacedPiece];
+    count = least(n - i, kSpacedPiece);
+    copy_spaced(in + i * stride, stride, count, held, 1);
+    load_dense(held, count, out + i);
+  }
 }
 
 template <class T, class Stage>
@@ -101,7 +114,18 @@ void store_row(const Stage* in, int64_t stride, int64_t n, std::byte* to) {
     if (stride == 2)
       for (; i + kLanes <= n; i += kLanes) store_even_lanes(load_lanes(in + i), out + i * 2);
 #endif
-  for (; i < n; ++i) narrow(in[i], out[i * stride]);
+  if constexpr (std::is_same_v<T, Stage>)
+    return copy_spaced(in + i, 1, n - i, out + i * stride, stride);
+  if constexpr (sizeof(T) > sizeof(Stage)) {
+    for (; i < n; ++i) narrow(in[i], out[i * stride]);
+    return;
+  }
+  for (int64_t count; i < n; i += count) {
+    T held[kSpacedPiece];
+    count = least(n - i, kSpacedPiece);
+    store_dense(in + i, count, held);
+    copy_spaced(held, 1, count, out + i * stride, stride);
+  }
 }
 
 template <class Stage>

@@ -266,8 +266,14 @@ SOFTNPU_INLINE void store_lanes(Lanes v, T* out) {
 #if !defined(__AVX512F__)
 SOFTNPU_INLINE auto is_less(Lanes v, float limit) { return v < limit; }
 SOFTNPU_INLINE auto differ(Lanes a, Lanes b) { return a != b; }
+// In integers: doubled bits have no sign, and one less makes the largest of 0. Two comparisons less
+// in smooth_l1.
 SOFTNPU_INLINE auto is_tiny(Lanes v, float limit) {
-  return (v < limit) & (v > -limit) & (v != 0.0f);
+  using Bits = uint32_t __attribute__((vector_size(sizeof(Lanes))));
+  using Ordered = int32_t __attribute__((vector_size(sizeof(Lanes))));
+  constexpr uint32_t kLess = 0x7FFFFFFF;  // one less, and the sign turned around for the comparison
+  const auto least = static_cast<int32_t>(2 * std::bit_cast<uint32_t>(limit) + kLess);
+  return (Ordered)((Bits)v + (Bits)v + kLess) < least;
 }
 #endif
 

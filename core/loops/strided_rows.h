@@ -7,6 +7,7 @@
 #include "loops/lanes.h"
 #include "loops/level.h"
 #include "loops/prefetch.h"
+#include "loops/spaced.h"
 
 #ifdef SOFTNPU_LANES
 SOFTNPU_LEVEL_BEGIN
@@ -30,7 +31,7 @@ void gather_row(const T* in, int64_t stride, int64_t n, Ahead ahead, T* out) {
       prefetch_pairs(in + i * 2, ahead);
       copy_even(in + i * 2, out + i);
     }
-  for (; i < n; ++i) out[i] = in[i * stride];
+  copy_spaced(in + i * stride, stride, n - i, out + i, 1);
 }
 
 // The same element n times.
@@ -46,16 +47,18 @@ void repeat_element(T value, int64_t n, T* out) {
 
 // What is written `ahead` elements later is prefetched, with what lies between.
 template <class T>
-void scatter_row(const T* in, int64_t n, T* out, int64_t stride, [[maybe_unused]] Ahead ahead) {
+void scatter_row(const T* in, int64_t n, T* out, int64_t stride, Ahead ahead) {
   int64_t i = 0;
-#ifdef SOFTNPU_STORES_EVEN
   if (stride == 2)
     for (; i + kLanes <= n; i += kLanes) {
       prefetch_pairs(out + i * 2, ahead);
+#ifdef SOFTNPU_STORES_EVEN
       spread_even(in + i, out + i * 2);
-    }
+#else
+      copy_spaced(in + i, 1, kLanes, out + i * 2, 2);
 #endif
-  for (; i < n; ++i) out[i * stride] = in[i];
+    }
+  copy_spaced(in + i, 1, n - i, out + i * stride, stride);
 }
 
 SOFTNPU_LEVEL_END

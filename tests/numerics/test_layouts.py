@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -106,6 +109,40 @@ def test_rows_that_are_repeated(shape: tuple[int, ...], kind: np.dtype) -> None:
         copies = [np.broadcast_to(array, shape).copy() for array in (g, a, b)]
         expected = softnpu.smooth_l1_loss_backward(copies[0], copies[1], copies[2], "none", 0.5)
         assert same_bits(softnpu.smooth_l1_loss_backward(g, a, b, "none", 0.5), expected)
+
+
+@pytest.mark.parametrize("step", [2, 3, 5, -2, -7])
+@pytest.mark.parametrize("size", [1, 7, 8, 17, 63, 64, 65, 71, 130, 1100])
+def test_elements_that_are_apart(size: int, step: int) -> None:
+    """Law: rows of every length with gaps between elements give the bits of dense ones."""
+    rng = np.random.default_rng(size)
+    spaced = Layout("spaced", steps=(1, step), offset=1)
+    shape = (3, size)
+
+    def check(call: Callable[..., Any], *inputs: npt.NDArray[Any], out: npt.DTypeLike) -> None:
+        expected = np.empty(shape, out)
+        call(*inputs, out=expected)
+        placed = [place(values, spaced) for values in inputs]
+        for given_inputs in (inputs, tuple(p.view for p in placed)):
+            result = place_output(shape, out, spaced)
+            call(*given_inputs, out=result.view)
+            assert same_bits(result.view, expected)
+            assert result.surroundings_unchanged()
+        dense = np.empty(shape, out)
+        call(*(p.view for p in placed), out=dense)
+        assert same_bits(dense, expected)
+
+    def elu(g: npt.NDArray[Any], x: npt.NDArray[Any], *, out: npt.NDArray[Any]) -> None:
+        softnpu.elu_backward(g, 1.5, 0.5, 2.0, False, x, out=out)
+
+    for integer in (np.int8, np.int32):
+        info = np.iinfo(integer)
+        whole = rng.integers(info.min, info.max, (2, *shape), integer, endpoint=True)
+        check(softnpu.selu_backward, whole[0], whole[1], out=integer)
+    for kind in sp.FLOATING:
+        g, x = (sp.random_bits(rng, shape, kind) for _ in range(2))
+        for out in (*sp.FLOATING, sp.FLOAT64, np.complex64):
+            check(elu, g, x, out=out)
 
 
 @pytest.mark.parametrize("kind", sp.FLOATING, ids=str)
