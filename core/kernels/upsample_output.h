@@ -12,6 +12,7 @@
 #include "kernels/upsample_scratch.h"
 #include "loops/convert.h"
 #include "loops/level.h"
+#include "loops/spaced.h"
 #include "loops/stream_out.h"
 
 SOFTNPU_LEVEL_BEGIN
@@ -86,10 +87,9 @@ class UpsampleOutput {
   template <class Made>
   static void write_apart(const Made* in, int64_t n, int64_t stride, T* out) {
     if constexpr (std::is_same_v<Made, T>) {
-      for (int64_t i = 0; i < n; ++i) out[i * stride] = in[i];
+      copy_spaced(in, 1, n, out, stride);
     } else {
-      if (stride == 1) return store_dense(in, n, out);
-      for (int64_t i = 0; i < n; ++i) narrow(in[i], out[i * stride]);
+      store_row<T>(in, stride, n, reinterpret_cast<std::byte*>(out));
     }
   }
 

@@ -263,22 +263,21 @@ SOFTNPU_INLINE void store_lanes(Lanes v, T* out) {
 #endif
 
 #ifdef SOFTNPU_LANES
+using LaneBits = uint32_t __attribute__((vector_size(sizeof(Lanes))));
 #if !defined(__AVX512F__)
 SOFTNPU_INLINE auto is_less(Lanes v, float limit) { return v < limit; }
 SOFTNPU_INLINE auto differ(Lanes a, Lanes b) { return a != b; }
 // In integers: doubled bits have no sign, and one less makes the largest of 0. Two comparisons less
 // in smooth_l1.
 SOFTNPU_INLINE auto is_tiny(Lanes v, float limit) {
-  using Bits = uint32_t __attribute__((vector_size(sizeof(Lanes))));
   using Ordered = int32_t __attribute__((vector_size(sizeof(Lanes))));
   constexpr uint32_t kLess = 0x7FFFFFFF;  // one less, and the sign turned around for the comparison
   const auto least = static_cast<int32_t>(2 * std::bit_cast<uint32_t>(limit) + kLess);
-  return (Ordered)((Bits)v + (Bits)v + kLess) < least;
+  return (Ordered)((LaneBits)v + (LaneBits)v + kLess) < least;
 }
 #endif
 
 SOFTNPU_INLINE auto is_nan(Lanes v) { return differ(v, v); }
-using LaneBits = uint32_t __attribute__((vector_size(sizeof(Lanes))));
 SOFTNPU_INLINE Lanes add_bits(Lanes v, Lanes shifted, int places) {
   return (Lanes)((LaneBits)v + ((LaneBits)shifted << places));
 }
