@@ -100,7 +100,7 @@ void set_far(ElementwiseLayout& l, int64_t bytes, int64_t elements) {
   const bool keeps = bytes >= kFarBytes && usable_threads() > 1;
   const int64_t kept = keeps ? std::min(output, kKeptOutputBytes) : 0;
   l.far = l.has_dense_rows() ? bytes - kept >= kFarBytes : bytes >= kFarStridedBytes;
-  if (bytes >= kNearBytes && !l.far) l.order = Order::turning;
+  if (bytes >= kNearBytes && !l.far) l.order = Order::turning_at_home;
   if (!l.far) return;
   l.into_first = machine().is_zen5;
   const int64_t item = item_size(l.dtype[0]);

@@ -137,8 +137,9 @@ class ElementwisePlan {
   Status run(std::byte* const* origins, std::byte* /*workspace*/) const {
     const int64_t tile = layout_.tile_x * layout_.tile_y;
     const int64_t grain = tile >= kGrain || layout_.tiles <= 1 ? 1 : kGrain / tile;
-    const bool alone = layout_.tiles * tile < kAlone && layout_.has_dense_rows();
-    const int threads = alone ? 1 : thread_count();
+    int threads = thread_count();
+    const int64_t least = threads <= kSmallTeam ? kAlone : kAloneOfMany;
+    if (layout_.tiles * tile < least && layout_.has_dense_rows()) threads = 1;
     const Work work(*this, origins);
     parallel_for(layout_.tiles, grain, threads, work, layout_.order);
     return {};
@@ -147,7 +148,7 @@ class ElementwisePlan {
  private:
   // Below this, dense rows take less time on one thread than on two: selu with 16K elements 2.4
   // instead of 2.9 us.
-  static constexpr int64_t kAlone = 22 * kTileElements;
+  static constexpr int64_t kAlone = 22 * kTileElements, kAloneOfMany = 32 * kTileElements;
 
   // One line of memory, whatever a thread needs besides the plan: another core wrote both, and each
   // line takes 0.1 us.

@@ -40,31 +40,44 @@ std::atomic<int>& wanted_threads() { return made_once<default_threads>(); }
 // Fewer threads than before would end the others, so OpenMP's own setting is kept to.
 int team_of(const OpenMp& openmp, int workers) { return std::min(workers, openmp.most_threads()); }
 
+// A few for each thread, so that one that is held up does not hold up the rest; where they would be
+// no longer than `grain`, one: 64K elements take 0.98 of the time. A larger team, which takes
+// longer to call together, is not called for two, and if it is called there is work for all.
+int pieces_for(int64_t count, int64_t grain, int workers) {
+  if (workers <= 1) return 1;
+  const int64_t most = count / grain, few = int64_t{4} * workers;
+  if (most > few) return static_cast<int>(few);
+  if (workers <= kSmallTeam) return static_cast<int>(std::min<int64_t>(most, workers));
+  if (most <= 2) return 1;
+  return static_cast<int>(std::min<int64_t>(count / std::max<int64_t>(grain / 4, 1), workers));
+}
+
 // One job at a time, on threads of its own or on an OpenMP runtime's.
 class Pool {
  public:
-  // False when another thread's job is running, or when OpenMP is set to one thread.
-  bool try_run(const Job& job, int workers) {
+  // False when another thread's job is running, when OpenMP is set to one thread, or when the job
+  // is too short to be shared.
+  bool try_run(Job job, int64_t grain, int workers) {
     std::unique_lock owner(owner_, std::try_to_lock);
     if (!owner) return false;
     const uint32_t number = number_.load(std::memory_order_relaxed) + 1;
     const OpenMp* const openmp = borrowed_openmp();
-    if (openmp == nullptr) {
-      run_on_own_threads(number, job, workers);
-      return true;
-    }
-    const int team = team_of(*openmp, workers);
-    if (team <= 1) return false;
-    shares_.deal(number, job, team);
-    run_on(*openmp, number, team);
+    const int team = openmp == nullptr ? workers : team_of(*openmp, workers);
+    job.pieces = pieces_for(job.count, grain, team);
+    if (job.pieces <= 1) return false;
+    if (openmp == nullptr)
+      run_on_own_threads(number, job, team);
+    else
+      run_on(*openmp, number, job, team);
     return true;
   }
 
  private:
   // The team finds all that it needs in the line of memory that deal() wrote: each further one
   // costs a small job 0.05 µs or more.
-  void run_on(const OpenMp& openmp, uint32_t number, int team) {
+  void run_on(const OpenMp& openmp, uint32_t number, const Job& job, int team) {
     static const auto thread_number = openmp.thread_number;
+    shares_.deal(number, job, team);
     openmp.parallel(
         [](void* shares) { static_cast<Shares*>(shares)->work_on_dealt(thread_number()); },
         &shares_, static_cast<unsigned>(team), 0);
@@ -141,15 +154,9 @@ void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body, Ord
       order == Order::turning_often ? std::max<int64_t>(grain / 2, 1) : kStep * grain;
   const bool backwards =
       order != Order::forward && turns.fetch_add(1, std::memory_order_relaxed) % 2 != 0;
-  Job job{body, count, 1, backwards ? step : 0};
-  const int64_t most = count / grain;
-  if (most > 1 && workers > 1) {
-    // A few pieces for each thread, so that one that is held up does not hold up the rest; where
-    // they would be no longer than `grain`, one: 64K elements take 0.98 of the time.
-    const int64_t few = int64_t{4} * workers;
-    job.pieces = static_cast<int>(most > few ? few : std::min<int64_t>(most, workers));
-    if (of_this_process<Pool>().try_run(job, workers)) return;
-  }
+  const Job job{body, count, 1, backwards ? step : 0, order == Order::turning_at_home};
+  if (count / grain > 1 && workers > 1 && of_this_process<Pool>().try_run(job, grain, workers))
+    return;
   job.run(0, count, 0);
 }
 

@@ -78,6 +78,29 @@ def test_wide_results_of_few_numbers() -> None:
         assert same_bits(whole[at].copy(), one)
 
 
+@pytest.mark.parametrize("n", [8192, 16385, 24575, 24577, 32768, 40_001, 1 << 16, 300_001])
+def test_jobs_of_large_teams(n: int) -> None:
+    """Law: jobs too short for a large team, or too short for pieces of usual length, miss none."""
+    rng = np.random.default_rng(76)
+    g, x = (sp.random_values(rng, (n,), np.dtype("float32")) for _ in range(2))
+    indices = rng.permutation(n).reshape(1, 1, 1, n)
+
+    def run() -> list[np.ndarray]:
+        out = place_output((n,), g.dtype, Layout("gaps", steps=(2,)))
+        softnpu.selu_backward(g, x, out=out.view)
+        assert out.surroundings_unchanged()
+        volumes = (g.reshape(indices.shape), x.reshape(indices.shape))
+        gathered = softnpu.max_unpool3d_backward(*volumes, indices, [1, 1, n], [1, 1, 1], [0, 0, 0])
+        return [softnpu.selu_backward(g, x), out.view.copy(), gathered]
+
+    with laws.threads(1):
+        expected = run()
+    for count in (4, 5, 16, 64):
+        with laws.threads(count):
+            for _ in range(3):
+                assert all(map(same_bits, run(), expected)), f"{count} threads"
+
+
 @pytest.mark.parametrize("axis", range(3))
 @pytest.mark.parametrize("name", ["float32", "float64"])
 def test_one_long_sum_does_not_depend_on_threads(name: str, axis: int) -> None:
