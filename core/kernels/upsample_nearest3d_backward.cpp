@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernels/kernels.h"
+#include "kernels/upsample_ahead.h"
 #include "kernels/upsample_boxes.h"
 #include "kernels/upsample_columns.h"
 #include "kernels/upsample_output.h"
@@ -35,6 +36,7 @@ class RowMaker {
         registers_(task, boxes_),
         columns_(task.w, scratch_),
         output_(task, scratch_),
+        next_(task, boxes_),
         span_(task.w.start.back()) {
     const int64_t longer = task.w.in > span_ ? task.w.in : span_;
     has_short_ranges_ = !task.channels_inner && (columns_.uniform() || columns_.picked());
@@ -42,7 +44,8 @@ class RowMaker {
       const int64_t fit = kUpsampleTile / (longer + columns_.constants());
       at_once_ = fit > 1 ? fit : 1;
     }
-    if (task.prefetches) plan_prefetches();
+    if (task.prefetches) at_once_ = next_.plan(at_once_, span_);
+    boxes_.expect_groups(at_once_);
   }
 
   void make(int64_t row, int64_t end) {
@@ -68,7 +71,6 @@ class RowMaker {
  private:
   static constexpr bool kCompensated = UpsampleScratch<T>::kCompensated;
   using Stage = typename UpsampleScratch<T>::Stage;
-  static constexpr int64_t kAheadElements = 8192 / sizeof(T);  // that are prefetched of small boxes
 
   // Slices whose rows are in [row, end), from number `slice` on, where that is the way to make
   // them. The last four overlap those before; but one or two whose rows are long are left. How
@@ -120,12 +122,16 @@ class RowMaker {
     const int64_t step = span_ + columns_.constants();
     const bool picked = columns_.picked();
     T* const place = output_.place_for(to, output_.rows_touch());
-    boxes_.set_prefetch_distance(
-        task_.prefetches && !is_foreseen(h, count) ? distance_of_rows(h, count) : 0);
-    if (registers_.total_rows(from, 0, h, count, place)) return finish_rows(place, to, count);
+    if (next_.comes_with_any_row()) {
+      if (total_whole_rows(from, h, count, place)) return finish_rows(place, to, count);
+    } else {
+      boxes_.set_prefetch_distance(
+          task_.prefetches && !next_.is_foreseen(h, count) ? next_.distance_of_rows(h, count) : 0);
+      if (registers_.total_rows(from, 0, h, count, place)) return finish_rows(place, to, count);
+    }
     Stage* const out = output_.stage_for(place);
     if (picked) fill_zero(count * w.in, out);
-    const bool few_lines = boxes_.ahead().any() && prefetches_box_by_box_;
+    const bool few_lines = boxes_.ahead().any() && next_.comes_box_by_box();
     if (few_lines) boxes_.set_prefetch_distance(0);
     int64_t begun = 0;  // the first of the rows whose sums are not added up along w yet
     const auto total_until = [&](int64_t r) SOFTNPU_INLINED {
@@ -152,54 +158,20 @@ class RowMaker {
     finish_rows(out, to, count);
   }
 
-  // Rows that are made together are split into groups of one size, so that what is prefetched with
-  // one group is all that the next one needs. For rows that are made one by one, elements are
-  // prefetched about 8 KB ahead: with a scale of 3.3 and rows of 59 elements from memory, that is
-  // 1.5 times as fast as for the next row only. Small boxes of rows that are made together are
-  // prefetched at once, each while one is summed: with that scale 0.8 to 0.9 of the time, larger
-  // boxes up to 1.1 times as long.
-  void plan_prefetches() {
-    constexpr int64_t kFew = 4096 / sizeof(T);
-    const UpsampleAxis &d = task_.d, &h = task_.h;
-    if (at_once_ > 1 && (d.longest > 1 || task_.one_plane))
-      at_once_ = divided(h.in, divided(h.in, at_once_));
-    boxes_.expect_groups(at_once_);
-    const int64_t box = d.longest * h.longest * span_ * channels_inside();
-    if (box > 0) rows_ahead_ = divided(kAheadElements, box);
-    prefetches_box_by_box_ = task_.into_second && task_.w.out_stride == 1 && box <= kFew;
+  // In registers, if that is the way for them. Apart from make_whole_rows(), where boxes in a cache
+  // take up to 1.1 times as long with a loop.
+  __attribute__((noinline)) bool total_whole_rows(const T* from, int64_t h, int64_t count,
+                                                  T* place) {
+    for (const int64_t end = h + count; h < end;) {
+      const int64_t rows = next_.rows_alike(h, end - h);
+      boxes_.set_prefetch_distance(next_.distance_of_rows(h, rows));
+      if (!registers_.total_rows(from, 0, h, rows, place)) return false;
+      h += rows, place += rows * task_.w.in;
+    }
+    return true;
   }
 
-  static int64_t divided(int64_t n, int64_t by) { return (n + by - 1) / by; }
   int64_t channels_inside() const { return task_.channels_inner ? task_.channels : 1; }
-
-  // Whether the machine will have read what comes after `count` rows from row h.
-  bool is_foreseen(int64_t h, int64_t count) const {
-    const int64_t planes = h + count < task_.h.in ? boxes_.planes() : boxes_.next_planes();
-    return planes == 1 && !task_.one_plane;
-  }
-
-  // How far from a tile's box in row h the one is that is made next.
-  int64_t distance_of_tile(int64_t h, const UpsampleAxis::Tile& tile) const {
-    const UpsampleAxis& w = task_.w;
-    if (task_.one_plane_ahead != 0) return task_.one_plane_ahead;
-    if (tile.w + tile.n < w.in) return tile.span * w.out_stride;
-    return distance_of_rows(h, tile.w == 0 ? rows_ahead_ : 1) - tile.x * w.out_stride;
-  }
-
-  // How far from the box of row h that of the row `count` later is. Where these are all of a plane,
-  // and boxes are large, at least as far as for single rows: 0.55 to 1 of the time, for small boxes
-  // up to 1.4 times as long, unless they have planes_ahead.
-  int64_t distance_of_rows(int64_t h, int64_t count) const {
-    const UpsampleAxis& y = task_.h;
-    if (task_.one_plane_ahead != 0) return task_.one_plane_ahead;
-    const int64_t planes = boxes_.planes() * task_.d.out_stride;
-    const bool far = boxes_.planes() > 2 || y.longest > 2 || task_.planes_ahead;
-    if (count == y.in && planes > 0 && far) return planes * divided(kAheadElements, planes);
-    const int64_t next = h + count;
-    if (next < y.in) return (y.start[next] - y.start[h]) * y.out_stride;
-    const int64_t wrapped = next - y.in < y.in ? next - y.in : 0;
-    return planes + (y.start[wrapped] - y.start[h]) * y.out_stride;
-  }
 
   template <class Made>
   void finish_rows(const Made* out, T* to, int64_t count) {
@@ -229,7 +201,7 @@ class RowMaker {
     const UpsampleAxis& w = task_.w;
     const UpsampleAxis::Tile piece = w.tile(tile);
     const int64_t n = piece.n, nx = piece.span;
-    if (task_.prefetches) boxes_.set_prefetch_distance(distance_of_tile(h, piece));
+    if (task_.prefetches) boxes_.set_prefetch_distance(next_.distance_of_tile(h, piece));
     const bool touch = output_.dense() && (nv_ == 1 || nv_ == w.in_stride);
     to += piece.w * w.in_stride;
     const auto write = [&](const auto* made) {
@@ -277,12 +249,11 @@ class RowMaker {
   UpsampleRegisters<T> registers_;
   UpsampleColumns<T> columns_;
   UpsampleOutput<T> output_;
+  UpsampleAhead<T> next_;
   int64_t span_;                   // how much of a row of gradOut has a part in gradInput
   bool has_short_ranges_ = false;  // and channels outside
   int64_t at_once_ = 0;            // whole rows that are made together; in tiles if it is 0
-  bool prefetches_box_by_box_ = false;
-  int64_t rows_ahead_ = 1;  // which of the next rows, else, is prefetched
-  int64_t nv_ = 1;          // channels side by side
+  int64_t nv_ = 1;                 // channels side by side
 };
 
 }  // namespace
