@@ -57,7 +57,7 @@ class Pool {
  public:
   // False when another thread's job is running, when OpenMP is set to one thread, or when the job
   // is too short to be shared.
-  bool try_run(Job job, int64_t grain, int workers) {
+  bool try_run(Job job, int64_t grain, int workers, Order order) {
     std::unique_lock owner(owner_, std::try_to_lock);
     if (!owner) return false;
     const uint32_t number = number_.load(std::memory_order_relaxed) + 1;
@@ -65,6 +65,8 @@ class Pool {
     const int team = openmp == nullptr ? workers : team_of(*openmp, workers);
     job.pieces = pieces_for(job.count, grain, team);
     if (job.pieces <= 1) return false;
+    const bool small = team <= kSmallTeam && order != Order::forward;
+    job.left = small || order == Order::turning_at_home ? 1 : 0;
     if (openmp == nullptr)
       run_on_own_threads(number, job, team);
     else
@@ -154,9 +156,9 @@ void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body, Ord
       order == Order::turning_often ? std::max<int64_t>(grain / 2, 1) : kStep * grain;
   const bool backwards =
       order != Order::forward && turns.fetch_add(1, std::memory_order_relaxed) % 2 != 0;
-  const Job job{body, count, 1, backwards ? step : 0, order == Order::turning_at_home};
-  if (count / grain > 1 && workers > 1 && of_this_process<Pool>().try_run(job, grain, workers))
-    return;
+  const Job job{body, count, 1, backwards ? step : 0};
+  const bool large = count / grain > 1 && workers > 1;
+  if (large && of_this_process<Pool>().try_run(job, grain, workers, order)) return;
   job.run(0, count, 0);
 }
 
