@@ -36,7 +36,7 @@ class RowMaker {
         registers_(task, boxes_),
         columns_(task.w, scratch_),
         output_(task, scratch_),
-        next_(task, boxes_),
+        ahead_(task, boxes_),
         span_(task.w.start.back()) {
     const int64_t longer = task.w.in > span_ ? task.w.in : span_;
     has_short_ranges_ = !task.channels_inner && (columns_.uniform() || columns_.picked());
@@ -44,8 +44,10 @@ class RowMaker {
       const int64_t fit = kUpsampleTile / (longer + columns_.constants());
       at_once_ = fit > 1 ? fit : 1;
     }
-    if (task.prefetches) at_once_ = next_.plan(at_once_, span_);
-    boxes_.expect_groups(at_once_);
+    if (task.prefetches) {
+      at_once_ = ahead_.plan(at_once_, span_);
+      boxes_.expect_groups(at_once_);
+    }
   }
 
   void make(int64_t row, int64_t end) {
@@ -122,16 +124,17 @@ class RowMaker {
     const int64_t step = span_ + columns_.constants();
     const bool picked = columns_.picked();
     T* const place = output_.place_for(to, output_.rows_touch());
-    if (next_.comes_with_any_row()) {
+    if (ahead_.comes_with_any_row()) {
       if (total_whole_rows(from, h, count, place)) return finish_rows(place, to, count);
     } else {
-      boxes_.set_prefetch_distance(
-          task_.prefetches && !next_.is_foreseen(h, count) ? next_.distance_of_rows(h, count) : 0);
+      boxes_.set_prefetch_distance(task_.prefetches && !ahead_.is_foreseen(h, count)
+                                       ? ahead_.distance_of_rows(h, count)
+                                       : 0);
       if (registers_.total_rows(from, 0, h, count, place)) return finish_rows(place, to, count);
     }
     Stage* const out = output_.stage_for(place);
     if (picked) fill_zero(count * w.in, out);
-    const bool few_lines = boxes_.ahead().any() && next_.comes_box_by_box();
+    const bool few_lines = boxes_.ahead().any() && ahead_.comes_box_by_box();
     if (few_lines) boxes_.set_prefetch_distance(0);
     int64_t begun = 0;  // the first of the rows whose sums are not added up along w yet
     const auto total_until = [&](int64_t r) SOFTNPU_INLINED {
@@ -163,8 +166,8 @@ class RowMaker {
   __attribute__((noinline)) bool total_whole_rows(const T* from, int64_t h, int64_t count,
                                                   T* place) {
     for (const int64_t end = h + count; h < end;) {
-      const int64_t rows = next_.rows_alike(h, end - h);
-      boxes_.set_prefetch_distance(next_.distance_of_rows(h, rows));
+      const int64_t rows = ahead_.rows_alike(h, end - h);
+      boxes_.set_prefetch_distance(ahead_.distance_of_any_row(h));
       if (!registers_.total_rows(from, 0, h, rows, place)) return false;
       h += rows, place += rows * task_.w.in;
     }
@@ -201,7 +204,7 @@ class RowMaker {
     const UpsampleAxis& w = task_.w;
     const UpsampleAxis::Tile piece = w.tile(tile);
     const int64_t n = piece.n, nx = piece.span;
-    if (task_.prefetches) boxes_.set_prefetch_distance(next_.distance_of_tile(h, piece));
+    if (task_.prefetches) boxes_.set_prefetch_distance(ahead_.distance_of_tile(h, piece));
     const bool touch = output_.dense() && (nv_ == 1 || nv_ == w.in_stride);
     to += piece.w * w.in_stride;
     const auto write = [&](const auto* made) {
@@ -249,7 +252,7 @@ class RowMaker {
   UpsampleRegisters<T> registers_;
   UpsampleColumns<T> columns_;
   UpsampleOutput<T> output_;
-  UpsampleAhead<T> next_;
+  UpsampleAhead<T> ahead_;
   int64_t span_;                   // how much of a row of gradOut has a part in gradInput
   bool has_short_ranges_ = false;  // and channels outside
   int64_t at_once_ = 0;            // whole rows that are made together; in tiles if it is 0

@@ -32,8 +32,8 @@ struct Job {
   RangeBody body;  // the caller's
   int64_t count;
   int pieces;
-  int64_t step;      // 0, or its order: from the end to the beginning in steps of so many
-  int64_t left = 0;  // pieces of a share that are its owner's alone, once it has begun
+  int64_t step;  // 0, or its order: from the end to the beginning in steps of so many
+  int left = 0;  // pieces of a share that are its owner's alone, once it has begun
 
   // Where a piece begins. The larger ones are spread evenly: dealt first, they would make the first
   // shares larger.
@@ -104,14 +104,14 @@ class Shares {
     const DefaultFloats floats;
     // In a large team only the thread that dealt helps with a short job that a barrier ends: 16
     // threads of a Xeon take 0.8 to 0.9 of the time for 64K elements.
-    const bool few = pieces_.load(std::memory_order_relaxed) <= workers;
-    const bool helps = !few || !joined || workers <= kSmallTeam || worker == 0;
-    const int64_t theirs = few ? 0 : left_.load(std::memory_order_relaxed);
+    const bool helps = worker == 0 || workers <= kSmallTeam || !joined ||
+                       pieces_.load(std::memory_order_relaxed) > workers;
+    const int theirs = left_.load(std::memory_order_relaxed);
     for (int i = 0; i < (helps ? workers : 1); ++i) {
       const int owner = (worker + i) % workers;
       if (i != 0 && joined) await(owner, workers);
       // A share that nobody has begun may have no owner.
-      const int64_t left = i == 0 || theirs == 0 || is_untouched(owner, workers) ? 0 : theirs;
+      const int left = i == 0 || theirs == 0 || is_untouched(owner, workers) ? 0 : theirs;
       for (int piece; (piece = claim(shares_[owner], number, left)) >= 0; ++ran) {
         if (worker != 0 && ran == 0 && is_on_dealers_processor()) make_way_for(0, workers);
         if (i != 0 && is_first(piece, owner, workers) && (joined || is_long()))
@@ -178,7 +178,7 @@ class Shares {
   }
 
   // The next piece of a share, but for so many that are left to its owner; -1 where there is none.
-  static int claim(Share& share, uint32_t number, int64_t left) {
+  static int claim(Share& share, uint32_t number, int left) {
     uint64_t word = share.word.load(std::memory_order_acquire);
     for (;;) {
       const auto next = static_cast<int>(word >> 16 & 0xFFFF),
@@ -204,8 +204,8 @@ class Shares {
   // All that a worker reads of a job is in one cache line.
   alignas(64) std::atomic<void*> object_{nullptr};
   std::atomic<decltype(RangeBody::call)> call_{nullptr};
-  std::atomic<int64_t> count_{0}, step_{0}, left_{0};
-  std::atomic<int> pieces_{0};
+  std::atomic<int64_t> count_{0}, step_{0};
+  std::atomic<int> pieces_{0}, left_{0};
   std::atomic<int> workers_{0};
   std::atomic<uint32_t> number_{0};
   std::atomic<int> processor_{-1};          // where it was dealt

@@ -52,6 +52,11 @@ int pieces_for(int64_t count, int64_t grain, int workers) {
   return static_cast<int>(std::min<int64_t>(count / std::max<int64_t>(grain / 4, 1), workers));
 }
 
+// Whether threads leave each other the last pieces of their shares: see Order::turning_at_home.
+bool leaves_last(Order order, int workers) {
+  return workers <= kSmallTeam ? order != Order::forward : order == Order::turning_at_home;
+}
+
 // One job at a time, on threads of its own or on an OpenMP runtime's.
 class Pool {
  public:
@@ -65,8 +70,7 @@ class Pool {
     const int team = openmp == nullptr ? workers : team_of(*openmp, workers);
     job.pieces = pieces_for(job.count, grain, team);
     if (job.pieces <= 1) return false;
-    const bool small = team <= kSmallTeam && order != Order::forward;
-    job.left = small || order == Order::turning_at_home ? 1 : 0;
+    job.left = job.pieces > team && leaves_last(order, team) ? 1 : 0;
     if (openmp == nullptr)
       run_on_own_threads(number, job, team);
     else
@@ -157,8 +161,8 @@ void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body, Ord
   const bool backwards =
       order != Order::forward && turns.fetch_add(1, std::memory_order_relaxed) % 2 != 0;
   const Job job{body, count, 1, backwards ? step : 0};
-  const bool large = count / grain > 1 && workers > 1;
-  if (large && of_this_process<Pool>().try_run(job, grain, workers, order)) return;
+  const bool several = count / grain > 1 && workers > 1;
+  if (several && of_this_process<Pool>().try_run(job, grain, workers, order)) return;
   job.run(0, count, 0);
 }
 
