@@ -138,9 +138,10 @@ class UpsampleBoxes {
     const bool single = rows() * planes() == 1;
     if (sizeof(T) == 2 || nv < kManyLanes<T>) return false;
     if (!kHasWide) return kCompensated && !row && task_.w.longest == 1;
-    // On a Xeon up to 1.15 times.
-    if (kCompensated && single && task_.w.longest == 1 && machine().is_intel) return false;
-    return kCompensated ? !(row && single) : !row && (single || ahead_.any());
+    if (!kCompensated) return !row && (single || ahead_.any());
+    // In a cache 1 to 1.3 times. On a Xeon single elements up to 1.15 times.
+    if (!ahead_.any() || (single && task_.w.longest == 1 && machine().is_intel)) return false;
+    return !(row && single);
   }
 #endif
 

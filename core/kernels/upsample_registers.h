@@ -12,6 +12,7 @@
 #include "loops/box_totals.h"
 #include "loops/lane_totals.h"
 #include "loops/level.h"
+#include "loops/position_totals.h"
 
 SOFTNPU_LEVEL_BEGIN
 
@@ -38,7 +39,8 @@ class UpsampleRegisters {
       return total_equal_rows(from, n, h, count, out);
     const BoxRows<T> rows = boxes_.box_rows(from, h, count);
     if (w.factor == 1 && n >= kQuad) {
-      total_single_rows(rows, n, boxes_.ahead(), out);
+      boxes_.ahead().any() ? total_single_rows(rows, n, boxes_.ahead(), out)
+                           : total_single_rows(rows, n, out);
       return true;
     }
     const Ahead& ahead = boxes_.ahead();

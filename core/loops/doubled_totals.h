@@ -13,7 +13,7 @@ SOFTNPU_LEVEL_BEGIN
 // Four totals of neighbours, from column 2 * i on.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_doubled_quad(const Boxes<kY, kZ, T>& boxes, int64_t i, T* out) {
-  const QuadSum<T> a = boxes.sum(2 * i), b = boxes.sum(2 * i + kQuad);
+  const QuadSum<T> a = boxes.at(2 * i).sum(0), b = boxes.at(2 * i + kQuad).sum(0);
   QuadSum<T> pairs{mix_evens(a.value, b.value), mix_evens(a.lost, b.lost)};
   pairs.add({mix_odds(a.value, b.value), mix_odds(a.lost, b.lost)});
   store_quad(unmix(pairs.total()), out + i);
@@ -33,7 +33,7 @@ template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_doubled_exactly(const Boxes<kY, kZ, T>& boxes, int64_t n, T* out) {
   constexpr int64_t kHalf = kLanes / 2;
   const auto half_at = [&](int64_t i) SOFTNPU_INLINED {
-    ExactSum sum = boxes.exact_sum(2 * i, kLanes);
+    ExactSum sum = boxes.at(2 * i).exact_sum(0, kLanes);
     sum.add_neighbours();
     if (sum.rounds_to_same<T>()) [[likely]]
       store_evens(sum.value, out + i);
@@ -45,7 +45,7 @@ SOFTNPU_INLINE void total_doubled_exactly(const Boxes<kY, kZ, T>& boxes, int64_t
   // Twice as many columns together: fewer shuffles, and one conversion of full width. What is left
   // overlaps: rows of 45 bfloat16 24 -> 20 ns, float16 23 -> 19.
   const auto whole_at = [&](int64_t at) SOFTNPU_INLINED {
-    const ExactSum sum = boxes.exact_pairs(2 * at);
+    const ExactSum sum = boxes.at(2 * at).exact_pairs(0);
     if (sum.rounds_to_same<T>()) [[likely]]
       store_lanes(sum.value, out + at);
     else
@@ -73,8 +73,8 @@ SOFTNPU_INLINE void total_doubled_row(const Boxes<kY, kZ, T>& boxes, int64_t n, 
   if constexpr (Later::kCache == kNoCache && std::is_same_v<T, float>)
     if (n >= kOctet) {
       for_steps<kOctet>(0, n, [&](int64_t i) SOFTNPU_INLINED {
-        const auto a = boxes.template sum_as<Octet>(2 * i);
-        const auto b = boxes.template sum_as<Octet>(2 * i + kOctet);
+        const auto a = boxes.at(2 * i).template sum_as<Octet>(0);
+        const auto b = boxes.at(2 * i + kOctet).template sum_as<Octet>(0);
         store_octet(one_nan(add_neighbours(a.value, b.value)), out + i);
       });
       return;

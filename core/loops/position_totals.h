@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Positions of the upsample gradient with their channels beside each other: boxes of up to two
+// rows, planes and columns are added up and rounded to elements, without leaving the registers. The
+// sums have the order of sums.h.
+#pragma once
+
+#include <type_traits>
+
+#include "loops/boxes.h"
+#include "loops/convert.h"
+
+#ifdef SOFTNPU_QUADS
+SOFTNPU_LEVEL_BEGIN
+
+// Fewer elements than these are not worth a vector of float32 that is not full.
+constexpr int64_t kFewestExact = kLanes > 2 * kQuad ? kQuad : 6;
+
+// Range of gradOut that one position of gradInput has: kLength positions `sx` apart, one or two.
+template <int kLength, int kY, int kZ, class T>
+struct Range {
+  static constexpr int kTerms = kLength * kY * kZ;
+  Boxes<kY, kZ, T> boxes;
+  int64_t sx;
+
+  // The totals of as many channels as V has, from channel v on.
+  template <class V>
+  SOFTNPU_INLINE V total(int64_t v) const {
+    auto sum = boxes.at(v).template sum_as<V>(0);
+    if constexpr (kLength == 2) sum.add(boxes.at(v + sx).template sum_as<V>(0));
+    return sum.total();
+  }
+  // Those of `count` channels, kLanes at most.
+  SOFTNPU_INLINE ExactSum exact_sum(int64_t v, int64_t count) const {
+    ExactSum sum = boxes.at(v).exact_sum(0, count);
+    if constexpr (kLength == 2) sum.add(boxes.at(v + sx).exact_sum(0, count));
+    return sum;
+  }
+};
+
+// The totals of the first `count` channels, 4 or more. A function of its own, because few are made
+// that way: with it in the loops over positions these take 1.2 times as long.
+template <int kLength, int kY, int kZ, class T>
+__attribute__((noinline, cold)) void total_range_quads(const T* first, int64_t sy, int64_t sz,
+                                                       int64_t sx, int64_t count, T* out) {
+  const Range<kLength, kY, kZ, T> range{{first, sy, sz}, sx};
+  for_steps<kQuad>(0, count, [&](int64_t v) SOFTNPU_INLINED {
+    store_quad(range.template total<Quad>(v), out + v);
+  });
+}
+
+// The totals of nv channels that are summed exactly in float32. Calls before_step<n>(v) for n of
+// them from channel v on.
+template <int kLength, int kY, int kZ, class T, class BeforeStep>
+SOFTNPU_INLINE void total_range_exactly(const Range<kLength, kY, kZ, T>& range, int64_t nv,
+                                        const BeforeStep& before_step, T* out) {
+  for_lanes(nv, [&](int64_t v, int64_t count) SOFTNPU_INLINED {
+    before_step.template operator()<kLanes>(v);
+    const ExactSum total = range.exact_sum(v, count);
+    if (!total.template rounds_to_same<T>()) [[unlikely]] {
+      const Boxes<kY, kZ, T> boxes = range.boxes.from(v);
+      total_range_quads<kLength, kY, kZ>(boxes.first, boxes.sy, boxes.sz, range.sx, count, out + v);
+    } else {
+      count == kLanes ? store_lanes(total.value, out + v) : store_some(total.value, out + v, count);
+    }
+  });
+}
+
+// The same in float64 for all types.
+template <int kLength, int kY, int kZ, class T, class BeforeStep>
+SOFTNPU_INLINE void total_range_in_doubles(const Range<kLength, kY, kZ, T>& range, int64_t nv,
+                                           const BeforeStep& before_step, T* out) {
+  const auto total_at = [&]<class V>(int64_t v, V)
+                            SOFTNPU_INLINED { store_as(range.template total<V>(v), out + v); };
+#ifdef SOFTNPU_OCTETS
+  // 0.6 to 1 of the time of four at a time. Of 16-bit elements only fewer than that come here.
+  if constexpr (sizeof(T) > 2)
+    if (nv >= kOctet) {
+      int64_t v = 0;
+      for (; v + kOctet <= nv; v += kOctet) {
+        before_step.template operator()<kOctet>(v);
+        total_at(v, Octet{});
+      }
+      if (nv - v > kQuad) return total_at(nv - kOctet, Octet{});
+      if (nv > v) total_at(nv - kQuad, Quad{});
+      return;
+    }
+#endif
+  for_steps<kQuad>(0, nv, [&](int64_t v) SOFTNPU_INLINED {
+    before_step.template operator()<kQuad>(v);
+    total_at(v, Quad{});
+  });
+}
+
+template <int kLength, int kY, int kZ, class T, class BeforeStep>
+SOFTNPU_INLINE void total_range(const Range<kLength, kY, kZ, T>& range, int64_t nv,
+                                const BeforeStep& before_step, T* out) {
+  if constexpr (kSumsExactly<T, kLength * kY * kZ>)
+    if (nv >= kFewestExact) return total_range_exactly(range, nv, before_step, out);
+  total_range_in_doubles(range, nv, before_step, out);
+}
+
+// What is prefetched with each position.
+enum class PositionsAhead { kNone, kAtOnce, kInPieces };
+
+// total_positions(). A function of its own, and one that prefetches nothing: with what it is called
+// from, or prefetching, it does not keep its pointers in registers, and takes 1.2 times as long.
+template <PositionsAhead kAhead, int kY, int kZ, class T>
+__attribute__((noinline)) void total_each_position(const T* first, int64_t sy, int64_t sz,
+                                                   int64_t sx, const int64_t* start, int64_t n,
+                                                   int64_t nv, Ahead ahead, T* out) {
+  const Boxes<kY, kZ, T> row{first, sy, sz};
+  for (int64_t w = 0; w < n; ++w, out += nv) {
+    const int64_t length = start[w + 1] - start[w];
+    const Boxes<kY, kZ, T> boxes = row.from(start[w] * sx);
+    if constexpr (kAhead == PositionsAhead::kAtOnce) {
+      if (sx <= 2 * nv) [[likely]]
+        boxes.prefetch_columns(ahead, length * sx);
+      else  // without what is between the positions
+        for (int64_t x = 0; x < length; ++x) boxes.from(x * sx).prefetch_columns(ahead, nv);
+    }
+    const auto prefetch_piece = [&]<int64_t kStep>(int64_t v) SOFTNPU_INLINED {
+      constexpr int64_t kPiece = Boxes<kY, kZ, T>::kLine * 8 / (kY * kZ);
+      if (kAhead != PositionsAhead::kInPieces || v % kPiece != 0) return;
+      // With what is left where no step begins.
+      const int64_t count = nv - v < kPiece + kStep ? nv - v : kPiece;
+      for (int64_t x = 0; x < length; ++x) boxes.from(v + x * sx).prefetch_columns(ahead, count);
+    };
+    if (length == 0)
+      fill_short(nv, out);
+    else if (length == 1)
+      total_range(Range<1, kY, kZ, T>{boxes, sx}, nv, prefetch_piece, out);
+    else
+      total_range(Range<2, kY, kZ, T>{boxes, sx}, nv, prefetch_piece, out);
+  }
+}
+
+// out[w, v] = the total of positions [start[w], start[w + 1]), two at most, for n of these and nv
+// channels, 4 or more. Positions are `sx` apart.
+template <int kY, int kZ, class T>
+SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T>& row, int64_t sx, const int64_t* start,
+                                    int64_t n, int64_t nv, Ahead ahead, T* out) {
+  // Where more lines are prefetched at once they wait for each other: a scale of 2 with 48 channels
+  // of DOUBLE took 1.2 to 1.5 times as long.
+  constexpr int64_t kMostLines = 24;
+  const auto total = [&]<PositionsAhead kAhead>() SOFTNPU_INLINED {
+    total_each_position<kAhead, kY, kZ>(row.first, row.sy, row.sz, sx, start, n, nv, ahead, out);
+  };
+  if (!ahead.any())
+    total.template operator()<PositionsAhead::kNone>();
+  else if (2 * kY * kZ * nv > kMostLines * row.kLine)
+    total.template operator()<PositionsAhead::kInPieces>();
+  else
+    total.template operator()<PositionsAhead::kAtOnce>();
+}
+
+// The same for three channels that are dense in both tensors, and three positions of `row` or more.
+// Four elements at a time: the last one is the next position's first, made again with that.
+template <int kY, int kZ, class T>
+SOFTNPU_INLINE void total_triples(const Boxes<kY, kZ, T> row, const int64_t* start, int64_t n,
+                                  Ahead ahead, T* out) {
+  constexpr int64_t kChannels = 3, kTogether = 16;
+  const auto total_from = [&](int64_t w, int64_t x) SOFTNPU_INLINED {
+    QuadSum<T> total = row.sum(x);
+    if (start[w + 1] - start[w] == 2) total.add(row.sum(x + kChannels));
+    return total.total();
+  };
+  for (int64_t w = 0; w < n; ++w, out += kChannels) {
+    const int64_t x = start[w] * kChannels;
+    if (ahead.any() && w % kTogether == 0)
+      row.from(x).prefetch_columns(ahead, start[least(w + kTogether, n)] * kChannels - x);
+    if (start[w + 1] < start[n]) [[likely]] {
+      start[w] < start[w + 1] ? store_quad(total_from(w, x), out) : store_quad(Quad{}, out);
+      continue;
+    }
+    // Nothing follows, in gradOut or in either: with the element before them.
+    T all[kQuad] = {};
+    if (start[w] < start[w + 1]) store_quad(total_from(w, x - 1), all);
+    for (int64_t v = 0; v < kChannels; ++v) out[v] = all[v + 1];
+  }
+}
+
+// A row of n totals, 4 or more, where every range of w is one element: as one position's channels.
+template <int kY, int kZ, class T>
+SOFTNPU_INLINE void total_row(const Boxes<kY, kZ, T>& row, int64_t n, T* out) {
+  total_range(Range<1, kY, kZ, T>{row, n}, n, []<int64_t>(int64_t) {}, out);
+}
+template <int kY, int kZ, class T>
+__attribute__((noinline)) void total_one_row(const T* first, int64_t sy, int64_t sz, int64_t n,
+                                             T* out) {
+  total_row(Boxes<kY, kZ, T>{first, sy, sz}, n, out);
+}
+template <int kY, int kZ, class T>
+SOFTNPU_INLINE void total_row(const Boxes<kY, kZ, T>& row, int64_t n, Ahead ahead, T* out) {
+  ahead.any() ? total_positions(row, n, kOneRange, 1, n, ahead, out)
+              : total_one_row<kY, kZ>(row.first, row.sy, row.sz, n, out);
+}
+
+// The same for rows that follow each other.
+template <class T>
+__attribute__((noinline)) void total_single_rows(const BoxRows<T>& rows, int64_t n, T* out) {
+  const auto total = [&](int64_t r, auto boxes)
+                         SOFTNPU_INLINED { total_row(boxes, n, out + r * n); };
+  rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
+}
+template <class T>
+__attribute__((noinline)) void total_single_rows(const BoxRows<T>& rows, int64_t n, Ahead ahead,
+                                                 T* out) {
+  const auto total = [&](int64_t r, auto boxes)
+                         SOFTNPU_INLINED { total_row(boxes, n, ahead, out + r * n); };
+  rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
+}
+
+SOFTNPU_LEVEL_END
+#endif
