@@ -134,6 +134,15 @@ __attribute__((noinline)) void total_each_position(const T* first, int64_t sy, i
   }
 }
 
+// The same where every range has two positions, from `in` on, and nothing is prefetched: with
+// AVX-512 FLOAT and DOUBLE 0.83 to 0.9 of the time, with AVX2 0.9 to 1.
+template <int kY, int kZ, class T>
+__attribute__((noinline)) void total_pairs(const T* in, int64_t sy, int64_t sz, int64_t sx,
+                                           int64_t n, int64_t nv, T* out) {
+  for (T* const end = out + n * nv; out != end; out += nv, in += 2 * sx)
+    total_range(Range<2, kY, kZ, T>{{in, sy, sz}, sx}, nv, []<int64_t>(int64_t) {}, out);
+}
+
 // out[w, v] = the total of positions [start[w], start[w + 1]), two at most, for n of these and nv
 // channels, 4 or more. Positions are `sx` apart.
 template <int kY, int kZ, class T>
@@ -145,7 +154,9 @@ SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T>& row, int64_t sx, con
   const auto total = [&]<PositionsAhead kAhead>() SOFTNPU_INLINED {
     total_each_position<kAhead, kY, kZ>(row.first, row.sy, row.sz, sx, start, n, nv, ahead, out);
   };
-  if (!ahead.any())
+  if (!ahead.any() && start[n] - start[0] == 2 * n)
+    total_pairs<kY, kZ>(row.first + start[0] * sx, row.sy, row.sz, sx, n, nv, out);
+  else if (!ahead.any())
     total.template operator()<PositionsAhead::kNone>();
   else if (2 * kY * kZ * nv > kMostLines * row.kLine)
     total.template operator()<PositionsAhead::kInPieces>();
