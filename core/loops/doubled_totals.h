@@ -13,7 +13,7 @@ SOFTNPU_LEVEL_BEGIN
 // Four totals of neighbours, from column 2 * i on.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_doubled_quad(const Boxes<kY, kZ, T>& boxes, int64_t i, T* out) {
-  const QuadSum<T> a = boxes.at(2 * i).sum(0), b = boxes.at(2 * i + kQuad).sum(0);
+  const QuadSum<T> a = boxes.sum(2 * i), b = boxes.sum(2 * i + kQuad);
   QuadSum<T> pairs{mix_evens(a.value, b.value), mix_evens(a.lost, b.lost)};
   pairs.add({mix_odds(a.value, b.value), mix_odds(a.lost, b.lost)});
   store_quad(unmix(pairs.total()), out + i);

@@ -66,14 +66,14 @@ SOFTNPU_INLINE void total_range_exactly(const Range<kLength, kY, kZ, T>& range, 
 }
 
 // The same in float64 for all types.
-template <int kLength, int kY, int kZ, class T, class BeforeStep>
+template <bool kEights, int kLength, int kY, int kZ, class T, class BeforeStep>
 SOFTNPU_INLINE void total_range_in_doubles(const Range<kLength, kY, kZ, T>& range, int64_t nv,
                                            const BeforeStep& before_step, T* out) {
   const auto total_at = [&]<class V>(int64_t v, V)
                             SOFTNPU_INLINED { store_as(range.template total<V>(v), out + v); };
 #ifdef SOFTNPU_OCTETS
   // 0.6 to 1 of the time of four at a time. Of 16-bit elements only fewer than that come here.
-  if constexpr (sizeof(T) > 2)
+  if constexpr (kEights && sizeof(T) > 2)
     if (nv >= kOctet) {
       int64_t v = 0;
       for (; v + kOctet <= nv; v += kOctet) {
@@ -91,16 +91,38 @@ SOFTNPU_INLINE void total_range_in_doubles(const Range<kLength, kY, kZ, T>& rang
   });
 }
 
-template <int kLength, int kY, int kZ, class T, class BeforeStep>
+template <bool kEights, int kLength, int kY, int kZ, class T, class BeforeStep>
 SOFTNPU_INLINE void total_range(const Range<kLength, kY, kZ, T>& range, int64_t nv,
                                 const BeforeStep& before_step, T* out) {
   if constexpr (kSumsExactly<T, kLength * kY * kZ>)
     if (nv >= kFewestExact) return total_range_exactly(range, nv, before_step, out);
-  total_range_in_doubles(range, nv, before_step, out);
+  total_range_in_doubles<kEights>(range, nv, before_step, out);
 }
 
-// What is prefetched with each position.
+// How what lies ahead of a position is prefetched.
 enum class PositionsAhead { kNone, kAtOnce, kInPieces };
+
+// The totals of nv channels of a range, while what lies `ahead` of it is prefetched.
+template <PositionsAhead kAhead, bool kEights = true, int kLength, int kY, int kZ, class T>
+SOFTNPU_INLINE void total_position(const Range<kLength, kY, kZ, T>& range, int64_t nv, Ahead ahead,
+                                   T* out) {
+  const Boxes<kY, kZ, T>& boxes = range.boxes;
+  const int64_t sx = range.sx;
+  if constexpr (kAhead == PositionsAhead::kAtOnce) {
+    if (sx <= 2 * nv) [[likely]]
+      boxes.prefetch_columns(ahead, kLength * sx);
+    else  // without what is between the positions
+      for (int64_t x = 0; x < kLength; ++x) boxes.from(x * sx).prefetch_columns(ahead, nv);
+  }
+  const auto prefetch_piece = [&]<int64_t kStep>(int64_t v) SOFTNPU_INLINED {
+    constexpr int64_t kPiece = Boxes<kY, kZ, T>::kLine * 8 / (kY * kZ);
+    if (kAhead != PositionsAhead::kInPieces || v % kPiece != 0) return;
+    // With what is left where no step begins.
+    const int64_t count = nv - v < kPiece + kStep ? nv - v : kPiece;
+    for (int64_t x = 0; x < kLength; ++x) boxes.from(v + x * sx).prefetch_columns(ahead, count);
+  };
+  total_range<kEights>(range, nv, prefetch_piece, out);
+}
 
 // total_positions(). A function of its own, and one that prefetches nothing: with what it is called
 // from, or prefetching, it does not keep its pointers in registers, and takes 1.2 times as long.
@@ -108,29 +130,15 @@ template <PositionsAhead kAhead, int kY, int kZ, class T>
 __attribute__((noinline)) void total_each_position(const T* first, int64_t sy, int64_t sz,
                                                    int64_t sx, const int64_t* start, int64_t n,
                                                    int64_t nv, Ahead ahead, T* out) {
-  const Boxes<kY, kZ, T> row{first, sy, sz};
   for (int64_t w = 0; w < n; ++w, out += nv) {
     const int64_t length = start[w + 1] - start[w];
-    const Boxes<kY, kZ, T> boxes = row.from(start[w] * sx);
-    if constexpr (kAhead == PositionsAhead::kAtOnce) {
-      if (sx <= 2 * nv) [[likely]]
-        boxes.prefetch_columns(ahead, length * sx);
-      else  // without what is between the positions
-        for (int64_t x = 0; x < length; ++x) boxes.from(x * sx).prefetch_columns(ahead, nv);
-    }
-    const auto prefetch_piece = [&]<int64_t kStep>(int64_t v) SOFTNPU_INLINED {
-      constexpr int64_t kPiece = Boxes<kY, kZ, T>::kLine * 8 / (kY * kZ);
-      if (kAhead != PositionsAhead::kInPieces || v % kPiece != 0) return;
-      // With what is left where no step begins.
-      const int64_t count = nv - v < kPiece + kStep ? nv - v : kPiece;
-      for (int64_t x = 0; x < length; ++x) boxes.from(v + x * sx).prefetch_columns(ahead, count);
-    };
+    const Boxes<kY, kZ, T> boxes{first + start[w] * sx, sy, sz};
     if (length == 0)
       fill_short(nv, out);
     else if (length == 1)
-      total_range(Range<1, kY, kZ, T>{boxes, sx}, nv, prefetch_piece, out);
+      total_position<kAhead>(Range<1, kY, kZ, T>{boxes, sx}, nv, ahead, out);
     else
-      total_range(Range<2, kY, kZ, T>{boxes, sx}, nv, prefetch_piece, out);
+      total_position<kAhead>(Range<2, kY, kZ, T>{boxes, sx}, nv, ahead, out);
   }
 }
 
@@ -140,7 +148,14 @@ template <int kY, int kZ, class T>
 __attribute__((noinline)) void total_pairs(const T* in, int64_t sy, int64_t sz, int64_t sx,
                                            int64_t n, int64_t nv, T* out) {
   for (T* const end = out + n * nv; out != end; out += nv, in += 2 * sx)
-    total_range(Range<2, kY, kZ, T>{{in, sy, sz}, sx}, nv, []<int64_t>(int64_t) {}, out);
+    total_range<true>(Range<2, kY, kZ, T>{{in, sy, sz}, sx}, nv, []<int64_t>(int64_t) {}, out);
+}
+
+// Whether nv channels of a position have so many lines that these wait for each other when they are
+// prefetched at once: a scale of 2 with 48 channels of DOUBLE took 1.2 to 1.5 times as long.
+template <int kY, int kZ, class T>
+SOFTNPU_INLINE bool has_many_lines(int64_t nv) {
+  return 2 * kY * kZ * nv > 24 * Boxes<kY, kZ, T>::kLine;
 }
 
 // out[w, v] = the total of positions [start[w], start[w + 1]), two at most, for n of these and nv
@@ -148,9 +163,6 @@ __attribute__((noinline)) void total_pairs(const T* in, int64_t sy, int64_t sz, 
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T>& row, int64_t sx, const int64_t* start,
                                     int64_t n, int64_t nv, Ahead ahead, T* out) {
-  // Where more lines are prefetched at once they wait for each other: a scale of 2 with 48 channels
-  // of DOUBLE took 1.2 to 1.5 times as long.
-  constexpr int64_t kMostLines = 24;
   const auto total = [&]<PositionsAhead kAhead>() SOFTNPU_INLINED {
     total_each_position<kAhead, kY, kZ>(row.first, row.sy, row.sz, sx, start, n, nv, ahead, out);
   };
@@ -158,7 +170,7 @@ SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T>& row, int64_t sx, con
     total_pairs<kY, kZ>(row.first + start[0] * sx, row.sy, row.sz, sx, n, nv, out);
   else if (!ahead.any())
     total.template operator()<PositionsAhead::kNone>();
-  else if (2 * kY * kZ * nv > kMostLines * row.kLine)
+  else if (has_many_lines<kY, kZ, T>(nv))
     total.template operator()<PositionsAhead::kInPieces>();
   else
     total.template operator()<PositionsAhead::kAtOnce>();
@@ -193,7 +205,15 @@ SOFTNPU_INLINE void total_triples(const Boxes<kY, kZ, T> row, const int64_t* sta
 // A row of n totals, 4 or more, where every range of w is one element: as one position's channels.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_row(const Boxes<kY, kZ, T>& row, int64_t n, T* out) {
-  total_range(Range<1, kY, kZ, T>{row, n}, n, []<int64_t>(int64_t) {}, out);
+  total_position<PositionsAhead::kNone>(Range<1, kY, kZ, T>{row, n}, n, Ahead{}, out);
+}
+template <int kY, int kZ, class T>
+SOFTNPU_INLINE void total_row_ahead(const Boxes<kY, kZ, T>& row, int64_t n, Ahead ahead, T* out) {
+  constexpr bool kEights = !kIsCompensated<T>;  // rows of DOUBLE from memory take 1.1 times as long
+  const Range<1, kY, kZ, T> range{row, n};
+  has_many_lines<kY, kZ, T>(n)
+      ? total_position<PositionsAhead::kInPieces, kEights>(range, n, ahead, out)
+      : total_position<PositionsAhead::kAtOnce, kEights>(range, n, ahead, out);
 }
 template <int kY, int kZ, class T>
 __attribute__((noinline)) void total_one_row(const T* first, int64_t sy, int64_t sz, int64_t n,
@@ -202,7 +222,7 @@ __attribute__((noinline)) void total_one_row(const T* first, int64_t sy, int64_t
 }
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_row(const Boxes<kY, kZ, T>& row, int64_t n, Ahead ahead, T* out) {
-  ahead.any() ? total_positions(row, n, kOneRange, 1, n, ahead, out)
+  ahead.any() ? total_row_ahead(row, n, ahead, out)
               : total_one_row<kY, kZ>(row.first, row.sy, row.sz, n, out);
 }
 
@@ -217,7 +237,7 @@ template <class T>
 __attribute__((noinline)) void total_single_rows(const BoxRows<T>& rows, int64_t n, Ahead ahead,
                                                  T* out) {
   const auto total = [&](int64_t r, auto boxes)
-                         SOFTNPU_INLINED { total_row(boxes, n, ahead, out + r * n); };
+                         SOFTNPU_INLINED { total_row_ahead(boxes, n, ahead, out + r * n); };
   rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
 }
 
