@@ -53,16 +53,33 @@ __attribute__((noinline, cold)) void total_range_quads(const T* first, int64_t s
 template <int kLength, int kY, int kZ, class T, class BeforeStep>
 SOFTNPU_INLINE void total_range_exactly(const Range<kLength, kY, kZ, T>& range, int64_t nv,
                                         const BeforeStep& before_step, T* out) {
-  for_lanes(nv, [&](int64_t v, int64_t count) SOFTNPU_INLINED {
+  const auto total_some = [&](int64_t v, int64_t count) SOFTNPU_INLINED {
     before_step.template operator()<kLanes>(v);
     const ExactSum total = range.exact_sum(v, count);
-    if (!total.template rounds_to_same<T>()) [[unlikely]] {
-      const Boxes<kY, kZ, T> boxes = range.boxes.from(v);
-      total_range_quads<kLength, kY, kZ>(boxes.first, boxes.sy, boxes.sz, range.sx, count, out + v);
-    } else {
-      count == kLanes ? store_lanes(total.value, out + v) : store_some(total.value, out + v, count);
+    if (!total.template rounds_to_same<T>()) [[unlikely]]
+      return false;
+    count == kLanes ? store_lanes(total.value, out + v) : store_some(total.value, out + v, count);
+    return true;
+  };
+  const auto total_quads = [&](int64_t v, int64_t count) SOFTNPU_INLINED {
+    const Boxes<kY, kZ, T> boxes = range.boxes.from(v);
+    total_range_quads<kLength, kY, kZ>(boxes.first, boxes.sy, boxes.sz, range.sx, count, out + v);
+  };
+  if (nv < kLanes) {
+    if (!total_some(0, nv)) [[unlikely]]
+      total_quads(0, nv);
+    return;
+  }
+  for (int64_t v = 0; v < nv; v += kLanes) {
+    // Without a call inside, behind which gcc would make constants anew in every step.
+    while (v + kLanes <= nv && total_some(v, kLanes)) v += kLanes;
+    if (v == nv) return;
+    if (v + kLanes > nv) {
+      v = nv - kLanes;
+      if (total_some(v, kLanes)) return;
     }
-  });
+    total_quads(v, kLanes);
+  }
 }
 
 // The same in float64 for all types.
