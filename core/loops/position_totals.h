@@ -4,8 +4,6 @@
 // sums have the order of sums.h.
 #pragma once
 
-#include <type_traits>
-
 #include "loops/boxes.h"
 #include "loops/convert.h"
 
@@ -15,10 +13,9 @@ SOFTNPU_LEVEL_BEGIN
 // Fewer elements than these are not worth a vector of float32 that is not full.
 constexpr int64_t kFewestExact = kLanes > 2 * kQuad ? kQuad : 6;
 
-// Range of gradOut that one position of gradInput has: kLength positions `sx` apart, one or two.
+// What one position of gradInput has of gradOut: kLength positions `sx` apart, one or two.
 template <int kLength, int kY, int kZ, class T>
 struct Range {
-  static constexpr int kTerms = kLength * kY * kZ;
   Boxes<kY, kZ, T> boxes;
   int64_t sx;
 
