@@ -73,7 +73,8 @@ struct Boxes {
     after_first([&](const T* row) SOFTNPU_INLINED { sum.add(load(row + x)); });
     return sum;
   }
-  // Calls f(row) for all rows but the first, in their order.
+  // Calls f(row) for all rows but the first, in their order. How far they are from it does not
+  // depend on the column: one register each for a whole loop.
   template <class F>
   SOFTNPU_INLINE void after_first(const F& f) const {
     for (int y = 0; y < kY; ++y)

@@ -63,14 +63,15 @@ bool has_short_rows_unforeseen(const Task& task) {
   if (!machine().is_zen5 || task.channels_inner) return false;
   const int64_t item = item_size(task.dtype), row = task.h.out_stride * item;
   if (item == 8) return task.w.longest > 1 || task.w.factor == 1;
-  const int64_t least = task.w.factor > 1 ? 64 : item > 2 ? 192 : row + 1;
-  return task.h.factor > 0 && task.w.factor > 0 && row >= least;
+  if (task.h.factor == 0 || task.w.factor == 0) return false;
+  return task.w.factor > 1 ? row >= 64 : item > 2 && row >= 192;
 }
 
-// How many elements ahead boxes of several long rows are prefetched where no box has two planes; 0
-// where it does not pay. On a Zen 4 from memory 0.4 to 0.6 of the time (x1,2,2 NCDHW FLOAT 16M in
-// rows of 200, one thread, 6.9 -> 3.5 ms), from 12 MB in the shared cache 0.75 to 1, of 8 MB 1 to
-// 1.1; rows of less than half a KB 1 to 1.2. With channels inside 0.6 to 1.
+// How many elements ahead boxes of several long rows, or of rows that a Zen 5 does not foresee, are
+// prefetched where no box has two planes; 0 where it does not pay. On a Zen 4 from memory 0.4 to
+// 0.6 of the time (x1,2,2 NCDHW FLOAT 16M in rows of 200, one thread, 6.9 -> 3.5 ms), from 12 MB in
+// the shared cache 0.75 to 1, of 8 MB 1 to 1.1; rows of less than half a KB 1 to 1.2. With channels
+// inside 0.6 to 1.
 int64_t one_plane_ahead(const Task& task, int64_t bytes) {
   constexpr int64_t kLongRow = 512, kLeast = int64_t{12} << 20;
   const int64_t item = item_size(task.dtype);
