@@ -96,7 +96,8 @@ class UpsampleAhead {
   // Zen 5 where w is doubled 0.93 to 0.95 of the time in the mean (0.72 to 1.07), elsewhere no
   // difference. Not measured on other machines.
   bool suit_distances_alike() const {
-    return machine().is_zen5 && task_.d.longest > 1 && task_.h.factor > 0 && task_.w.factor == 2;
+    return machine().is_zen5 && task_.d.longest > 1 && task_.h.factor > 0 &&
+           task_.w.factor == 2 && task_.in_order_ahead == 0;
   }
 
   const UpsampleNearest3dBackwardTask& task_;

@@ -79,6 +79,9 @@ struct alignas(64) UpsampleNearest3dBackwardTask {
   bool planes_ahead = false;
   // Both halves of the next planes are prefetched at a time, where all ranges are alike.
   bool halves_ahead = false;
+  // How many elements ahead gradOut is prefetched in the order of memory, not in that of boxes; 0
+  // where it is not.
+  int64_t in_order_ahead = 0;
   bool stream = false;  // write past the caches
 
   // Volumes of an n: one for each channel, or for each group of channels that are side by side.

@@ -85,6 +85,11 @@ class UpsampleRegisters {
         total_doubled_and_halves_ahead(boxes_.template small<kY, kZ>(from), n, h, count, task_.h.in,
                                        boxes_.next_planes_of(from), out);
       });
+    if (task_.in_order_ahead != 0)
+      return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
+        total_doubled_in_order(boxes_.template small<kY, kZ>(from), n, h, count,
+                               task_.in_order_ahead, out);
+      });
     return boxes_.ahead().any() ? total_far_boxes(from, n, count, out)
                                 : total_equal_boxes<kNoCache>(from, n, count, out);
   }

@@ -157,6 +157,7 @@ struct BoxRows {
 // Here nothing,
 struct NothingAhead {
   static constexpr int kCache = kNoCache;
+  static constexpr bool kBitByBit = false;
   SOFTNPU_INLINE void all(int64_t /*n*/) const {}
   SOFTNPU_INLINE void some(int64_t /*x*/, int64_t /*n*/) const {}
 };
@@ -164,6 +165,7 @@ struct NothingAhead {
 template <int kTheCache, class SomeBoxes>
 struct BoxesAhead {
   static constexpr int kCache = kTheCache;
+  static constexpr bool kBitByBit = false;
   const SomeBoxes& boxes;
   int64_t ahead;
 
@@ -181,6 +183,7 @@ struct BoxesAhead {
 template <int kTheCache, class T>
 struct BoxesOfNextRows {
   static constexpr int kCache = kTheCache;
+  static constexpr bool kBitByBit = false;
   const BoxRows<T>& next;
   int64_t r, count;
 
@@ -207,6 +210,21 @@ struct BoxesOfNextRows {
       for (int64_t y = begin; y < begin + rows; ++y)
         for (int64_t i = 0; i < n; i += kLine)
           prefetch<kCache>(next.first + z * next.sz + y * next.sy + x, i);
+  }
+};
+
+// Here what is read later, in the order of memory, whichever boxes it is of: from `at` on as much as
+// the boxes have in kRows rows.
+template <int kRows, class T>
+struct MemoryAhead {
+  static constexpr int kCache = kFirstCache;
+  static constexpr bool kBitByBit = true;
+  const T* at;
+
+  SOFTNPU_INLINE void all(int64_t n) const { some(0, n); }
+  SOFTNPU_INLINE void some(int64_t x, int64_t n) const {
+    constexpr int64_t kLine = 64 / sizeof(T);
+    for (int64_t i = 0; i < kRows * n; i += kLine) prefetch<kCache>(at + kRows * x, i);
   }
 };
 
