@@ -37,6 +37,11 @@ class UpsampleRegisters {
     if (boxes_.planes() > 2 || task_.h.longest > 2) return total_large_rows(from, n, h, count, out);
     if (w.factor == 2 && n >= kQuad && task_.h.factor > 0)
       return total_equal_rows(from, n, h, count, out);
+    if (w.factor == 1 && n >= kQuad && task_.in_order_ahead != 0 && boxes_.take_rows(h))
+      return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
+        total_single_rows_in_order(boxes_.template small<kY, kZ>(from), n, h, count,
+                                   task_.in_order_ahead, out);
+      });
     const BoxRows<T> rows = boxes_.box_rows(from, h, count);
     if (w.factor == 1 && n >= kQuad) {
       boxes_.ahead().any() ? total_single_rows(rows, n, boxes_.ahead(), out)

@@ -6,6 +6,7 @@
 
 #include "loops/boxes.h"
 #include "loops/convert.h"
+#include "loops/positions_ahead.h"
 
 #ifdef SOFTNPU_QUADS
 SOFTNPU_LEVEL_BEGIN
@@ -16,6 +17,9 @@ constexpr int64_t kFewestExact = kLanes > 2 * kQuad ? kQuad : 6;
 // What one position of gradInput has of gradOut: kLength positions `sx` apart, one or two.
 template <int kLength, int kY, int kZ, class T>
 struct Range {
+  static constexpr int64_t kPositions = kLength, kRows = kY * kZ;
+  static constexpr int64_t kLine = Boxes<kY, kZ, T>::kLine;
+
   Boxes<kY, kZ, T> boxes;
   int64_t sx;
 
@@ -113,46 +117,32 @@ SOFTNPU_INLINE void total_range(const Range<kLength, kY, kZ, T>& range, int64_t 
   total_range_in_doubles<kEights>(range, nv, before_step, out);
 }
 
-// How what lies ahead of a position is prefetched.
-enum class PositionsAhead { kNone, kAtOnce, kInPieces };
-
-// The totals of nv channels of a range, while what lies `ahead` of it is prefetched.
-template <PositionsAhead kAhead, bool kEights = true, int kLength, int kY, int kZ, class T>
-SOFTNPU_INLINE void total_position(const Range<kLength, kY, kZ, T>& range, int64_t nv, Ahead ahead,
-                                   T* out) {
-  const Boxes<kY, kZ, T>& boxes = range.boxes;
-  const int64_t sx = range.sx;
-  if constexpr (kAhead == PositionsAhead::kAtOnce) {
-    if (sx <= 2 * nv) [[likely]]
-      boxes.prefetch_columns(ahead, kLength * sx);
-    else  // without what is between the positions
-      for (int64_t x = 0; x < kLength; ++x) boxes.from(x * sx).prefetch_columns(ahead, nv);
-  }
-  const auto prefetch_piece = [&]<int64_t kStep>(int64_t v) SOFTNPU_INLINED {
-    constexpr int64_t kPiece = Boxes<kY, kZ, T>::kLine * 8 / (kY * kZ);
-    if (kAhead != PositionsAhead::kInPieces || v % kPiece != 0) return;
-    // With what is left where no step begins.
-    const int64_t count = nv - v < kPiece + kStep ? nv - v : kPiece;
-    for (int64_t x = 0; x < kLength; ++x) boxes.from(v + x * sx).prefetch_columns(ahead, count);
+// The totals of nv channels of a range, and what comes later.
+template <bool kEights = true, int kLength, int kY, int kZ, class T, class Later>
+SOFTNPU_INLINE void total_position(const Range<kLength, kY, kZ, T>& range, int64_t nv,
+                                   const Later& later, T* out) {
+  later.all(range, nv);
+  const auto before_step = [&]<int64_t kStep>(int64_t v) SOFTNPU_INLINED {
+    later.template step<kStep>(range, nv, v);
   };
-  total_range<kEights>(range, nv, prefetch_piece, out);
+  total_range<kEights>(range, nv, before_step, out);
 }
 
 // total_positions(). A function of its own, and one that prefetches nothing: with what it is called
 // from, or prefetching, it does not keep its pointers in registers, and takes 1.2 times as long.
-template <PositionsAhead kAhead, int kY, int kZ, class T>
+template <int kY, int kZ, class T, class Later>
 __attribute__((noinline)) void total_each_position(const T* first, int64_t sy, int64_t sz,
                                                    int64_t sx, const int64_t* start, int64_t n,
-                                                   int64_t nv, Ahead ahead, T* out) {
+                                                   int64_t nv, const Later& later, T* out) {
   for (int64_t w = 0; w < n; ++w, out += nv) {
-    const int64_t length = start[w + 1] - start[w];
-    const Boxes<kY, kZ, T> boxes{first + start[w] * sx, sy, sz};
+    const int64_t length = start[w + 1] - start[w], x = start[w] * sx;
+    const Boxes<kY, kZ, T> boxes{first + x, sy, sz};
     if (length == 0)
       fill_short(nv, out);
     else if (length == 1)
-      total_position<kAhead>(Range<1, kY, kZ, T>{boxes, sx}, nv, ahead, out);
+      total_position(Range<1, kY, kZ, T>{boxes, sx}, nv, later.from(x), out);
     else
-      total_position<kAhead>(Range<2, kY, kZ, T>{boxes, sx}, nv, ahead, out);
+      total_position(Range<2, kY, kZ, T>{boxes, sx}, nv, later.from(x), out);
   }
 }
 
@@ -177,17 +167,17 @@ SOFTNPU_INLINE bool has_many_lines(int64_t nv) {
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_positions(const Boxes<kY, kZ, T>& row, int64_t sx, const int64_t* start,
                                     int64_t n, int64_t nv, Ahead ahead, T* out) {
-  const auto total = [&]<PositionsAhead kAhead>() SOFTNPU_INLINED {
-    total_each_position<kAhead, kY, kZ>(row.first, row.sy, row.sz, sx, start, n, nv, ahead, out);
+  const auto total = [&](const auto& later) SOFTNPU_INLINED {
+    total_each_position<kY, kZ>(row.first, row.sy, row.sz, sx, start, n, nv, later, out);
   };
   if (!ahead.any() && start[n] - start[0] == 2 * n)
     total_pairs<kY, kZ>(row.first + start[0] * sx, row.sy, row.sz, sx, n, nv, out);
   else if (!ahead.any())
-    total.template operator()<PositionsAhead::kNone>();
+    total(NoPositionsAhead{});
   else if (has_many_lines<kY, kZ, T>(nv))
-    total.template operator()<PositionsAhead::kInPieces>();
+    total(PositionsInPieces(ahead));
   else
-    total.template operator()<PositionsAhead::kAtOnce>();
+    total(PositionsAtOnce(ahead));
 }
 
 // The same for three channels that are dense in both tensors, and three positions of `row` or more.
@@ -219,15 +209,15 @@ SOFTNPU_INLINE void total_triples(const Boxes<kY, kZ, T> row, const int64_t* sta
 // A row of n totals, 4 or more, where every range of w is one element: as one position's channels.
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_row(const Boxes<kY, kZ, T>& row, int64_t n, T* out) {
-  total_position<PositionsAhead::kNone>(Range<1, kY, kZ, T>{row, n}, n, Ahead{}, out);
+  total_position(Range<1, kY, kZ, T>{row, n}, n, NoPositionsAhead{}, out);
 }
 template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_row_ahead(const Boxes<kY, kZ, T>& row, int64_t n, Ahead ahead, T* out) {
   constexpr bool kEights = !kIsCompensated<T>;  // rows of DOUBLE from memory take 1.1 times as long
   const Range<1, kY, kZ, T> range{row, n};
   has_many_lines<kY, kZ, T>(n)
-      ? total_position<PositionsAhead::kInPieces, kEights>(range, n, ahead, out)
-      : total_position<PositionsAhead::kAtOnce, kEights>(range, n, ahead, out);
+      ? total_position<kEights>(range, n, PositionsInPieces(ahead), out)
+      : total_position<kEights>(range, n, PositionsAtOnce(ahead), out);
 }
 template <int kY, int kZ, class T>
 __attribute__((noinline)) void total_one_row(const T* first, int64_t sy, int64_t sz, int64_t n,
@@ -253,6 +243,24 @@ __attribute__((noinline)) void total_single_rows(const BoxRows<T>& rows, int64_t
   const auto total = [&](int64_t r, auto boxes)
                          SOFTNPU_INLINED { total_row_ahead(boxes, n, ahead, out + r * n); };
   rows.for_each(total, [&](int64_t r) SOFTNPU_INLINED { fill_short(n, out + r * n); });
+}
+
+// The same for rows h … h + count of all of the planes, while what lies `ahead` elements behind
+// those is prefetched in the order of memory.
+template <int kY, int kZ, class T>
+__attribute__((noinline)) void total_single_rows_in_order(const Boxes<kY, kZ, T>& first, int64_t n,
+                                                          int64_t h, int64_t count, int64_t ahead,
+                                                          T* out) {
+  Boxes<kY, kZ, T> boxes{first.first, first.sy, first.sz};
+  const int64_t step = kY * boxes.sy;
+  PositionsInOrder<T> later;
+  later.first = boxes.first + (ahead + h * (kZ - 1) * step);
+  later.rows = kY * kZ;
+  later.in_plane = kZ * step;
+  for (int64_t row = 0; row < count; ++row, boxes.first += step, out += n) {
+    total_position(Range<1, kY, kZ, T>{boxes, n}, n, later, out);
+    later.first += kZ * step;
+  }
 }
 
 SOFTNPU_LEVEL_END

@@ -112,7 +112,7 @@ int64_t in_order_ahead(const Task& task) {
   const kernels::UpsampleAxis &d = task.d, &h = task.h, &w = task.w;
   const int64_t item = item_size(task.dtype), pair = bytes_of_planes(task);
   if (!machine().is_zen5 || task.channels_inner || w.tiles.size() != 2) return 0;
-  if (d.factor != 2 || h.factor == 0 || w.factor != 2) return 0;
+  if (d.factor != 2 || h.factor == 0 || (w.factor != 1 && w.factor != 2)) return 0;
   const bool dense = d.out_stride == h.out * h.out_stride && h.out_stride <= w.out + w.out / 8 &&
                      task.out_channel_stride == d.out * d.out_stride;
   if (!dense || pair > (item == 8 ? kMostDoubles : kMost)) return 0;
