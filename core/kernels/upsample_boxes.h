@@ -13,6 +13,7 @@
 #include "loops/convert.h"
 #include "loops/lane_totals.h"
 #include "loops/level.h"
+#include "loops/positions_ahead.h"
 #include "loops/sums.h"
 
 SOFTNPU_LEVEL_BEGIN
@@ -35,6 +36,7 @@ class UpsampleBoxes {
     return z0_ < z1_;
   }
   bool take_rows(int64_t h) {
+    h_ = h;
     y0_ = task_.h.start[h], y1_ = task_.h.start[h + 1];
     return z0_ < z1_ && y0_ < y1_;
   }
@@ -180,6 +182,19 @@ class UpsampleBoxes {
     return rows;
   }
 
+  // The box of the row that is made after the one taken last, of two planes at most.
+  PositionsInOrder<T> next_in_order(const T* from) const {
+    const bool wraps = h_ + 1 == task_.h.in;
+    const int64_t* const start = task_.h.start.data() + (wraps ? 0 : h_ + 1);
+    const int64_t rows = start[1] - start[0], sy = task_.h.out_stride, sz = task_.d.out_stride;
+    PositionsInOrder<T> later;
+    later.first = (wraps ? next_planes_of(from) : from + z0_ * sz) + start[0] * sy;
+    later.rows = rows * (wraps ? next_planes() : planes());
+    later.in_plane = rows * sy;
+    later.sz = sz;
+    return later;
+  }
+
   template <int kY, int kZ>
   Boxes<kY, kZ, T> small(const T* from) const {
     return {first(from), task_.h.out_stride, task_.d.out_stride};
@@ -270,7 +285,7 @@ class UpsampleBoxes {
 
   const UpsampleNearest3dBackwardTask& task_;
   Stage* const (&staged_)[UpsampleScratch<T>::kBatch];
-  int64_t d_ = 0, z0_ = 0, z1_ = 0, y0_ = 0, y1_ = 0;
+  int64_t d_ = 0, h_ = 0, z0_ = 0, z1_ = 0, y0_ = 0, y1_ = 0;
   int64_t at_once_ = 1;  // rows
   Ahead ahead_;
 };

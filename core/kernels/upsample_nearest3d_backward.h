@@ -82,7 +82,8 @@ struct alignas(64) UpsampleNearest3dBackwardTask {
   // How many elements ahead gradOut is prefetched in the order of memory, not in that of boxes; 0
   // where it is not.
   int64_t in_order_ahead = 0;
-  bool stream = false;  // write past the caches
+  bool boxes_in_order = false;  // the same within each box, channels inside
+  bool stream = false;          // write past the caches
 
   // Volumes of an n: one for each channel, or for each group of channels that are side by side.
   int64_t slices() const { return channels_inner ? channel_groups : channels; }

@@ -68,6 +68,7 @@ class UpsampleRegisters {
     if (nv < kQuad) return nv == 3 && total_triples(from, tile, out);
     if (w.longest <= 2 && w.factor != 1 && !suit_lanes_better(nv)) {
       const UpsampleAxis::Tile piece = w.tile(tile);
+      if (task_.boxes_in_order && total_positions_in_order(from, piece, nv, out)) return true;
       const bool small = boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
         SOFTNPU_LEVEL::total_positions(boxes_.template small<kY, kZ>(from), w.out_stride,
                                        w.start.data() + piece.w, piece.n, nv, boxes_.ahead(), out);
@@ -167,6 +168,17 @@ class UpsampleRegisters {
 #else
     return false;
 #endif
+  }
+
+  __attribute__((noinline)) bool total_positions_in_order(const T* from,
+                                                          const UpsampleAxis::Tile& piece,
+                                                          int64_t nv, T* out) const {
+    const int64_t* const start = task_.w.start.data() + piece.w;
+    const PositionsInOrder<T> later = boxes_.next_in_order(from);
+    return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
+      const Boxes<kY, kZ, T> row = boxes_.template small<kY, kZ>(from);
+      total_each_position(row, task_.w.out_stride, start, piece.n, nv, later, out);
+    });
   }
 
   // Apart from total_positions(), which is up to a tenth slower with this in it.
