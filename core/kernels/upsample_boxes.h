@@ -174,6 +174,11 @@ class UpsampleBoxes {
   BoxRows<T> next_rows(const T* from, int64_t h, int64_t count) const {
     const UpsampleAxis& y = task_.h;
     BoxRows<T> rows = box_rows(from, h + count, least(y.in - h - count, at_once_));
+    if (task_.planes_in_order) {
+      rows.in_order = next_planes() * task_.d.out_stride / y.in;
+      rows.first = next_planes_of(from) + h * rows.in_order;
+      return rows;
+    }
     if (h + count < y.in) return rows;
     rows.first = next_planes_of(from);
     rows.planes = next_planes();

@@ -82,6 +82,8 @@ struct alignas(64) UpsampleNearest3dBackwardTask {
   // How many elements ahead gradOut is prefetched in the order of memory, not in that of boxes; 0
   // where it is not.
   int64_t in_order_ahead = 0;
+  // The same where ranges differ: the next planes while rows of these are made.
+  bool planes_in_order = false;
   bool boxes_in_order = false;  // the same within each box, channels inside
   bool stream = false;          // write past the caches
 

@@ -129,6 +129,9 @@ struct BoxRows {
   int64_t sy, sz, planes;
   const int64_t* start;
   int64_t count;
+  // Where they are not prefetched as they lie, but in the order of memory, from `first` on: how
+  // much with each of the rows before them.
+  int64_t in_order = 0;
 
   // Calls f(r, boxes) for them, or none(r) where they are empty: up to two planes, and up to two
   // rows each. One loop over all, in a function of its own, keeps what they share in registers.
@@ -188,24 +191,33 @@ struct BoxesOfNextRows {
   int64_t r, count;
 
   SOFTNPU_INLINE void all(int64_t n) const {
+    if constexpr (kCache == kNoCache) return;
+    if (next.in_order != 0) return prefetch_in_order();
     // With what is between the rows, if it is little.
-    if constexpr (kCache != kNoCache)
-      next.sy <= 2 * n ? prefetch_planes(0, rows_begin(), 1, (rows_end() - rows_begin()) * next.sy)
+    next.sy <= 2 * n ? prefetch_planes(0, rows_begin(), 1, (rows_end() - rows_begin()) * next.sy)
                        : some(0, n);
   }
   SOFTNPU_INLINE void some(int64_t x, int64_t n) const {
-    if constexpr (kCache != kNoCache)
+    if constexpr (kCache == kNoCache) return;
+    if (next.in_order == 0)
       prefetch_planes(x, rows_begin(), rows_end() - rows_begin(), n);
+    else if (x == 0)
+      prefetch_in_order();
   }
 
  private:
+  static constexpr int64_t kLine = 64 / sizeof(T);
+
+  SOFTNPU_INLINE void prefetch_in_order() const {
+    const T* const at = next.first + r * next.in_order;
+    for (int64_t i = 0; i < next.in_order; i += kLine) prefetch<kCache>(at, i);
+  }
   SOFTNPU_INLINE int64_t rows_begin() const { return next.start[least(r, next.count)]; }
   SOFTNPU_INLINE int64_t rows_end() const {
     return next.start[r + 1 < count ? least(r + 1, next.count) : next.count];
   }
   // n elements of `rows` rows in each plane.
   SOFTNPU_INLINE void prefetch_planes(int64_t x, int64_t begin, int64_t rows, int64_t n) const {
-    constexpr int64_t kLine = 64 / sizeof(T);
     for (int64_t z = 0; z < next.planes; ++z)
       for (int64_t y = begin; y < begin + rows; ++y)
         for (int64_t i = 0; i < n; i += kLine)

@@ -105,6 +105,20 @@ bool prefetches_halves(const Task& task, int64_t bytes) {
          item_size(task.dtype) < 8 && !task.channels_inner && planes >= kLeast && planes <= kMost;
 }
 
+// Whether gradOut's planes lie one behind the other, all of them, with nothing between rows.
+bool has_dense_volumes(const Task& task) {
+  const kernels::UpsampleAxis &d = task.d, &h = task.h, &w = task.w;
+  return w.out_stride == 1 && h.out_stride == w.out && d.out_stride == h.out * h.out_stride &&
+         task.out_channel_stride == d.out * d.out_stride;
+}
+
+// Whether boxes of planes whose ranges differ are prefetched in the order of memory, plane by plane.
+bool prefetches_planes_in_order(const Task& task) {
+  constexpr int64_t kMost = int64_t{128} << 10;
+  if (!machine().is_zen5 || task.channels_inner || task.w.tiles.size() != 2) return false;
+  return task.d.longest > 1 && has_dense_volumes(task) && bytes_of_planes(task) <= kMost;
+}
+
 // How many elements ahead gradOut is prefetched in the order of memory where boxes have two planes,
 // which lie one behind the other, all of them: whole pairs of planes. 0 where it does not pay.
 int64_t in_order_ahead(const Task& task) {
@@ -113,9 +127,7 @@ int64_t in_order_ahead(const Task& task) {
   const int64_t item = item_size(task.dtype), pair = bytes_of_planes(task);
   if (!machine().is_zen5 || task.channels_inner || w.tiles.size() != 2) return 0;
   if (d.factor != 2 || h.factor == 0 || (w.factor != 1 && w.factor != 2)) return 0;
-  const bool dense = d.out_stride == h.out * h.out_stride && h.out_stride <= w.out + w.out / 8 &&
-                     task.out_channel_stride == d.out * d.out_stride;
-  if (!dense || pair > (item == 8 ? kMostDoubles : kMost)) return 0;
+  if (!has_dense_volumes(task) || pair > (item == 8 ? kMostDoubles : kMost)) return 0;
   return (kNear + pair - 1) / pair * pair / item;
 }
 
@@ -265,6 +277,7 @@ std::shared_ptr<const Task> make_task(const Args& a, int threads) {
   plan_row_steps(task);
   if (task.prefetches) {
     task.in_order_ahead = in_order_ahead(task);
+    task.planes_in_order = task.in_order_ahead == 0 && prefetches_planes_in_order(task);
     task.boxes_in_order = prefetches_boxes_in_order(task);
   }
   // Rows that are made side by side are not streamed, which takes 2 to 4.5 times as long for one to
