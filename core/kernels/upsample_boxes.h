@@ -110,7 +110,9 @@ class UpsampleBoxes {
                                         [[maybe_unused]] int64_t r, [[maybe_unused]] int64_t count,
                                         [[maybe_unused]] int64_t n) const {
 #ifdef SOFTNPU_QUADS
-    BoxesOfNextRows<kSecondCache, T>{next_rows(from, h, count), r, count}.all(n);
+    const BoxRows<T> next = next_rows(from, h, count);
+    task_.into_second ? BoxesOfNextRows<kSecondCache, T>{next, r, count}.all(n)
+                      : BoxesOfNextRows<kFirstCache, T>{next, r, count}.all(n);
 #endif
   }
 

@@ -195,7 +195,7 @@ struct BoxesOfNextRows {
     if (next.in_order != 0) return prefetch_in_order();
     // With what is between the rows, if it is little.
     next.sy <= 2 * n ? prefetch_planes(0, rows_begin(), 1, (rows_end() - rows_begin()) * next.sy)
-                       : some(0, n);
+                     : some(0, n);
   }
   SOFTNPU_INLINE void some(int64_t x, int64_t n) const {
     if constexpr (kCache == kNoCache) return;
@@ -225,8 +225,8 @@ struct BoxesOfNextRows {
   }
 };
 
-// Here what is read later, in the order of memory, whichever boxes it is of: from `at` on as much as
-// the boxes have in kRows rows.
+// Here what is read later, in the order of memory, whichever boxes it is of: from `at` on as much
+// as the boxes have in kRows rows.
 template <int kRows, class T>
 struct MemoryAhead {
   static constexpr int kCache = kFirstCache;

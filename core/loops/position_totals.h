@@ -122,9 +122,8 @@ template <bool kEights = true, int kLength, int kY, int kZ, class T, class Later
 SOFTNPU_INLINE void total_position(const Range<kLength, kY, kZ, T>& range, int64_t nv,
                                    const Later& later, T* out) {
   later.all(range, nv);
-  const auto before_step = [&]<int64_t kStep>(int64_t v) SOFTNPU_INLINED {
-    later.template step<kStep>(range, nv, v);
-  };
+  const auto before_step = [&]<int64_t kStep>(int64_t v)
+                               SOFTNPU_INLINED { later.template step<kStep>(range, nv, v); };
   total_range<kEights>(range, nv, before_step, out);
 }
 
@@ -222,9 +221,8 @@ template <int kY, int kZ, class T>
 SOFTNPU_INLINE void total_row_ahead(const Boxes<kY, kZ, T>& row, int64_t n, Ahead ahead, T* out) {
   constexpr bool kEights = !kIsCompensated<T>;  // rows of DOUBLE from memory take 1.1 times as long
   const Range<1, kY, kZ, T> range{row, n};
-  has_many_lines<kY, kZ, T>(n)
-      ? total_position<kEights>(range, n, PositionsInPieces(ahead), out)
-      : total_position<kEights>(range, n, PositionsAtOnce(ahead), out);
+  has_many_lines<kY, kZ, T>(n) ? total_position<kEights>(range, n, PositionsInPieces(ahead), out)
+                               : total_position<kEights>(range, n, PositionsAtOnce(ahead), out);
 }
 template <int kY, int kZ, class T>
 __attribute__((noinline)) void total_one_row(const T* first, int64_t sy, int64_t sz, int64_t n,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is prefetched while positions of the upsample gradient are added up. Each way has all(), for
-// what comes with a range as a whole, and step(), for what comes with kStep of its nv channels, from
-// channel v on; and from(x), which says that the range begins at element x of its row.
+// what comes with a range as a whole, and step(), for what comes with kStep of its nv channels,
+// from channel v on; and from(x), which says that the range begins at element x of its row.
 #pragma once
 
 #include "loops/boxes.h"

@@ -112,7 +112,8 @@ bool has_dense_volumes(const Task& task) {
          task.out_channel_stride == d.out * d.out_stride;
 }
 
-// Whether boxes of planes whose ranges differ are prefetched in the order of memory, plane by plane.
+// Whether boxes of planes whose ranges differ are prefetched in the order of memory, plane by
+// plane.
 bool prefetches_planes_in_order(const Task& task) {
   constexpr int64_t kMost = int64_t{128} << 10;
   if (!machine().is_zen5 || task.channels_inner || task.w.tiles.size() != 2) return false;
@@ -133,11 +134,12 @@ int64_t in_order_ahead(const Task& task) {
 
 // Whether with channels inside each box is prefetched in the order of memory, row by row.
 bool prefetches_boxes_in_order(const Task& task) {
-  constexpr int64_t kMost = int64_t{48} << 10;
+  constexpr int64_t kMost = int64_t{256} << 10;
   const kernels::UpsampleAxis &d = task.d, &h = task.h, &w = task.w;
   if (!machine().is_zen5 || !task.channels_inner || task.channels > kernels::kUpsampleTile)
     return false;
   if (d.longest > 2 || h.longest > 2 || w.longest > 2 || task.rows_in_box() == 1) return false;
+  if (w.factor == 1 && task.rows_in_box() == 2) return false;
   if (w.out_stride != task.channels || h.out_stride != w.out * w.out_stride) return false;
   return task.rows_in_box() * h.out_stride * item_size(task.dtype) <= kMost;
 }
