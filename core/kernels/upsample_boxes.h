@@ -9,7 +9,7 @@
 #include "base/machine.h"
 #include "kernels/upsample_nearest3d_backward.h"
 #include "kernels/upsample_scratch.h"
-#include "loops/boxes.h"
+#include "loops/boxes_ahead.h"
 #include "loops/convert.h"
 #include "loops/lane_totals.h"
 #include "loops/level.h"

@@ -4,7 +4,7 @@
 // sums.h.
 #pragma once
 
-#include "loops/boxes.h"
+#include "loops/boxes_ahead.h"
 #include "loops/convert.h"
 #include "loops/doubled_totals.h"
 #include "loops/picked_totals.h"

@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "loops/boxes.h"
+#include "loops/boxes_ahead.h"
 #include "loops/convert.h"
 
 #ifdef SOFTNPU_QUADS
