@@ -80,6 +80,17 @@ struct Boxes {
     for (int y = 0; y < kY; ++y)
       for (int z = y == 0 ? 1 : 0; z < kZ; ++z) f(first + (y * sy + z * sz));
   }
+  // Calls f(row, boxes, later) for `count` boxes that follow each other, from row h of gradInput
+  // on, these being the first: `later` is the row's share of all of the planes, in the order of
+  // memory, `ahead` elements behind it.
+  template <class F>
+  SOFTNPU_INLINE void for_rows_in_order(int64_t h, int64_t count, int64_t ahead, const F& f) const {
+    const int64_t step = kY * sy;
+    Boxes boxes{first, sy, sz};
+    const T* later = first + (ahead + h * (kZ - 1) * step);
+    for (int64_t row = 0; row < count; ++row, boxes.first += step, later += kZ * step)
+      f(row, boxes, later);
+  }
   // Prefetches what lies `ahead` elements behind these boxes' rows, of n columns, together with
   // the little that is between them.
   template <int kCache>

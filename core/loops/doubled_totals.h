@@ -121,11 +121,10 @@ template <int kY, int kZ, class T>
 __attribute__((noinline)) void total_doubled_in_order(const Boxes<kY, kZ, T>& first, int64_t n,
                                                       int64_t h, int64_t count, int64_t ahead,
                                                       T* out) {
-  Boxes<kY, kZ, T> boxes{first.first, first.sy, first.sz};
-  const int64_t step = kY * boxes.sy;
-  const T* later = boxes.first + (ahead + h * (kZ - 1) * step);
-  for (int64_t row = 0; row < count; ++row, boxes.first += step, later += kZ * step, out += n)
-    total_doubled_row(boxes, n, MemoryAhead<kY * kZ, T>{later}, out);
+  first.for_rows_in_order(
+      h, count, ahead, [&](int64_t row, const auto& boxes, const T* later) SOFTNPU_INLINED {
+        total_doubled_row(boxes, n, MemoryAhead<kY * kZ, T>{later}, out + row * n);
+      });
 }
 
 // The same for boxes of any rows.

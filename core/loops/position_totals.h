@@ -256,16 +256,14 @@ template <int kY, int kZ, class T>
 __attribute__((noinline)) void total_single_rows_in_order(const Boxes<kY, kZ, T>& first, int64_t n,
                                                           int64_t h, int64_t count, int64_t ahead,
                                                           T* out) {
-  Boxes<kY, kZ, T> boxes{first.first, first.sy, first.sz};
-  const int64_t step = kY * boxes.sy;
-  PositionsInOrder<T> later;
-  later.first = boxes.first + (ahead + h * (kZ - 1) * step);
-  later.rows = kY * kZ;
-  later.in_plane = kZ * step;
-  for (int64_t row = 0; row < count; ++row, boxes.first += step, out += n) {
-    total_position(Range<1, kY, kZ, T>{boxes, n}, n, later, out);
-    later.first += kZ * step;
-  }
+  PositionsInOrder<T> all;
+  all.rows = kY * kZ;
+  all.in_plane = kY * kZ * n;
+  first.for_rows_in_order(h, count, ahead,
+                          [&](int64_t row, const auto& boxes, const T* later) SOFTNPU_INLINED {
+                            all.first = later;
+                            total_position(Range<1, kY, kZ, T>{boxes, n}, n, all, out + row * n);
+                          });
 }
 
 SOFTNPU_LEVEL_END
