@@ -132,7 +132,7 @@ SOFTNPU_INLINE void total_position(const Range<kLength, kY, kZ, T>& range, int64
 template <int kY, int kZ, class T, class Later>
 __attribute__((noinline)) void total_all_positions(const T* first, int64_t sy, int64_t sz,
                                                    int64_t sx, const int64_t* start, int64_t n,
-                                                   int64_t nv, const Later& later, T* out) {
+                                                   int64_t nv, const Later later, T* out) {
   for (int64_t w = 0; w < n; ++w, out += nv) {
     const int64_t length = start[w + 1] - start[w], x = start[w] * sx;
     const Boxes<kY, kZ, T> boxes{first + x, sy, sz};

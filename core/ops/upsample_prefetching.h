@@ -12,6 +12,6 @@ namespace softnpu::ops {
 void plan_prefetching(kernels::UpsampleNearest3dBackwardTask& task, int64_t bytes);
 
 // Whether in the order of memory, not in that of boxes; for a task that is planned but for that.
-void plan_memory_order(kernels::UpsampleNearest3dBackwardTask& task);
+void plan_memory_order(kernels::UpsampleNearest3dBackwardTask& task, int64_t bytes);
 
 }  // namespace softnpu::ops

@@ -144,7 +144,7 @@ std::shared_ptr<const Task> make_task(const Args& a, int threads) {
   const bool streams = bytes >= least_bytes_to_stream(task, larger);
   group_channels(task, threads);
   plan_row_steps(task);
-  plan_memory_order(task);
+  plan_memory_order(task, bytes);
   // Rows that are made side by side are not streamed, which takes 2 to 4.5 times as long for one to
   // three totals; but where the result is the larger part it has 0.6 to 0.9 of the time.
   task.stream = streams && (larger || !task.is_narrow());
