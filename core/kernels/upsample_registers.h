@@ -66,9 +66,9 @@ class UpsampleRegisters {
     const UpsampleAxis& w = task_.w;
     if (!task_.channels_inner) return false;
     if (nv < kQuad) return nv == 3 && total_triples(from, tile, out);
-    if (w.longest <= 2 && w.factor != 1 && (task_.boxes_in_order || !suit_lanes_better(nv))) {
+    if (task_.boxes_in_order) return total_positions_in_order(from, tile, nv, out);
+    if (w.longest <= 2 && w.factor != 1 && !suit_lanes_better(nv)) {
       const UpsampleAxis::Tile piece = w.tile(tile);
-      if (task_.boxes_in_order && total_positions_in_order(from, piece, nv, out)) return true;
       const bool small = boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
         SOFTNPU_LEVEL::total_positions(boxes_.template small<kY, kZ>(from), w.out_stride,
                                        w.start.data() + piece.w, piece.n, nv, boxes_.ahead(), out);
@@ -170,24 +170,27 @@ class UpsampleRegisters {
 #endif
   }
 
-  __attribute__((noinline)) bool total_positions_in_order(const T* from,
-                                                          const UpsampleAxis::Tile& piece,
-                                                          int64_t nv, T* out) const {
-    const int64_t* const start = task_.w.start.data() + piece.w;
+  // Boxes that are prefetched in the order of memory, all of which are small.
+  __attribute__((noinline)) bool total_positions_in_order(const T* from, size_t tile, int64_t nv,
+                                                          T* out) const {
+    const UpsampleAxis& w = task_.w;
+    const UpsampleAxis::Tile piece = w.tile(tile);
     const PositionsInOrder<T> later = boxes_.next_in_order(from);
     return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
       const Boxes<kY, kZ, T> row = boxes_.template small<kY, kZ>(from);
-      total_each_position(row, task_.w.out_stride, start, piece.n, nv, later, out);
+      if (w.factor != 1)
+        return total_each_position(row, w.out_stride, w.start.data() + piece.w, piece.n, nv, later,
+                                   out);
+      const int64_t x = piece.x * nv, n = piece.n * nv;
+      total_position(Range<1, kY, kZ, T>{row.from(x), n}, n, later.from(x), out);
     });
   }
 
   // Apart from total_positions(), which is up to a tenth slower with this in it.
   __attribute__((noinline)) bool total_other_positions(const T* from, size_t tile, int64_t nv,
                                                        T* out) const {
-    if (is_row(nv) && (task_.boxes_in_order || !suit_lanes_better(nv))) {
+    if (is_row(nv) && !suit_lanes_better(nv)) {
       const UpsampleAxis::Tile piece = task_.w.tile(tile);
-      if (task_.boxes_in_order && total_row_in_order(from, piece.x * nv, piece.n * nv, out))
-        return true;
       const bool small = boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
         total_row(boxes_.template small<kY, kZ>(from + piece.x * nv), piece.n * nv, boxes_.ahead(),
                   out);
@@ -195,15 +198,6 @@ class UpsampleRegisters {
       if (small) return true;
     }
     return total_lane_positions(from, tile, nv, out);
-  }
-
-  // The same for n elements of a row from element x on, each a total of its own.
-  bool total_row_in_order(const T* from, int64_t x, int64_t n, T* out) const {
-    const PositionsInOrder<T> later = boxes_.next_in_order(from).from(x);
-    return boxes_.if_small([&]<int kY, int kZ>() SOFTNPU_INLINED {
-      const Boxes<kY, kZ, T> row = boxes_.template small<kY, kZ>(from + x);
-      total_position(Range<1, kY, kZ, T>{row, n}, n, later, out);
-    });
   }
 
   // Three channels in rows of three positions and more, dense in both tensors.
