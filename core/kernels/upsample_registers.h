@@ -24,6 +24,18 @@ class UpsampleRegisters {
   UpsampleRegisters(const UpsampleNearest3dBackwardTask& task, UpsampleBoxes<T>& boxes)
       : task_(task), boxes_(boxes) {}
 
+  // Whether total_rows() makes whole rows whatever they are, but for those of empty planes.
+  bool total_all_rows() const {
+#ifdef SOFTNPU_QUADS
+    const UpsampleAxis& w = task_.w;
+    if (w.out_stride != 1 || task_.d.longest > 2 || task_.h.longest > 2) return false;
+    if (w.factor == 1 || w.factor == 2) return w.in >= kQuad;
+    return (w.halved && w.start.back() >= kQuad) || with_groups([](const auto&) {});
+#else
+    return false;
+#endif
+  }
+
 #ifdef SOFTNPU_QUADS
   // A tile of rows h … h + count of one channel: boxes of two rows in two planes at most, or all
   // where ranges along w are one element each.
@@ -146,8 +158,7 @@ class UpsampleRegisters {
                         [[maybe_unused]] const BoxRows<T>& next, [[maybe_unused]] T* out) const {
 #ifdef SOFTNPU_PICKS_QUADS
     const UpsampleAxis& w = task_.w;
-    const auto total_picked = [&](const auto& groups) {
-      if (groups.empty()) return false;
+    return with_groups([&](const auto& groups) {
       const Ahead& ahead = boxes_.ahead();
       const UpsampleAxis::Tile piece = w.tile(tile);
       const auto* const first = groups.data() + w.grouped[tile];
@@ -158,13 +169,26 @@ class UpsampleRegisters {
         total_picked_rows<kCache>(rows, next, each ? task_.one_plane_ahead : 0, first, piece.n,
                                   piece.span, out);
       });
-      return true;
+    });
+#else
+    return false;
+#endif
+  }
+
+  // Calls f(groups) for those that sums of rows are picked with. False where there are none.
+  template <class F>
+  bool with_groups([[maybe_unused]] const F& f) const {
+#ifdef SOFTNPU_PICKS_QUADS
+    const UpsampleAxis& w = task_.w;
+    const auto with = [&](const auto& groups) {
+      if (!groups.empty()) f(groups);
+      return !groups.empty();
     };
     if constexpr (kSumsExactly<T, 2>)
-      if (total_picked(w.eights)) return true;
+      if (with(w.eights)) return true;
     if constexpr (sizeof(T) >= sizeof(float))
-      if (total_picked(w.fours)) return true;
-    return total_picked(w.places) || total_picked(w.groups);
+      if (with(w.fours)) return true;
+    return with(w.places) || with(w.groups);
 #else
     return false;
 #endif

@@ -118,10 +118,12 @@ struct Boxes {
   SOFTNPU_INLINE ExactSum exact_pairs(int64_t x) const {
     if constexpr (std::is_same_v<T, bf16>) {
       // Words are the high halves of float32: what is even and what is odd needs no shuffle.
-      ExactSum evens(load_even_lanes(first + x)), odds(load_odd_lanes(first + x));
+      const EvenOdd at_first = load_even_and_odd(first + x);
+      ExactSum evens(at_first.even), odds(at_first.odd);
       after_first([&](const T* row) SOFTNPU_INLINED {
-        evens.add(load_even_lanes(row + x));
-        odds.add(load_odd_lanes(row + x));
+        const EvenOdd terms = load_even_and_odd(row + x);
+        evens.add(terms.even);
+        odds.add(terms.odd);
       });
       evens.add(odds);
       return evens;

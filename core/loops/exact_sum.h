@@ -19,6 +19,18 @@ SOFTNPU_INLINE Lanes swap_neighbours(Lanes v) {
 }
 
 #if defined(__AVX512F__)
+// Every second element of 2 · kLanes, and the others.
+struct EvenOdd {
+  Lanes even, odd;
+};
+SOFTNPU_INLINE EvenOdd load_even_and_odd(const bf16* in) {
+  __m512i words = _mm512_loadu_si512(in);
+  asm("" : "+v"(words));  // or gcc loads them twice, and most cross a line: 0.95 of the time
+  const __m512i high = _mm512_set1_epi32(static_cast<int>(0xFFFF0000));
+  return {_mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xFFFF, words, 16)),
+          _mm512_castsi512_ps(_mm512_and_si512(words, high))};
+}
+
 // Rounded up at each step, and rounded down. The two are the same if nothing was ever rounded: once
 // they differ, they only move apart. The one that was rounded up has the zeros of rounding to
 // nearest.
@@ -75,7 +87,9 @@ struct ExactSum {
     constexpr int kUp = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
     constexpr int kDown = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
     value = _mm512_mask_add_round_ps(value, where, value, up_term, kUp);
-    down = _mm512_mask_add_round_ps(down, where, down, down_term, kDown);
+    // On the units that multiply: those that add convert, too. On a Zen 5 x2 float16 in a cache 0.8
+    // of the time.
+    down = _mm512_mask3_fmadd_round_ps(down_term, splat<Lanes>(1), down, where, kDown);
   }
   SOFTNPU_INLINE static bool are_equal(__m256i a, __m256i b) {
     return _mm256_cmpneq_epi16_mask(a, b) == 0;

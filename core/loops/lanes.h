@@ -114,11 +114,6 @@ SOFTNPU_INLINE Lanes load_even_lanes(const f16* in) {
 SOFTNPU_INLINE Lanes load_even_lanes(const bf16* in) {
   return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xFFFF, _mm512_loadu_si512(in), 16));
 }
-// And the others.
-SOFTNPU_INLINE Lanes load_odd_lanes(const bf16* in) {
-  const __m512i high = _mm512_set1_epi32(static_cast<int>(0xFFFF0000));
-  return _mm512_castsi512_ps(_mm512_and_si512(_mm512_loadu_si512(in), high));
-}
 SOFTNPU_INLINE void copy_even(const float* in, float* out) {
   _mm512_storeu_ps(out, load_even_lanes(in));
 }
