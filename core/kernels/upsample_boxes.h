@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "base/machine.h"
 #include "kernels/upsample_nearest3d_backward.h"
 #include "kernels/upsample_scratch.h"
 #include "loops/boxes_ahead.h"
@@ -54,6 +53,15 @@ class UpsampleBoxes {
   bool is_dense(int64_t nx, int64_t nv) const {
     const int64_t step = task_.w.out_stride;
     return task_.channels_inner ? step == nv || nx == 1 : step == 1;
+  }
+
+  // Whether the box, with n elements of each row, is so large that it is best read row by row,
+  // which a core foresees: with channels inside 0.3 to 0.7 of the time. Column by column it
+  // foresees short rows, too.
+  bool is_large(int64_t n) const {
+    constexpr int64_t kShortRow = 2048, kFarApart = int64_t{8} << 10, kNear = int64_t{256} << 10;
+    const bool is_short = task_.h.out_stride * int64_t{sizeof(T)} < kShortRow;
+    return n * rows() * planes() * int64_t{sizeof(T)} > (is_short ? kNear : kFarApart);
   }
 
   // How far in gradOut the elements are that will be needed next; 0 where the machine finds them by
@@ -120,33 +128,6 @@ class UpsampleBoxes {
   BoxExtent extent() const {
     return {rows(), task_.h.out_stride, planes(), task_.d.out_stride, task_.w.out_stride};
   }
-  // Whether total_lanes() is the fastest way for nv channels, n elements of a row in all: 0.5 to 1
-  // of the time that rows behind each other take. Large boxes take up to 3 times as long, channels
-  // that fill no steps up to 1.5 times.
-  bool suit_lanes(int64_t n, int64_t nv) const {
-    constexpr int64_t kFew = 4, kMany = 16, kLarge = int64_t{12} << 10;
-    const int64_t in_box = rows() * planes();
-    if ((sizeof(T) == 2 || in_box > 2) && !fills_steps<T>(nv)) return false;
-    if (!kHasWide && !suit_narrow_lanes(in_box, nv)) return false;
-    if (in_box <= kFew) return true;
-    // A Zen 5 does not foresee so many rows: row by row from memory 0.6 to 1.09 of the time, in the
-    // mean 0.93.
-    if (ahead_.any() && planes() > 1 && machine().is_zen5) return false;
-    const int64_t most = ahead_.any() ? kLarge : 3 * kLarge;
-    if (in_box * task_.w.longest * nv * int64_t{sizeof(T)} > most) return false;
-    return in_box <= kMany || !is_large(n);
-  }
-  // Whether that is so where box and ranges are small, too, or a `row` is as one position:
-  // 0.65 to 1 of the time; of FLOAT in a cache up to 1.2 times.
-  bool suit_lanes_better(int64_t nv, bool row) const {
-    const bool single = rows() * planes() == 1;
-    if (sizeof(T) == 2 || nv < kManyLanes<T>) return false;
-    if (!kHasWide) return kCompensated && !row && task_.w.longest == 1;
-    if (!kCompensated) return !row && (single || ahead_.any());
-    // In a cache 1 to 1.3 times. On a Xeon single elements up to 1.15 times.
-    if (!ahead_.any() || (single && task_.w.longest == 1 && machine().is_intel)) return false;
-    return !(row && single);
-  }
 #endif
 
 #ifdef SOFTNPU_QUADS
@@ -209,24 +190,7 @@ class UpsampleBoxes {
 #endif
 
  private:
-#ifdef SOFTNPU_LANE_TOTALS
-  // Sums of four at a time gain less: in other boxes they take 0.9 to 1.4 times as long.
-  bool suit_narrow_lanes(int64_t in_box, int64_t nv) const {
-    if (sizeof(T) > 2) return in_box <= 2;
-    return nv >= 2 * kLanes && (in_box == 1 || task_.w.longest == 1);
-  }
-#endif
-
   int64_t next_d() const { return d_ + 1 < task_.d.in ? d_ + 1 : 0; }
-
-  // Whether the box, with n elements of each row, is so large that it is best read row by row,
-  // which a core foresees: with channels inside 0.3 to 0.7 of the time. Column by column it
-  // foresees short rows, too.
-  bool is_large(int64_t n) const {
-    constexpr int64_t kShortRow = 2048, kFarApart = int64_t{8} << 10, kNear = int64_t{256} << 10;
-    const bool is_short = task_.h.out_stride * int64_t{sizeof(T)} < kShortRow;
-    return n * rows() * planes() * int64_t{sizeof(T)} > (is_short ? kNear : kFarApart);
-  }
 
 #ifdef SOFTNPU_QUADS
   static constexpr bool kDirect = true;  // rows of every type are read where they lie

@@ -33,7 +33,7 @@ class RowMaker {
         grad_input_(reinterpret_cast<T*>(grad_input)),
         scratch_(scratch),
         boxes_(task, scratch_),
-        registers_(task, boxes_),
+        registers_(task, scratch_, boxes_),
         columns_(task.w, scratch_),
         output_(task, scratch_),
         ahead_(task, boxes_),

@@ -30,13 +30,14 @@ struct UpsampleAxis {
   std::vector<int64_t> tiles;
   std::vector<int32_t> picks;
   // The same for picking in registers; tile i begins at number grouped[i] of one of these. Where no
-  // range is longer than 2, and tiles are long enough. Of 16-bit elements eight at a time.
+  // range is longer than 2, and tiles are long enough.
   std::vector<size_t> grouped;
   std::vector<loops::FourGroups> fours;
-  std::vector<loops::EightGroups> eights;
   // Where none is longer than 4, and there are none of the former: ranges that differ, or channels
   // that are joined.
   std::vector<loops::PickedGroups> groups;
+  // Of 16-bit elements instead of these, some that are alike, too.
+  std::vector<loops::SixteenGroups> sixteens;
   // Where none is longer than 1.
   std::vector<loops::SixteenPlaces> places;
 

@@ -8,6 +8,8 @@
 
 #include "base/machine.h"
 #include "kernels/upsample_boxes.h"
+#include "kernels/upsample_lanes.h"
+#include "kernels/upsample_large_boxes.h"
 #include "kernels/upsample_nearest3d_backward.h"
 #include "loops/box_totals.h"
 #include "loops/lane_totals.h"
@@ -21,14 +23,16 @@ SOFTNPU_LEVEL_BEGIN
 template <class T>
 class UpsampleRegisters {
  public:
-  UpsampleRegisters(const UpsampleNearest3dBackwardTask& task, UpsampleBoxes<T>& boxes)
-      : task_(task), boxes_(boxes) {}
+  UpsampleRegisters(const UpsampleNearest3dBackwardTask& task, const UpsampleScratch<T>& scratch,
+                    UpsampleBoxes<T>& boxes)
+      : task_(task), boxes_(boxes), large_(task, scratch, boxes) {}
 
   // Whether total_rows() makes whole rows whatever they are, but for those of empty planes.
   bool total_all_rows() const {
 #ifdef SOFTNPU_QUADS
     const UpsampleAxis& w = task_.w;
-    if (w.out_stride != 1 || task_.d.longest > 2 || task_.h.longest > 2) return false;
+    const bool small = task_.d.longest <= 2 && task_.h.longest <= 2;
+    if (w.out_stride != 1 || !(small || large_.total_all_rows())) return false;
     if (w.factor == 1 || w.factor == 2) return w.in >= kQuad;
     return (w.halved && w.start.back() >= kQuad) || with_groups([](const auto&) {});
 #else
@@ -46,7 +50,8 @@ class UpsampleRegisters {
     const UpsampleAxis::Tile piece = w.tile(tile);
     const int64_t n = piece.n, span = piece.span;
     from += piece.x;
-    if (boxes_.planes() > 2 || task_.h.longest > 2) return total_large_rows(from, n, h, count, out);
+    if (boxes_.planes() > 2 || task_.h.longest > 2)
+      return large_.total_rows(from, tile, h, count, out);
     if (w.factor == 2 && n >= kQuad && task_.h.factor > 0)
       return total_equal_rows(from, n, h, count, out);
     if (w.factor == 1 && n >= kQuad && task_.in_order_ahead != 0 && boxes_.take_rows(h))
@@ -127,33 +132,6 @@ class UpsampleRegisters {
     });
   }
 
-  // Boxes of any size, each element of w alone.
-  bool total_large_rows([[maybe_unused]] const T* from, [[maybe_unused]] int64_t n,
-                        [[maybe_unused]] int64_t h, [[maybe_unused]] int64_t count,
-                        [[maybe_unused]] T* out) {
-#ifdef SOFTNPU_LANE_TOTALS
-    const Ahead& ahead = boxes_.ahead();
-    if (task_.w.factor != 1 || n < kFewestLanes<T>) return false;
-    // DOUBLE, four at a time: from memory 0.4 to 1 of the time, from a cache up to 1.3 times.
-    if (kIsCompensated<T> && !kHasWide && !ahead.into_second) return false;
-    // 16-bit elements that fill no steps: up to 1.3 times.
-    if (sizeof(T) == 2 && !kHasWide && !fills_steps<T>(n)) return false;
-    // Not measured from memory on Intel's machines; on a Zen 4 0.6 to 0.95 of the time.
-    if (sizeof(T) != 2 && ahead.any() && machine().is_intel) return false;
-    for (int64_t r = 0; r < count; ++r, out += n) {
-      if (!boxes_.take_rows(h + r))
-        fill_zero(n, out);
-      else if (n < kLanes)
-        total_few_lanes(boxes_.first(from), boxes_.extent(), 1, n, ahead, out);
-      else
-        total_lanes(boxes_.first(from), boxes_.extent(), kOneRange, 1, n, ahead, out);
-    }
-    return true;
-#else
-    return false;
-#endif
-  }
-
   bool total_short_rows([[maybe_unused]] size_t tile, [[maybe_unused]] const BoxRows<T>& rows,
                         [[maybe_unused]] const BoxRows<T>& next, [[maybe_unused]] T* out) const {
 #ifdef SOFTNPU_PICKS_QUADS
@@ -185,10 +163,9 @@ class UpsampleRegisters {
       return !groups.empty();
     };
     if constexpr (kSumsExactly<T, 2>)
-      if (with(w.eights)) return true;
-    if constexpr (sizeof(T) >= sizeof(float))
-      if (with(w.fours)) return true;
-    return with(w.places) || with(w.groups);
+      return with(w.sixteens) || with(w.places);
+    else
+      return with(w.fours) || with(w.places) || with(w.groups);
 #else
     return false;
 #endif
@@ -240,7 +217,7 @@ class UpsampleRegisters {
 
   bool suit_lanes_better([[maybe_unused]] int64_t nv) const {
 #ifdef SOFTNPU_LANE_TOTALS
-    return boxes_.suit_lanes_better(nv, is_row(nv));
+    return UpsampleLanes<T>(task_, boxes_).suit_better(nv, is_row(nv));
 #else
     return false;
 #endif
@@ -254,7 +231,7 @@ class UpsampleRegisters {
     const UpsampleAxis::Tile piece = w.tile(tile);
     const int64_t n = piece.span * nv;
     const int64_t side = is_row(nv) ? n : nv;
-    if (side < kFewestLanes<T> || !boxes_.suit_lanes(n, side)) return false;
+    if (side < kFewestLanes<T> || !UpsampleLanes<T>(task_, boxes_).suit(n, side)) return false;
     const auto total = [&]<int kY, int kZ>() {
       const T* const first = boxes_.first(from);
       if (is_row(nv))
@@ -274,6 +251,7 @@ class UpsampleRegisters {
 
   const UpsampleNearest3dBackwardTask& task_;
   UpsampleBoxes<T>& boxes_;
+  UpsampleLargeBoxes<T> large_;
 };
 
 SOFTNPU_LEVEL_END

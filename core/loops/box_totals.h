@@ -35,37 +35,6 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
   }
 }
 
-// Eight groups of up to two, in float64.
-template <int kY, int kZ, class T>
-void total_eight_groups(const Boxes<kY, kZ, T> boxes, const loops::EightGroups& groups, T* out) {
-  double sums[loops::EightGroups::kSums];
-  sum_boxes(Boxes<kY, kZ, T>{boxes.first + groups.base, boxes.sy, boxes.sz},
-            loops::EightGroups::kSums, {sums, nullptr});
-  for (int i = 0; i < loops::EightGroups::kGroups; ++i) {
-    double total = groups.has_first >> i & 1 ? sums[groups.first[i]] : 0;
-    if (groups.has_second >> i & 1) total += sums[groups.second[i]];
-    narrow(static_cast<float>(one_nan(total)), out[i]);
-  }
-}
-
-// total_short_groups() for 16-bit elements.
-template <int kY, int kZ, class T, class Later>
-SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
-                                       const loops::EightGroups* groups, int64_t n,
-                                       const Later& later, T* out) {
-  constexpr int64_t kGroups = loops::EightGroups::kGroups;
-  for (int64_t i = 0; i < n; i += kGroups, ++groups) {
-    const int64_t at = i + kGroups <= n ? i : n - kGroups;
-    later.some(groups->base, kLanes);
-    ExactSum sum = boxes.exact_sum(groups->base, kLanes);
-    sum.add_picked(*groups);
-    if (sum.rounds_to_same<T>()) [[likely]]
-      store_half(sum.value, out + at);
-    else
-      total_eight_groups(boxes, *groups, out + at);
-  }
-}
-
 // Rows of n totals each, from a plan of their groups. What lies `ahead` of each group is
 // prefetched; where that is 0, all of the next rows with each.
 template <int kCache, class T, class Groups>

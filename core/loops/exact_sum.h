@@ -37,14 +37,14 @@ SOFTNPU_INLINE EvenOdd load_even_and_odd(const bf16* in) {
 struct ExactSum {
   Lanes value, down;
 
-  SOFTNPU_INLINE explicit ExactSum(Lanes first) : value(first), down(first) {}
+  SOFTNPU_INLINE explicit ExactSum(Lanes first) : ExactSum(first, first) {}
+  SOFTNPU_INLINE ExactSum(Lanes value, Lanes down) : value(value), down(down) {}
   SOFTNPU_INLINE void add(Lanes term) { add(term, term); }
   SOFTNPU_INLINE void add(const ExactSum& other) { add(other.value, other.down); }
   SOFTNPU_INLINE void add_neighbours() { add(swap_neighbours(value), swap_neighbours(down)); }
   // The neighbours' sums of this and of the elements that follow.
   SOFTNPU_INLINE ExactSum neighbours(const ExactSum& next) const {
-    ExactSum sum(evens(value, next.value));
-    sum.down = evens(down, next.down);
+    ExactSum sum(evens(value, next.value), evens(down, next.down));
     sum.add(odds(value, next.value), odds(down, next.down));
     return sum;
   }
@@ -59,26 +59,19 @@ struct ExactSum {
     return false;
   }
 
-  // The sums of groups of the elements, in the lower half; of the second kind up to four each.
-  SOFTNPU_INLINE void add_picked(const loops::EightGroups& groups) {
-    const __m512i first = load_places(groups.first), second = load_places(groups.second);
-    const Lanes up_term = _mm512_maskz_permutexvar_ps(groups.has_second, second, value);
-    const Lanes down_term = _mm512_maskz_permutexvar_ps(groups.has_second, second, down);
-    value = _mm512_maskz_permutexvar_ps(groups.has_first, first, value);
-    down = _mm512_maskz_permutexvar_ps(groups.has_first, first, down);
-    add_where(groups.has_second, up_term, down_term);
-  }
-  SOFTNPU_INLINE void pick(const loops::PickedGroups& groups) {
+  // The sums of groups of the elements of this and of `next`, which follow them.
+  SOFTNPU_INLINE ExactSum picked(const ExactSum& next, const loops::SixteenGroups& groups) const {
     const __m512i step = _mm512_set1_epi32(groups.step);
-    __m512i places = _mm512_cvtepu8_epi32(_mm_loadl_epi64((const __m128i*)groups.first));
-    const ExactSum all = *this;
-    value = _mm512_maskz_permutexvar_ps(groups.present[0], places, all.value);
-    down = _mm512_maskz_permutexvar_ps(groups.present[0], places, all.down);
-    for (int k = 1; k < loops::PickedGroups::kLongest && groups.present[k] != 0; ++k) {
+    __m512i places = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i*)groups.first));
+    ExactSum sum(_mm512_maskz_permutex2var_ps(groups.present[0], value, places, next.value),
+                 _mm512_maskz_permutex2var_ps(groups.present[0], down, places, next.down));
+    SOFTNPU_ROLLED
+    for (int k = 1; k < loops::SixteenGroups::kLongest && groups.present[k] != 0; ++k) {
       places = _mm512_add_epi32(places, step);
-      add_where(groups.present[k], _mm512_permutexvar_ps(places, all.value),
-                _mm512_permutexvar_ps(places, all.down));
+      sum.add_where(groups.present[k], _mm512_permutex2var_ps(value, places, next.value),
+                    _mm512_permutex2var_ps(down, places, next.down));
     }
+    return sum;
   }
 
  private:
@@ -105,16 +98,8 @@ struct ExactSum {
         _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
     return _mm512_permutex2var_ps(a, places, b);
   }
-  SOFTNPU_INLINE static __m512i load_places(const int32_t (&places)[8]) {
-    return _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i*)places));
-  }
 };
 
-// The lower half.
-template <class T>
-SOFTNPU_INLINE void store_half(Lanes v, T* out) {
-  _mm_storeu_si128((__m128i*)out, _mm256_castsi256_si128(to_words<T>(v)));
-}
 // v[0], v[2], …
 template <class T>
 SOFTNPU_INLINE void store_evens(Lanes v, T* out) {

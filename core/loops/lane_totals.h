@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "loops/boxes.h"
 #include "loops/prefetch.h"
@@ -55,6 +56,34 @@ struct LaneSum<double, kElements> {
   }
 };
 
+#ifdef SOFTNPU_OCTETS
+// The same of 16-bit elements in float32, while that is exact: a half of the time.
+template <class T, int64_t kElements>
+struct ExactLanes {
+  static constexpr int64_t kCount = kElements, kParts = kElements / kLanes;
+  ExactSum sums[kParts];
+
+  SOFTNPU_INLINE explicit ExactLanes(const T* in)
+      : ExactLanes(in, std::make_integer_sequence<int, kParts>{}) {}
+  SOFTNPU_INLINE void add(const ExactLanes& other) {
+    for (int64_t i = 0; i < kParts; ++i) sums[i].add(other.sums[i]);
+  }
+  // Nothing, and false, where it is not exact.
+  SOFTNPU_INLINE bool store(T* out) const {
+    for (int64_t i = 0; i < kParts; ++i)
+      if (!sums[i].template rounds_to_same<T>()) [[unlikely]]
+        return false;
+    for (int64_t i = 0; i < kParts; ++i) store_lanes(sums[i].value, out + i * kLanes);
+    return true;
+  }
+
+ private:
+  template <int... i>
+  SOFTNPU_INLINE ExactLanes(const T* in, std::integer_sequence<int, i...>)
+      : sums{ExactSum(load_lanes(in + i * kLanes))...} {}
+};
+#endif
+
 // The fewest that fill a LaneSum.
 template <class T>
 constexpr int64_t kFewestLanes = sizeof(T) == 2 ? kLanes : kWide;
@@ -78,7 +107,7 @@ struct BoxExtent {
 
 // The total of a box of `length` positions, for Total::kCount channels.
 template <class Total, class T>
-SOFTNPU_INLINE void total_some_lanes(const T* first, const BoxExtent& box, int64_t length,
+SOFTNPU_INLINE auto total_some_lanes(const T* first, const BoxExtent& box, int64_t length,
                                      Ahead ahead, bool prefetches, T* out) {
   constexpr int64_t kLine = 64 / sizeof(T);
   const auto column = [&](const T* in) SOFTNPU_INLINED {
@@ -94,7 +123,14 @@ SOFTNPU_INLINE void total_some_lanes(const T* first, const BoxExtent& box, int64
   };
   Total total = column(first);
   for (int64_t x = 1; x < length; ++x) total.add(column(first + x * box.sx));
-  total.store(out);
+  return total.store(out);
+}
+
+// The same in a function of its own, for the few totals that are not exact.
+template <int64_t kCount, class T>
+__attribute__((noinline, cold)) void total_inexact_lanes(const T* first, const BoxExtent& box,
+                                                         int64_t length, T* out) {
+  total_some_lanes<LaneSum<T, kCount>>(first, box, length, Ahead{}, false, out);
 }
 
 // The same for kCount of nv channels, from channel v on.
@@ -103,6 +139,14 @@ SOFTNPU_INLINE void total_lanes_at(const T* first, const BoxExtent& box, int64_t
                                    int64_t nv, Ahead ahead, T* out) {
   constexpr int64_t kLine = 64 / sizeof(T);
   const bool prefetches = ahead.any() && (v % kLine == 0 || v + kCount == nv);
+#ifdef SOFTNPU_OCTETS
+  if constexpr (kSumsExactly<T, 2>) {
+    using Total = ExactLanes<T, kCount>;
+    if (!total_some_lanes<Total>(first + v, box, length, ahead, prefetches, out + v)) [[unlikely]]
+      total_inexact_lanes<kCount>(first + v, box, length, out + v);
+    return;
+  }
+#endif
   total_some_lanes<LaneSum<T, kCount>>(first + v, box, length, ahead, prefetches, out + v);
 }
 

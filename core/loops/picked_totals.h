@@ -4,6 +4,7 @@
 #pragma once
 
 #include "loops/boxes.h"
+#include "loops/convert.h"
 #include "loops/short_groups.h"
 
 #ifdef SOFTNPU_OCTETS
@@ -50,15 +51,50 @@ SOFTNPU_INLINE void total_short_groups(const Boxes<kY, kZ, T> boxes,
                                        const Later& later, T* out) {
   for (int64_t i = 0; i < n; i += groups->groups, ++groups) {
     later.some(groups->base, loops::PickedGroups::kSums);
-    if constexpr (kSumsExactly<T, 2>) {
-      ExactSum sum = boxes.exact_sum(groups->base, groups->sums);
-      sum.pick(*groups);
-      if (sum.rounds_to_same<T>()) [[likely]] {
-        store_some(sum.value, out + i, groups->groups);
-        continue;
-      }
-    }
     store_some_octet(total_some_groups(boxes, *groups), out + i, groups->groups);
+  }
+}
+
+// The sums of columns x … x + n in float64.
+template <int kY, int kZ, class T>
+void sum_in_double(const Boxes<kY, kZ, T>& boxes, int64_t x, int64_t n, double* sums) {
+  if (n >= kQuad) return sum_boxes(boxes.from(x), n, {sums, nullptr});
+  for (int64_t i = 0; i < n; ++i) sums[i] = boxes.template sum_as<double>(x + i).value;
+}
+
+// The totals of some groups of 16-bit elements, which are few, in float64.
+template <class Columns, class T>
+__attribute__((noinline)) void total_sixteen_groups(const Columns& columns,
+                                                    const loops::SixteenGroups& groups, T* out) {
+  double sums[loops::SixteenGroups::kSums];
+  sum_in_double(columns, groups.base, groups.sums, sums);
+  for (int i = 0; i < groups.groups; ++i) {
+    double total = 0;
+    for (int k = 0; k < loops::SixteenGroups::kLongest && groups.present[k] >> i & 1; ++k) {
+      const double sum = sums[groups.first[i] + k * groups.step];
+      total = k == 0 ? sum : total + sum;
+    }
+    narrow(static_cast<float>(one_nan(total)), out[i]);
+  }
+}
+
+// One row of n totals of 16-bit elements: those of `columns`, which are boxes or an ExactRow.
+template <class Columns, class T, class Later>
+SOFTNPU_INLINE void total_short_groups(const Columns columns, const loops::SixteenGroups* groups,
+                                       int64_t n, const Later& later, T* out) {
+  for (int64_t i = 0; i < n; i += groups->groups, ++groups) {
+    later.some(groups->base, loops::SixteenGroups::kSums);
+    const int64_t sums = groups->sums;
+    const ExactSum low = columns.exact_sum(groups->base, least(sums, kLanes));
+    const ExactSum high =
+        sums > kLanes ? columns.exact_sum(groups->base + kLanes, sums - kLanes) : low;
+    const ExactSum sum = low.picked(high, *groups);
+    if (!sum.template rounds_to_same<T>()) [[unlikely]]
+      total_sixteen_groups(columns, *groups, out + i);
+    else if (groups->groups == kLanes) [[likely]]
+      store_lanes(sum.value, out + i);
+    else
+      store_some(sum.value, out + i, groups->groups);
   }
 }
 

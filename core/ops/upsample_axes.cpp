@@ -93,13 +93,22 @@ bool suits_fours(const kernels::UpsampleAxis& axis) {
   return 4 * steps(4) < 7 * steps(8);
 }
 
+using Tile = kernels::UpsampleAxis::Tile;
+
+std::span<const int64_t> starts(const kernels::UpsampleAxis& axis, const Tile& tile) {
+  return std::span(axis.start)
+      .subspan(static_cast<size_t>(tile.w), static_cast<size_t>(tile.n) + 1);
+}
+
+// Of 16-bit elements as many as fit, sixteen at most.
+void plan_sixteens(kernels::UpsampleAxis& axis, int64_t side) {
+  axis.sixteens = plan_tiles(axis, [&](const Tile& tile) {
+    return loops::plan_some_groups<loops::SixteenGroups>(starts(axis, tile), side, 1);
+  });
+}
+
 // The same groups of sums as they are picked from registers, of an axis that is not joined yet.
 void group_picks(kernels::UpsampleAxis& axis, int64_t side, DType dtype) {
-  using Tile = kernels::UpsampleAxis::Tile;
-  const auto starts = [&](const Tile& tile) {
-    return std::span(axis.start)
-        .subspan(static_cast<size_t>(tile.w), static_cast<size_t>(tile.n) + 1);
-  };
   if (axis.longest == 1) {
     axis.places = plan_tiles(axis, [&](const Tile& tile) {
       return loops::plan_places(
@@ -109,21 +118,25 @@ void group_picks(kernels::UpsampleAxis& axis, int64_t side, DType dtype) {
     });
     return;
   }
-  // Eight or four at a time where that is faster: as many as fit take 1.1 to 1.4 times as long, but
-  // for 16-bit rows too short for eight 0.5 to 0.9 of the time of four.
+  if (item_size(dtype) < item_size(DType::f32)) return plan_sixteens(axis, side);
+  // Four at a time where that is faster: as many as fit take 1.1 to 1.4 times as long.
   const bool pairs = axis.longest == 2 && side == 1;
-  if (pairs && item_size(dtype) < item_size(DType::f32))
-    axis.eights = plan_tiles(axis, [&](const Tile& tile) {
-      return loops::plan_groups<loops::EightGroups>(starts(tile));
-    });
   if (pairs && (dtype == DType::f32 || (dtype == DType::f64 && suits_fours(axis))))
-    axis.fours = plan_tiles(axis, [&](const Tile& tile) {
-      return loops::plan_groups<loops::FourGroups>(starts(tile));
-    });
+    axis.fours = plan_tiles(
+        axis, [&](const Tile& tile) { return loops::plan_four_groups(starts(axis, tile)); });
   const bool few = axis.longest <= loops::PickedGroups::kLongest;
-  if (few && axis.eights.empty() && axis.fours.empty())
-    axis.groups = plan_tiles(
-        axis, [&](const Tile& tile) { return loops::plan_picked_groups(starts(tile), side); });
+  if (few && axis.fours.empty())
+    axis.groups = plan_tiles(axis, [&](const Tile& tile) {
+      return loops::plan_some_groups<loops::PickedGroups>(starts(axis, tile), side, 4);
+    });
+}
+
+// Whether ranges of w that are alike are picked, too. Those of two elements have a faster way in
+// small boxes; long ones gain nothing where a box is one row.
+bool picks_equal_ranges(const kernels::UpsampleNearest3dBackwardTask& task) {
+  if (task.w.factor <= 1 || item_size(task.dtype) != 2) return false;
+  if (task.w.factor == 2) return task.d.longest > 2 || task.h.longest > 2;
+  return task.w.factor <= 4 || task.rows_in_box() > 1;
 }
 
 // Whether the rows of a plane are best made as one: they follow each other in both tensors, none is
@@ -250,9 +263,14 @@ void plan_row_steps(kernels::UpsampleNearest3dBackwardTask& task) {
   if (w.longest == 0 || w.longest > kernels::kLongestGroup) return;
   const bool dense = task.in_channel_stride == 1 && w.in_stride == side && w.out_stride == side;
   const bool joins = task.channels_inner && dense && side <= most_joined(task);
-  if (!joins && (task.channels_inner || w.factor != 0)) return;
+  if (!joins && task.channels_inner) return;
+  const bool picks = kernels::active_table().picks_rows;
+  if (!joins && w.factor != 0) {
+    if (picks && picks_equal_ranges(task)) plan_sixteens(w, side);
+    return;
+  }
   list_picks(w, side);
-  if (kernels::active_table().picks_rows) group_picks(w, side, task.dtype);
+  if (picks) group_picks(w, side, task.dtype);
   if (joins) join_channels(task);
 }
 
