@@ -29,6 +29,17 @@ WAYS: list[tuple[Sizes, Sizes]] = [
     ((6, 7, 8), (6, 7, 3)),
     ((5, 6, 2), (2, 3, 7)),
     ((6, 9, 37), (2, 4, 37)),  # one element of w each, larger boxes
+    ((9, 3, 150), (3, 3, 150)),
+    ((9, 10, 13), (3, 3, 13)),
+    ((9, 10, 40), (3, 3, 20)),  # two of w each, larger boxes
+    ((9, 10, 72), (3, 3, 24)),  # three,
+    ((9, 10, 96), (3, 4, 8)),  # twelve,
+    ((9, 10, 9), (3, 3, 3)),
+    ((3, 10, 84), (3, 3, 56)),  # one and two,
+    ((9, 10, 75), (4, 3, 22)),  # three and four,
+    ((9, 10, 170), (4, 3, 15)),  # up to twelve,
+    ((7, 8, 300), (7, 1, 500)),  # one or none
+    ((8, 4, 130), (16, 1, 216)),
     ((3, 9, 24), (3, 14, 12)),  # two of w each, some rows of boxes empty
     ((2, 4, 74), (1, 2, 37)),  # the same in rows longer than a vector
     ((3, 4, 56), (3, 4, 7)),  # long ranges of w, all alike
@@ -83,15 +94,19 @@ def test_every_way_gives_the_same_bits(dtype: np.dtype[Any], outer: Sizes, inner
         assert same_bits(channels_last(grad, inner), got)
 
 
-@pytest.mark.parametrize("width", [12, 20, 30, 40, 47, 80, 82])
-@pytest.mark.parametrize("channels", [1, 6, 40])
+@pytest.mark.parametrize("width", [5, 12, 20, 30, 40, 47, 80, 82])
+@pytest.mark.parametrize("channels", [1, 6, 40, 64])
+@pytest.mark.parametrize("outer", [(2, 3), (1, 2)], ids=str)
 @pytest.mark.parametrize(
     ("dtype", "half"), [(sp.FLOAT16, 2.0**-10), (sp.BFLOAT16, 2.0**-7)], ids=["float16", "bfloat16"]
 )
 def test_sums_that_float32_does_not_hold(
-    dtype: np.dtype[Any], half: float, channels: int, width: int
+    dtype: np.dtype[Any], half: float, outer: tuple[int, int], channels: int, width: int
 ) -> None:
-    """Law: sums of 16-bit elements are those of float64, where float32 is beside them, too."""
+    """Law: sums of 16-bit elements are those of float64, where float32 is beside them, too.
+
+    They are rounded to FLOAT, and from there.
+    """
     # Three quarters of what float32 tells apart below the middle of two 16-bit numbers.
     terms = np.array([2 + 2 * half, half, -3 * 2.0**-24, 0.0])
     grad = np.random.default_rng(41).permuted(
@@ -99,10 +114,10 @@ def test_sums_that_float32_does_not_hold(
     )
     grad = grad.reshape(1, channels, 2, 3, 40, 2, 2).transpose(0, 1, 2, 5, 3, 6, 4)
     grad = np.ascontiguousarray(grad.reshape(1, channels, 4, 6, 40), dtype)
-    got, sums = both(grad, (2, 3, width))
-    expected = reference.round_to(sums, dtype)
+    got, sums = both(grad, (*outer, width))
+    expected = reference.round_to(sums.astype(np.float32), dtype)
     assert same_bits(got, expected)
-    assert same_bits(channels_last(grad, (2, 3, width)), expected)
+    assert same_bits(channels_last(grad, (*outer, width)), expected)
 
 
 # Elements of a row of gradOut and of gradInput.
