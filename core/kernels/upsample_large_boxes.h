@@ -40,6 +40,26 @@ class UpsampleLargeBoxes {
     return true;
   }
 
+  // A tile of the row of boxes taken last, nv channels beside each other. False as above.
+  __attribute__((noinline)) bool total_positions([[maybe_unused]] const T* from,
+                                                 [[maybe_unused]] size_t tile,
+                                                 [[maybe_unused]] int64_t nv,
+                                                 [[maybe_unused]] T* out) const {
+#ifdef SOFTNPU_EXACT_ROWS
+    if constexpr (kSumsExactly<T, 2>) {
+      const UpsampleAxis& w = task_.w;
+      const UpsampleAxis::Tile piece = w.tile(tile);
+      // Of float32 there is room for twice as many as of float64.
+      if (nv < kLanes || w.out_stride != nv || piece.span * nv > 2 * kUpsampleTile) return false;
+      const ExactRow<T> row = row_of(from + piece.x * nv, 0);
+      row.make_by_rows(piece.span * nv, boxes_.ahead());
+      total_position_ranges(row, w.start.data() + piece.w, piece.n, nv, out);
+      return true;
+    }
+#endif
+    return false;
+  }
+
  private:
   template <class F>
   void for_rows(int64_t h, int64_t count, int64_t n, T* out, const F& f) {

@@ -198,7 +198,7 @@ class UpsampleRegisters {
       });
       if (small) return true;
     }
-    return total_lane_positions(from, tile, nv, out);
+    return total_lane_positions(from, tile, nv, out) || large_.total_positions(from, tile, nv, out);
   }
 
   // Three channels in rows of three positions and more, dense in both tensors.

@@ -31,6 +31,28 @@ struct ExactRow {
     });
   }
 
+  // The same row by row, some at a time, which a core foresees where they are far apart.
+  void make_by_rows(int64_t n, Ahead ahead) const {
+    constexpr int kBatch = 8;
+    const T* batch[kBatch];
+    int waiting = 0;
+    bool begun = false;
+    const auto add_waiting = [&] {
+      with_count<kBatch>(waiting, [&]<int kRows>() {
+        begun ? add_rows<kRows, false>(batch, n, ahead) : add_rows<kRows, true>(batch, n, ahead);
+      });
+      begun = true;
+      waiting = 0;
+    };
+    const auto add = [&](int64_t at) {
+      batch[waiting++] = first + at;
+      if (waiting == kBatch) add_waiting();
+    };
+    add(0);
+    for_other_rows(rows, sy, planes, sz, add);
+    if (waiting > 0) add_waiting();
+  }
+
   // Calls put(x, sum, count) for vectors that cover n columns, or for one of fewer.
   template <class Put>
   SOFTNPU_INLINE void sum_columns(int64_t n, Ahead ahead, const Put& put) const {
@@ -48,6 +70,25 @@ struct ExactRow {
   }
 
  private:
+  // Rows begun with, or added to the sums that there are.
+  template <int kRows, bool kFirst>
+  void add_rows(const T* const (&batch)[8], int64_t n, Ahead ahead) const {
+    constexpr int64_t kLine = 64 / sizeof(T);
+    const auto add_at = [&](int64_t x, const auto& load) SOFTNPU_INLINED {
+      ExactSum sum = kFirst ? ExactSum(load(batch[0] + x)) : exact_sum(x, kLanes);
+      for (int r = kFirst ? 1 : 0; r < kRows; ++r) sum.add(load(batch[r] + x));
+      store_lanes(sum.value, value + x);
+      store_lanes(sum.down, down + x);
+    };
+    int64_t x = 0;
+    for (; x + kLanes <= n; x += kLanes) {
+      if (ahead.any() && x % kLine == 0)
+        for (int r = 0; r < kRows; ++r) prefetch(batch[r] + x, ahead);
+      add_at(x, [](const T* in) SOFTNPU_INLINED { return load_lanes(in); });
+    }
+    if (x < n) add_at(x, [&](const T* in) SOFTNPU_INLINED { return load_some(in, n - x); });
+  }
+
   // Vectors from column x on, the last one no further than `last`. Side by side, because each sum
   // waits for the one before.
   template <int kCount, class Put>
@@ -104,6 +145,41 @@ void total_single_columns(const ExactRow<T>& row, int64_t n, Ahead ahead, T* out
     else
       store_some(sum.value, out + x, count);
   });
+}
+
+// kLanes totals of positions [begin, end) that are nv columns apart, from column v on, in float64.
+template <class T>
+__attribute__((noinline)) void total_range_in_double(const ExactRow<T>& row, int64_t begin,
+                                                     int64_t end, int64_t nv, int64_t v, T* out) {
+  double total[kLanes], sums[kLanes];
+  sum_in_double(row, begin * nv + v, kLanes, total);
+  for (int64_t x = begin + 1; x < end; ++x) {
+    sum_in_double(row, x * nv + v, kLanes, sums);
+    for (int64_t i = 0; i < kLanes; ++i) total[i] += sums[i];
+  }
+  for (int64_t i = 0; i < kLanes; ++i) narrow(static_cast<float>(one_nan(total[i])), out[i]);
+}
+
+// The totals of n ranges of positions with nv channels, a vector or more. Range w is of positions
+// [start[w], start[w + 1]), the first one the row's first.
+template <class T>
+void total_position_ranges(const ExactRow<T>& row, const int64_t* start, int64_t n, int64_t nv,
+                           T* out) {
+  for (int64_t w = 0; w < n; ++w, out += nv) {
+    const int64_t begin = start[w] - start[0], end = start[w + 1] - start[0];
+    if (begin == end) {
+      fill_zero(nv, out);
+      continue;
+    }
+    for_steps<kLanes>(0, nv, [&](int64_t v) SOFTNPU_INLINED {
+      ExactSum sum = row.exact_sum(begin * nv + v, kLanes);
+      for (int64_t x = begin + 1; x < end; ++x) sum.add(row.exact_sum(x * nv + v, kLanes));
+      if (sum.template rounds_to_same<T>()) [[likely]]
+        store_lanes(sum.value, out + v);
+      else
+        total_range_in_double(row, begin, end, nv, v, out + v);
+    });
+  }
 }
 
 SOFTNPU_LEVEL_END
