@@ -208,31 +208,41 @@ SOFTNPU_INLINE void for_other_rows(int64_t rows, int64_t sy, int64_t planes, int
     for (int64_t z = 0; z < planes; ++z) f(y * sy + z * sz);
 }
 
-// The sums of kCount · 4 columns of a box of any size, in registers from the first row to the last.
-template <int kCount, class T>
+// The sums of kCount vectors of columns of a box of any size, in registers from the first row to
+// the last.
+template <class V, int kCount, class T>
 SOFTNPU_INLINE void sum_columns(const T* first, int64_t rows, int64_t sy, int64_t planes,
                                 int64_t sz, Ahead ahead, Sums<kIsCompensated<T>> sums) {
-  QuadSum<T> sum[kCount] = {};
+  constexpr int64_t kWidth = sizeof(V) / sizeof(double), kLine = 64 / sizeof(T);
+  Sum<kIsCompensated<T>, V> sum[kCount] = {};
   const auto add = [&](const T* row) SOFTNPU_INLINED {
-    for (int q = 0; q < kCount; ++q) sum[q].add(load_quad(row + q * kQuad));
-    if (ahead.any()) prefetch(row, ahead);
+    for (int q = 0; q < kCount; ++q) sum[q].add(load_as<V>(row + q * kWidth));
+    if (ahead.any())
+      for (int64_t i = 0; i < kCount * kWidth; i += kLine) prefetch(row + i, ahead);
   };
-  for (int q = 0; q < kCount; ++q) sum[q].value = load_quad(first + q * kQuad);
+  for (int q = 0; q < kCount; ++q) sum[q].value = load_as<V>(first + q * kWidth);
   for_other_rows(rows, sy, planes, sz, [&](int64_t at) SOFTNPU_INLINED { add(first + at); });
-  for (int q = 0; q < kCount; ++q) sums.put(q * kQuad, sum[q]);
+  for (int q = 0; q < kCount; ++q) sums.put(q * kWidth, sum[q]);
 }
 
-// sum_boxes() for boxes of any size, 16 columns at a time. 1.5 times as fast as add_rows() for
-// boxes of 11 rows of 16.
+// sum_boxes() for boxes of any size, four vectors of columns at a time. 1.5 times as fast as
+// add_rows() for boxes of 11 rows of 16. In vectors of eight x8 NCDHW DOUBLE takes 0.6 of the time
+// of four on a Zen 5, FLOAT 0.8, smaller boxes 0.86 to 1.03.
 template <class T>
 void sum_large_boxes(const T* first, int64_t rows, int64_t sy, int64_t planes, int64_t sz,
                      int64_t n, Ahead ahead, Sums<kIsCompensated<T>> sums) {
   int64_t x = 0;
-  for (; x + 4 * kQuad <= n; x += 4 * kQuad)
-    sum_columns<4>(first + x, rows, sy, planes, sz, ahead, sums.from(x));
-  for_steps<kQuad>(x, n, [&](int64_t at) SOFTNPU_INLINED {
-    sum_columns<1>(first + at, rows, sy, planes, sz, ahead, sums.from(at));
-  });
+  const auto sum_at = [&]<class V, int kCount>(int64_t at) SOFTNPU_INLINED {
+    sum_columns<V, kCount>(first + at, rows, sy, planes, sz, ahead, sums.from(at));
+  };
+#ifdef SOFTNPU_OCTETS
+  for (; x + 4 * kOctet <= n; x += 4 * kOctet) sum_at.template operator()<Octet, 4>(x);
+  for (; x + 2 * kOctet <= n; x += 2 * kOctet) sum_at.template operator()<Octet, 2>(x);
+  for (; x + kOctet <= n; x += kOctet) sum_at.template operator()<Octet, 1>(x);
+#endif
+  for (; x + 4 * kQuad <= n; x += 4 * kQuad) sum_at.template operator()<Quad, 4>(x);
+  for_steps<kQuad>(x, n,
+                   [&](int64_t at) SOFTNPU_INLINED { sum_at.template operator()<Quad, 1>(at); });
 }
 
 SOFTNPU_LEVEL_END
