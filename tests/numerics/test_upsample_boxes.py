@@ -16,7 +16,7 @@ from tests.support.ulp import same_bits
 from tests.support.upsample import Sizes, both, channels_last
 
 SIXTEEN_BITS = [sp.FLOAT16, sp.BFLOAT16]
-OUTER = st.sampled_from((1, 2, 3, 4, 7, 8, 15, 24))
+OUTER = st.sampled_from((1, 2, 3, 4, 7, 8, 15))
 WIDTH = st.sampled_from((1, 2, 3, 5, 8, 15, 16, 17, 31, 33, 47, 64, 65, 72, 80, 81, 100, 130, 300))
 SCALE = st.sampled_from((1, 1.5, 2, 2.5, 3, 3.3, 4, 5, 8, 12, 0.5, 0.6))
 
@@ -31,7 +31,7 @@ def exact_total(grad: np.ndarray[Any, Any], inner: Sizes) -> np.ndarray[Any, Any
     return reference.round_to(totals, grad.dtype)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(
     channels=st.sampled_from((1, 2, 3, 4, 5, 16, 20, 64)),
     outer=st.tuples(OUTER, OUTER, WIDTH),
@@ -50,7 +50,7 @@ def test_any_boxes(
 ) -> None:
     """Law: totals are the exact sums, rounded to FLOAT and from there, in both layouts."""
     rng = np.random.default_rng(seed)
-    if channels * int(np.prod(outer)) > 500_000:
+    if channels * int(np.prod(outer)) > 50_000:
         channels = 1
     depth, height, width = (
         max(1, int(size / scale)) for size, scale in zip(outer, scales, strict=True)

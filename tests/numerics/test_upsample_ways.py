@@ -29,17 +29,17 @@ WAYS: list[tuple[Sizes, Sizes]] = [
     ((6, 7, 8), (6, 7, 3)),
     ((5, 6, 2), (2, 3, 7)),
     ((6, 9, 37), (2, 4, 37)),  # one element of w each, larger boxes
-    ((9, 3, 150), (3, 3, 150)),
+    ((3, 2, 150), (1, 2, 150)),
     ((9, 10, 13), (3, 3, 13)),
     ((9, 10, 40), (3, 3, 20)),  # two of w each, larger boxes
     ((9, 10, 72), (3, 3, 24)),  # three,
     ((9, 10, 96), (3, 4, 8)),  # twelve,
     ((9, 10, 9), (3, 3, 3)),
-    ((3, 10, 84), (3, 3, 56)),  # one and two,
+    ((1, 10, 84), (1, 3, 56)),  # one and two,
     ((9, 10, 75), (4, 3, 22)),  # three and four,
     ((9, 10, 170), (4, 3, 15)),  # up to twelve,
     ((7, 8, 300), (7, 1, 500)),  # one or none
-    ((8, 4, 130), (16, 1, 216)),
+    ((2, 4, 130), (4, 1, 216)),
     ((3, 9, 24), (3, 14, 12)),  # two of w each, some rows of boxes empty
     ((2, 4, 74), (1, 2, 37)),  # the same in rows longer than a vector
     ((3, 4, 56), (3, 4, 7)),  # long ranges of w, all alike
