@@ -33,7 +33,6 @@ struct ExactRow {
 
   // The same row by row, some at a time, which a core foresees where they are far apart.
   void make_by_rows(int64_t n, Ahead ahead) const {
-    constexpr int kBatch = 8;
     const T* batch[kBatch];
     int waiting = 0;
     bool begun = false;
@@ -74,9 +73,11 @@ struct ExactRow {
   }
 
  private:
+  static constexpr int kBatch = 8;
+
   // Rows begun with, or added to the sums that there are.
   template <int kRows, bool kFirst>
-  void add_rows(const T* const (&batch)[8], int64_t n, Ahead ahead) const {
+  void add_rows(const T* const (&batch)[kBatch], int64_t n, Ahead ahead) const {
     constexpr int64_t kLine = 64 / sizeof(T);
     const auto add_at = [&](int64_t x, const auto& load) SOFTNPU_INLINED {
       ExactSum sum = kFirst ? ExactSum(load(batch[0] + x)) : exact_sum(x, kLanes);
@@ -101,19 +102,15 @@ struct ExactRow {
     const int64_t at_last = least(x + (kCount - 1) * kLanes, last);
     const auto column = [&](int q)
                             SOFTNPU_INLINED { return q + 1 < kCount ? x + q * kLanes : at_last; };
-    Lanes up[kCount], low[kCount];
-    for (int q = 0; q < kCount; ++q) up[q] = low[q] = load_lanes(first + column(q));
+    ExactSum sum[kCount];
+    for (int q = 0; q < kCount; ++q) sum[q] = ExactSum(load_lanes(first + column(q)));
     for_other_rows(rows, sy, planes, sz, [&](int64_t at) SOFTNPU_INLINED {
       const T* const row = first + at;
-      for (int q = 0; q < kCount; ++q) {
-        ExactSum sum = ExactSum(up[q], low[q]);
-        sum.add(load_lanes(row + column(q)));
-        up[q] = sum.value, low[q] = sum.down;
-      }
+      for (int q = 0; q < kCount; ++q) sum[q].add(load_lanes(row + column(q)));
       if (ahead.any())
         for (int64_t i = 0; i < kCount * kLanes; i += kLine) prefetch(row + x + i, ahead);
     });
-    for (int q = 0; q < kCount; ++q) put(column(q), ExactSum(up[q], low[q]), kLanes);
+    for (int q = 0; q < kCount; ++q) put(column(q), sum[q], kLanes);
   }
 };
 
@@ -129,13 +126,17 @@ void sum_in_double(const ExactRow<T>& row, int64_t x, int64_t n, double* sums) {
   });
 }
 
-// Columns x … x + n, which are few, in float64.
+// n totals, kLanes at most, in float64: each of `length` columns, `step` apart, from x on.
 template <class T>
-__attribute__((noinline)) void total_columns_in_double(const ExactRow<T>& row, int64_t x, int64_t n,
-                                                       T* out) {
-  double sums[kLanes];
-  sum_in_double(row, x, n, sums);
-  for (int64_t i = 0; i < n; ++i) narrow(static_cast<float>(one_nan(sums[i])), out[i]);
+__attribute__((noinline)) void total_in_double(const ExactRow<T>& row, int64_t x, int64_t length,
+                                               int64_t step, int64_t n, T* out) {
+  double totals[kLanes], sums[kLanes];
+  sum_in_double(row, x, n, totals);
+  for (int64_t k = 1; k < length; ++k) {
+    sum_in_double(row, x + k * step, n, sums);
+    for (int64_t i = 0; i < n; ++i) totals[i] += sums[i];
+  }
+  for (int64_t i = 0; i < n; ++i) narrow(static_cast<float>(one_nan(totals[i])), out[i]);
 }
 
 // n totals, each of one column. They are not read from memory.
@@ -143,25 +144,12 @@ template <class T>
 void total_single_columns(const ExactRow<T>& row, int64_t n, Ahead ahead, T* out) {
   row.sum_columns(n, ahead, [&](int64_t x, const ExactSum& sum, int64_t count) SOFTNPU_INLINED {
     if (!sum.template rounds_to_same<T>()) [[unlikely]]
-      total_columns_in_double(row, x, count, out + x);
+      total_in_double(row, x, 1, 0, count, out + x);
     else if (count == kLanes) [[likely]]
       store_lanes(sum.value, out + x);
     else
       store_some(sum.value, out + x, count);
   });
-}
-
-// kLanes totals of positions [begin, end) that are nv columns apart, from column v on, in float64.
-template <class T>
-__attribute__((noinline)) void total_range_in_double(const ExactRow<T>& row, int64_t begin,
-                                                     int64_t end, int64_t nv, int64_t v, T* out) {
-  double total[kLanes], sums[kLanes];
-  sum_in_double(row, begin * nv + v, kLanes, total);
-  for (int64_t x = begin + 1; x < end; ++x) {
-    sum_in_double(row, x * nv + v, kLanes, sums);
-    for (int64_t i = 0; i < kLanes; ++i) total[i] += sums[i];
-  }
-  for (int64_t i = 0; i < kLanes; ++i) narrow(static_cast<float>(one_nan(total[i])), out[i]);
 }
 
 // The totals of n ranges of positions with nv channels, a vector or more. Range w is of positions
@@ -181,7 +169,7 @@ void total_position_ranges(const ExactRow<T>& row, const int64_t* start, int64_t
       if (sum.template rounds_to_same<T>()) [[likely]]
         store_lanes(sum.value, out + v);
       else
-        total_range_in_double(row, begin, end, nv, v, out + v);
+        total_in_double(row, begin * nv + v, end - begin, nv, kLanes, out + v);
     });
   }
 }

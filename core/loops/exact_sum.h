@@ -37,6 +37,7 @@ SOFTNPU_INLINE EvenOdd load_even_and_odd(const bf16* in) {
 struct ExactSum {
   Lanes value, down;
 
+  ExactSum() = default;  // of nothing yet
   SOFTNPU_INLINE explicit ExactSum(Lanes first) : ExactSum(first, first) {}
   SOFTNPU_INLINE ExactSum(Lanes value, Lanes down) : value(value), down(down) {}
   SOFTNPU_INLINE void add(Lanes term) { add(term, term); }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 
 #include "loops/boxes.h"
 #include "loops/prefetch.h"
@@ -63,8 +62,9 @@ struct ExactLanes {
   static constexpr int64_t kCount = kElements, kParts = kElements / kLanes;
   ExactSum sums[kParts];
 
-  SOFTNPU_INLINE explicit ExactLanes(const T* in)
-      : ExactLanes(in, std::make_integer_sequence<int, kParts>{}) {}
+  SOFTNPU_INLINE explicit ExactLanes(const T* in) {
+    for (int64_t i = 0; i < kParts; ++i) sums[i] = ExactSum(load_lanes(in + i * kLanes));
+  }
   SOFTNPU_INLINE void add(const ExactLanes& other) {
     for (int64_t i = 0; i < kParts; ++i) sums[i].add(other.sums[i]);
   }
@@ -76,11 +76,6 @@ struct ExactLanes {
     for (int64_t i = 0; i < kParts; ++i) store_lanes(sums[i].value, out + i * kLanes);
     return true;
   }
-
- private:
-  template <int... i>
-  SOFTNPU_INLINE ExactLanes(const T* in, std::integer_sequence<int, i...>)
-      : sums{ExactSum(load_lanes(in + i * kLanes))...} {}
 };
 #endif
 

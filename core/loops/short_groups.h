@@ -111,7 +111,7 @@ std::vector<Groups> plan_some_groups(std::span<const int64_t> start, int64_t sid
       sums = last + 1;
       some.first[some.groups] = static_cast<uint8_t>(first - some.base);
       for (int64_t place = 0; place < std::min(length, Groups::kLongest); ++place)
-        some.present[place] |= static_cast<decltype(+some.present[0])>(1 << some.groups);
+        some.present[place] |= 1 << some.groups;
     }
     if (some.groups == 0) return {};
     // As many whatever they are, if the row has so many: those before them, too.

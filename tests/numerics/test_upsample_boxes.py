@@ -21,14 +21,19 @@ WIDTH = st.sampled_from((1, 2, 3, 5, 8, 15, 16, 17, 31, 33, 47, 64, 65, 72, 80, 
 SCALE = st.sampled_from((1, 1.5, 2, 2.5, 3, 3.3, 4, 5, 8, 12, 0.5, 0.6))
 
 
-def exact_total(grad: np.ndarray[Any, Any], inner: Sizes) -> np.ndarray[Any, Any]:
-    """Return the totals of terms that float64 adds up exactly, rounded as the contract says.
+def check_exact(grad: np.ndarray[Any, Any], inner: Sizes) -> np.ndarray[Any, Any]:
+    """Check and return the totals of terms that float64 adds up exactly, in both layouts.
 
-    There is one NaN, whatever its sign is in the definition.
+    They are rounded to FLOAT and from there. There is one NaN, whatever its sign is in the
+    definition.
     """
-    totals = both(grad, inner)[1].astype(np.float32)
+    got, sums = both(grad, inner)
+    totals = sums.astype(np.float32)
     totals[np.isnan(totals)] = np.nan
-    return reference.round_to(totals, grad.dtype)
+    expected = reference.round_to(totals, grad.dtype)
+    assert same_bits(got, expected)
+    assert same_bits(channels_last(grad, inner), expected)
+    return expected
 
 
 @settings(max_examples=400, deadline=None)
@@ -57,10 +62,7 @@ def test_any_boxes(
     )
     grad = rng.standard_normal((1, channels, *outer))
     grad *= 2.0 ** rng.integers(-spread, spread + 1, grad.shape)
-    grad = grad.astype(dtype)
-    expected = exact_total(grad, (depth, height, width))
-    assert same_bits(both(grad, (depth, height, width))[0], expected)
-    assert same_bits(channels_last(grad, (depth, height, width)), expected)
+    check_exact(grad.astype(dtype), (depth, height, width))
 
 
 @pytest.mark.parametrize("dtype", SIXTEEN_BITS, ids=lambda d: d.name)
@@ -75,7 +77,5 @@ def test_nan_and_infinities_stay_in_large_boxes(
     rare = rng.random(grad.shape) < 0.0005
     grad[rare] = rng.choice([np.nan, np.inf, -np.inf], rare.sum()).astype(dtype)
     with np.errstate(invalid="ignore"):
-        expected = exact_total(grad, (2, 5, width))
+        expected = check_exact(grad, (2, 5, width))
     assert not np.isfinite(expected.astype(np.float32)).all()
-    assert same_bits(both(grad, (2, 5, width))[0], expected)
-    assert same_bits(channels_last(grad, (2, 5, width)), expected)
