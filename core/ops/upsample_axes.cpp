@@ -139,47 +139,6 @@ bool picks_equal_ranges(const kernels::UpsampleNearest3dBackwardTask& task) {
   return task.w.factor <= 4 || task.rows_in_box() > 1;
 }
 
-// Whether the rows of a plane are best made as one: they follow each other in both tensors, none is
-// added to another, and there are planes enough to share among threads. An operation on a row of
-// six costs as much as one of sixteen: 0.1 to 0.9 of the time, but up to 1.7 times where rows are
-// summed in registers, and those of a plane, of which some are empty, are not.
-bool has_planes_of_short_rows(const kernels::UpsampleNearest3dBackwardTask& task) {
-  constexpr int64_t kShort = 64, kShortRanges = 12, kManyPlanes = 32, kInRegisters = 4;
-  const kernels::UpsampleAxis &h = task.h, &w = task.w;
-  const kernels::KernelTable& table = kernels::active_table();
-  const bool as_they_are = w.factor == 1 && h.factor == 1;
-  const bool in_registers = (w.factor == 1 || w.factor == 2) && w.in >= kInRegisters;
-  if (task.channels_inner || h.longest != 1 || w.longest > loops::PickedGroups::kLongest)
-    return false;
-  if (in_registers && h.factor != 1 && table.sums_rows && !table.picks_rows) return false;
-  if (std::max(w.in, w.out) >= (as_they_are ? kShort : kShortRanges)) return false;
-  if (std::max(w.in * h.in, w.out * h.out) > kernels::kUpsampleTile) return false;
-  return w.start.back() == w.out && w.in_stride == 1 && w.out_stride == 1 && h.in_stride == w.in &&
-         h.out_stride == w.out && task.batch * task.channels * task.d.in >= kManyPlanes;
-}
-
-// Makes one row of a plane.
-void join_rows(kernels::UpsampleNearest3dBackwardTask& task) {
-  kernels::UpsampleAxis &h = task.h, &w = task.w;
-  std::vector<int64_t> start;
-  start.reserve(static_cast<size_t>(w.in * h.in) + 1);
-  for (size_t y = 0; y + 1 < h.start.size(); ++y) {
-    const bool empty = h.start[y] == h.start[y + 1];
-    for (size_t x = 0; x + 1 < w.start.size(); ++x)
-      start.push_back(h.start[y] * w.out + (empty ? 0 : w.start[x]));
-  }
-  start.push_back(h.start.back() * w.out);
-  w.start = std::move(start);
-  w.in *= h.in;
-  w.out *= h.out;
-  if (h.factor != 1) w.factor = 0;
-  w.halved = false;
-  h.in_stride *= h.in;
-  h.out_stride *= h.out;
-  h.start = {0, 1};
-  h.in = h.out = h.factor = 1;
-}
-
 // How many channels are best made one row with w. Four and five only where their sums are picked
 // from registers: 0.4 to 1 of the time, of DOUBLE with a scale of 1.5 up to 1.3 times as long.
 int64_t most_joined(const kernels::UpsampleNearest3dBackwardTask& task) {
@@ -257,7 +216,6 @@ void group_channels(kernels::UpsampleNearest3dBackwardTask& task, int threads) {
 
 void plan_row_steps(kernels::UpsampleNearest3dBackwardTask& task) {
   kernels::UpsampleAxis& w = task.w;
-  if (has_planes_of_short_rows(task)) join_rows(task);
   const int64_t side = task.channels_inner ? std::min(task.channels, kernels::kUpsampleTile) : 1;
   cut_into_tiles(w, kernels::kUpsampleTile / side);
   if (w.longest == 0 || w.longest > kernels::kLongestGroup) return;

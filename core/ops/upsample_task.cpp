@@ -8,6 +8,7 @@
 #include "executor/recent_plans.h"
 #include "kernels/table.h"
 #include "ops/upsample_axes.h"
+#include "ops/upsample_joining.h"
 #include "ops/upsample_prefetching.h"
 
 namespace softnpu::ops {
@@ -44,66 +45,6 @@ bool has_channels_inside(const Task& task) {
   return task.channels > 1 && task.out_channel_stride == 1 && task.w.out_stride != 1;
 }
 
-bool is_one(const kernels::UpsampleAxis& axis) { return axis.in == 1 && axis.out == 1; }
-
-// Boxes have one plane or one row: axes may change places, and sums keep their order.
-bool has_flat_boxes(const Task& task) { return task.d.longest <= 1 || task.h.longest <= 1; }
-
-// Where both tensors have one element along an axis, the axis outside it takes its place, and rows
-// get longer: 0.1 to 1 of the time. Sums keep their order: along w a box's are added up last, but
-// there is one of them, or one in each box. Few long ranges take up to 2.8 times as long in a row,
-// few that differ and are not picked from registers 1.5 times.
-void fill_axes_of_one(Task& task) {
-  const auto take_place = [](kernels::UpsampleAxis& outer, kernels::UpsampleAxis& inner) {
-    std::swap(outer, inner);
-    outer.in_stride = inner.in * inner.in_stride;
-    outer.out_stride = inner.out * inner.out_stride;
-  };
-  if (is_one(task.h)) take_place(task.d, task.h);
-  const bool few_long = task.h.longest > 2 && task.h.in < 8;
-  const bool few_unlike =
-      task.h.factor == 0 && task.h.in < 32 && !kernels::active_table().picks_rows;
-  if (!is_one(task.w) || few_long || few_unlike || !has_flat_boxes(task)) return;
-  take_place(task.h, task.w);
-  take_place(task.d, task.h);
-}
-
-// Where gradInput's planes are rows of more than one element, channels outside, rows take the place
-// of planes, so that those of several planes are made together: 0.4 to 1 of the time.
-void join_planes_of_one_row(Task& task) {
-  const bool one_row = task.h.in == 1 && task.h.out > 1 && task.d.in > 1;
-  if (one_row && !is_one(task.w) && !has_channels_inside(task) && has_flat_boxes(task))
-    std::swap(task.d, task.h);
-}
-
-// Where rows would be made in four volumes side by side, but there are not as many, and all ranges
-// of d are alike, or of h: makes a volume of each plane. 0.15 to 1.1 of the time, in the mean 0.7;
-// rows of two totals of four 16-bit elements each up to 1.4 times.
-void split_volumes(Task& task) {
-  const int64_t volumes = task.batch * task.channels;
-  const auto suits = [&](const kernels::UpsampleAxis& axis) {
-    return axis.factor > 0 && volumes * axis.in >= kernels::kVolumesTogether;
-  };
-  if (volumes >= kernels::kVolumesTogether || !task.has_narrow_rows()) return;
-  if (task.channels > 1 && task.batch > 1) return;
-  // Not of rows that registers may suit better after all: rows of h are apart then.
-  const bool shortest = task.w.in == 1 || task.w.start.back() < (task.w.longest > 1 ? 4 : 3);
-  if (!suits(task.d) && suits(task.h) && shortest && has_flat_boxes(task))
-    std::swap(task.d, task.h);
-  kernels::UpsampleAxis& d = task.d;
-  if (!suits(d)) return;
-  if (task.batch == 1) {
-    task.batch = std::exchange(task.channels, 1);
-    task.in_batch_stride = task.in_channel_stride;
-    task.out_batch_stride = task.out_channel_stride;
-  }
-  task.channels = std::exchange(d.in, 1);
-  task.in_channel_stride = d.in_stride;
-  task.out_channel_stride = d.factor * d.out_stride;
-  d.out = d.factor;
-  d.start = {0, d.factor};
-}
-
 // How many threads a task is shared by. Of a small one, to ask takes longer than it would gain.
 int threads_of(const Tensor& out) {
   return out.numel() >= 2 * loops::kGrain ? loops::usable_threads() : 1;
@@ -133,9 +74,8 @@ std::shared_ptr<const Task> make_task(const Args& a, int threads) {
       .h = axis(at.h, a.scales_h),
       .w = axis(at.w, a.scales_w),
   };
-  join_planes_of_one_row(task);
-  fill_axes_of_one(task);
   task.channels_inner = has_channels_inside(task);
+  join_axes(task);
   const int64_t bytes = (out.numel() + in.numel()) * item_size(out.dtype);
   task.far = bytes >= loops::kFarBytes;
   if (bytes >= loops::kNearBytes && !task.far) task.order = loops::Order::turning;
@@ -148,7 +88,7 @@ std::shared_ptr<const Task> make_task(const Args& a, int threads) {
   // Rows that are made side by side are not streamed, which takes 2 to 4.5 times as long for one to
   // three totals; but where the result is the larger part it has 0.6 to 0.9 of the time.
   task.stream = streams && (larger || !task.is_narrow());
-  split_volumes(task);
+  arrange_volumes(task);
   return std::make_shared<const Task>(std::move(task));
 }
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""upsample_nearest3d_backward of tensors that are flat: what axes of one element change."""
+"""upsample_nearest3d_backward of tensors that are flat or have small planes: what axes change that
+have one element, and those that are made one.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import softnpu
 from tests.support import specials as sp
 from tests.support.ulp import distance, same_bits
 from tests.support.upsample import Sizes, both, channels_last
@@ -60,3 +63,53 @@ def test_axes_of_one_element_keep_the_order(
     terms = np.array([2.0**53, -(2.0**53), 1.0, 0.5, -3.0])
     grad = rng.choice(terms, (1, 4, *outer)).astype(dtype)
     assert same_bits(*(values_of_first(grad, inner, times) for times in (1, 2)))
+
+
+# Sizes with axes along which nothing is added up: rows, planes and channels that are made one.
+SMALL: list[tuple[Sizes, Sizes]] = [
+    ((6, 1, 4), (6, 2, 4)),
+    ((12, 1, 3), (12, 2, 12)),
+    ((2, 2, 4), (3, 2, 4)),
+    ((9, 12, 1), (9, 12, 3)),
+    ((4, 1, 18), (4, 2, 6)),
+    ((9, 1, 1), (31, 2, 1)),
+    ((1, 1, 6), (1, 1, 3)),
+    ((1, 1, 5), (1, 1, 5)),
+    ((3, 4, 23), (3, 4, 46)),
+    ((7, 8, 3), (3, 8, 3)),
+    ((1, 12, 7), (1, 8, 14)),
+    ((3, 5, 11), (3, 2, 16)),
+    ((4, 14, 14), (4, 7, 7)),
+    ((5, 3, 40), (5, 6, 20)),
+]
+
+
+def apart(array: npt.NDArray[Any], axis: int) -> npt.NDArray[Any]:
+    """Return the array as a view in a larger one, with a gap behind the elements of an axis."""
+    shape = [size + (k == axis) for k, size in enumerate(array.shape)]
+    view = np.full(shape, 7, array.dtype)[tuple(slice(0, size) for size in array.shape)]
+    view[...] = array
+    return view
+
+
+@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
+@pytest.mark.parametrize(("outer", "inner"), SMALL, ids=str)
+def test_small_planes(dtype: np.dtype[Any], outer: Sizes, inner: Sizes) -> None:
+    """Law: where one axis does not follow the next, elements have the bits that they have where all
+    do, in either tensor.
+    """
+    rng = np.random.default_rng(47)
+    for batch, channels in ((1, 1), (1, 6), (3, 7), (2, 32)):
+        grad = sp.random_values(rng, (batch, channels, *outer), dtype)
+        grad = (grad * 2.0 ** rng.integers(-20, 21, grad.shape)).astype(dtype)
+        grad[rng.random(grad.shape) > 0.9] = -0.0
+        got, expected = both(grad, inner)
+        assert distance(got, expected).max() <= 1
+        assert same_bits(channels_last(grad, inner), got)
+        for axis in range(1, 5):
+            out = apart(np.empty_like(got), axis)
+            softnpu.upsample_nearest3d_backward(grad, outer, got.shape, out=out)
+            assert same_bits(out.copy(), got), (batch, channels, axis)
+            from_apart = softnpu.upsample_nearest3d_backward(apart(grad, axis), outer, got.shape)
+            assert same_bits(from_apart, got), (batch, channels, axis)
+            assert np.all(out.base.take(-1, axis) == 7), (batch, channels, axis)
