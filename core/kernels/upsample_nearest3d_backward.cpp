@@ -213,12 +213,13 @@ class RowMaker {
     const UpsampleAxis::Tile piece = w.tile(tile);
     const int64_t n = piece.n, nx = piece.span;
     if (task_.prefetches) boxes_.set_prefetch_distance(ahead_.distance_of_tile(h, piece));
-    const bool touch = output_.dense() && (nv_ == 1 || nv_ == w.in_stride);
+    const bool touch = output_.dense() && (nv_ == 1 || n == 1 || nv_ == w.in_stride);
     to += piece.w * w.in_stride;
     const auto write = [&](const auto* made) {
       touch ? output_.write_dense(made, n * nv_, to) : output_.write(made, n, nv_, to);
     };
     T* const place = output_.place_for(to, touch);
+    if (touch && (!any || nx == 0)) return output_.write_zero(to, n * nv_);
     if (any && nx > 0) {
       if (has_short_ranges_ && registers_.total_rows(from, tile, h, 1, place)) return write(place);
       if (registers_.total_positions(from, tile, nv_, place)) return write(place);
