@@ -10,14 +10,18 @@
 namespace softnpu::ops {
 namespace {
 
-// ceil(at), `out` at most. Without a call of the library, which takes longer than all the rest of a
-// small axis.
-int64_t start_at(float at, int64_t out) {
+using Tile = kernels::UpsampleAxis::Tile;
+
+// start[i] = ceil(i · scale), `out` at most. Sizes are 2^20 at most, which int32 and float32 hold;
+// so compilers make four at a time.
+void list_starts(int64_t* start, int32_t count, float scale, int64_t out) {
   const auto end = static_cast<float>(out);
-  if (at >= end) return out;
-  const auto below = static_cast<int64_t>(at);
-  const int64_t start = below + (static_cast<float>(below) < at);
-  return static_cast<float>(start) >= end ? out : start;
+  for (int32_t i = 0; i < count; ++i) {
+    const float product = static_cast<float>(i) * scale;
+    const float at = product < end ? product : end;
+    const auto below = static_cast<int32_t>(at);
+    start[i] = below + (static_cast<float>(below) < at);
+  }
 }
 
 // Whether ranges hold one element and none in turn.
@@ -53,22 +57,39 @@ void cut_into_tiles(kernels::UpsampleAxis& axis, int64_t room) {
   axis.tiles.push_back(axis.in);
 }
 
-// `side` elements (channels) stand side by side at each position.
+// The picks of a tile that begins with `w`: a list for each place in a range. Elements (channels)
+// stand side by side at each position, `side` of them.
+void list_tile_picks(const Tile& tile, const int64_t* start, int64_t longest, int64_t side,
+                     int32_t* picks) {
+  const auto nx = static_cast<int32_t>(tile.span * side);
+  for (int64_t place = 0; place < longest; ++place)
+    for (int64_t w = 0; w < tile.n; ++w) {
+      const bool in_range = place < start[w + 1] - start[w];
+      const auto first = static_cast<int32_t>((start[w] - start[0] + place) * side);
+      const int32_t none = nx + (place == 0 ? 0 : 1);
+      for (int32_t v = 0; v < side; ++v) *picks++ = in_range ? first + v : none;
+    }
+}
+
+// Of ranges of one element or none: where those go that there are.
+void list_tile_places(const Tile& tile, const int64_t* start, int64_t side, int32_t* places) {
+  for (int64_t w = 0; w < tile.n; ++w)
+    for (int64_t v = 0; start[w] < start[w + 1] && v < side; ++v)
+      *places++ = static_cast<int32_t>(w * side + v);
+}
+
 void list_picks(kernels::UpsampleAxis& axis, int64_t side) {
-  const int64_t* const start = axis.start.data();
-  const auto push = [&](int64_t pick) { axis.picks.push_back(static_cast<int32_t>(pick)); };
-  axis.picks.reserve(static_cast<size_t>(axis.longest * axis.in * side));
-  for (size_t tile = 0; tile + 1 < axis.tiles.size(); ++tile) {
-    const int64_t w0 = axis.tiles[tile], w1 = axis.tiles[tile + 1];
-    const int64_t nx = (start[w1] - start[w0]) * side;
-    for (int64_t place = 0; place < axis.longest; ++place)
-      for (int64_t w = w0; w < w1; ++w)
-        for (int64_t v = 0; v < side; ++v) {
-          const bool in_range = place < start[w + 1] - start[w];
-          if (axis.longest > 1 && in_range) push((start[w] - start[w0] + place) * side + v);
-          if (axis.longest > 1 && !in_range) push(place == 0 ? nx : nx + 1);
-          if (axis.longest == 1 && in_range) push((w - w0) * side + v);
-        }
+  const bool places = axis.longest == 1;
+  axis.picks.resize(
+      static_cast<size_t>((places ? axis.start.back() : axis.longest * axis.in) * side));
+  for (size_t i = 0; i + 1 < axis.tiles.size(); ++i) {
+    const Tile tile = axis.tile(i);
+    const int64_t* const start = axis.start.data() + tile.w;
+    if (places)
+      list_tile_places(tile, start, side, axis.picks.data() + tile.x * side);
+    else
+      list_tile_picks(tile, start, axis.longest, side,
+                      axis.picks.data() + axis.longest * tile.w * side);
   }
 }
 
@@ -92,8 +113,6 @@ bool suits_fours(const kernels::UpsampleAxis& axis) {
   const auto steps = [&](int64_t together) { return (axis.in + together - 1) / together; };
   return 4 * steps(4) < 7 * steps(8);
 }
-
-using Tile = kernels::UpsampleAxis::Tile;
 
 std::span<const int64_t> starts(const kernels::UpsampleAxis& axis, const Tile& tile) {
   return std::span(axis.start)
@@ -181,15 +200,13 @@ kernels::UpsampleAxis make_axis(int64_t in, int64_t out, float scale) {
   axis.in = in;
   axis.out = out;
   axis.start.resize(static_cast<size_t>(in) + 1);
-  int64_t* const start = axis.start.data();
-  const int64_t factor = start_at(scale, out);
-  bool uniform = true;
-  for (int64_t i = 0; i <= in; ++i) {
-    start[i] = start_at(static_cast<float>(i) * scale, out);
-    uniform &= start[i] == i * factor;
-  }
+  const int64_t* const start = axis.start.data();
+  list_starts(axis.start.data(), static_cast<int32_t>(in) + 1, scale, out);
+  const int64_t factor = start[1];
+  int64_t alike = 0;
+  while (alike <= in && start[alike] == alike * factor) ++alike;
   axis.longest = factor;
-  if (uniform)
+  if (alike > in)
     axis.factor = factor;
   else
     for (int64_t i = 0; i < in; ++i) axis.longest = std::max(axis.longest, start[i + 1] - start[i]);
@@ -214,6 +231,10 @@ void group_channels(kernels::UpsampleNearest3dBackwardTask& task, int threads) {
   }
 }
 
+bool is_worth_keeping(const kernels::UpsampleNearest3dBackwardTask& task) {
+  return task.d.in + task.h.in + task.w.in <= 16384;
+}
+
 void plan_row_steps(kernels::UpsampleNearest3dBackwardTask& task) {
   kernels::UpsampleAxis& w = task.w;
   const int64_t side = task.channels_inner ? std::min(task.channels, kernels::kUpsampleTile) : 1;
@@ -227,6 +248,8 @@ void plan_row_steps(kernels::UpsampleNearest3dBackwardTask& task) {
     if (picks && picks_equal_ranges(task)) plan_sixteens(w, side);
     return;
   }
+  // Lists take as long to make as 8 rows gain by them.
+  if (!is_worth_keeping(task) && task.rows() < 8) return;
   list_picks(w, side);
   if (picks) group_picks(w, side, task.dtype);
   if (joins) join_channels(task);

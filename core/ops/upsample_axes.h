@@ -17,6 +17,9 @@ kernels::UpsampleAxis make_axis(int64_t in, int64_t out);  // with the scale out
 // Puts channels that are side by side into groups, where there are too few rows for all threads.
 void group_channels(kernels::UpsampleNearest3dBackwardTask& task, int threads);
 
+// Whether a task is kept for later calls: its lists are short.
+bool is_worth_keeping(const kernels::UpsampleNearest3dBackwardTask& task);
+
 // Cuts rows into tiles and lists what their sums are of, once all else in the task is set.
 void plan_row_steps(kernels::UpsampleNearest3dBackwardTask& task);
 

@@ -86,6 +86,14 @@ bool can_join(const Axis& outer, const Axis& inner) {
 
 int64_t longer_side(const Axis& axis) { return std::max(axis.in, axis.out); }
 
+// Elements of each position that are beside each other.
+int64_t side_of(const Task& task) { return task.channels_inner ? task.channels : 1; }
+
+// How many rows fit a tile.
+int64_t rows_in_tile(const Task& task) {
+  return kernels::kUpsampleTile / (longer_side(task.w) * side_of(task));
+}
+
 // Whether rows are best made one along `outer`. An operation on a row of six costs as much as one
 // of sixteen: 0.1 to 0.9 of the time. But ranges that are alike differ then if some of `outer` are
 // empty: longer rows take up to 1.8 times as long, and short ones, too, where they are summed in
@@ -94,10 +102,8 @@ bool gets_faster_rows(const Task& task, const Axis& outer) {
   constexpr int64_t kShort = 64, kShortAlike = 12, kShortUnlike = 20, kInRegisters = 4;
   const Axis& w = task.w;
   const kernels::KernelTable& table = kernels::active_table();
-  const int64_t side = task.channels_inner ? task.channels : 1;
-  const int64_t row = longer_side(w) * side;
+  const int64_t side = side_of(task), row = longer_side(w) * side;
   if (w.in_stride != side || w.out_stride != side || !can_join(outer, w)) return false;
-  if (row * longer_side(outer) > kernels::kUpsampleTile) return false;
   const bool alike = w.factor == 1 || w.factor == 2 || w.halved;
   const bool stay_alike = outer.factor == 1 && (!w.halved || stays_halved(outer, w));
   const bool in_registers = alike && w.in >= kInRegisters && table.sums_rows;
@@ -107,76 +113,97 @@ bool gets_faster_rows(const Task& task, const Axis& outer) {
   return row < (w.factor == 0 ? kShortUnlike : kShortAlike);
 }
 
-// So many elements, and how far they are apart in either tensor.
+// An axis along which everything is as it is.
 struct Steps {
   int64_t count, in_stride, out_stride;
+
+  explicit Steps(const Axis& axis) : Steps(axis.in, axis.in_stride, axis.out_stride) {}
+  Steps(int64_t n, int64_t in, int64_t out) : count(n), in_stride(in), out_stride(out) {}
 
   bool follow(const Steps& inner) const {
     return in_stride == inner.count * inner.in_stride &&
            out_stride == inner.count * inner.out_stride;
   }
+  // The most elements that divide all of them, `most` at most.
+  int64_t largest_part(int64_t most) const {
+    int64_t part = std::clamp<int64_t>(most, 1, count);
+    while (count % part != 0) --part;
+    return part;
+  }
+  void divide(int64_t part) {
+    count /= part;
+    in_stride *= part;
+    out_stride *= part;
+  }
+  // The first n elements.
+  Axis axis(int64_t n) const {
+    Axis made;
+    made.in = made.out = n;
+    made.in_stride = in_stride;
+    made.out_stride = out_stride;
+    made.start.resize(static_cast<size_t>(n) + 1);
+    std::iota(made.start.begin(), made.start.end(), 0);
+    made.factor = made.longest = 1;
+    return made;
+  }
 };
+
+// Makes one row of those along `outer`, or of part of them, where that is faster and they fit a
+// tile.
+void join_rows(Task& task, Axis& outer) {
+  if (is_one(outer) || !gets_faster_rows(task, outer)) return;
+  const int64_t most = rows_in_tile(task);
+  if (longer_side(outer) <= most) return join(outer, task.w);
+  if (outer.factor != 1 || outer.in != outer.out) return;
+  Steps rows(outer);
+  const int64_t part = rows.largest_part(most);
+  if (part == 1) return;
+  Axis joined = rows.axis(part);
+  join(joined, task.w);
+  rows.divide(part);
+  outer = rows.axis(rows.count);
+}
+
+Steps channels_of(const Task& task) {
+  return {task.channels, task.in_channel_stride, task.out_channel_stride};
+}
+void set_channels(Task& task, const Steps& channels) {
+  task.channels = channels.count;
+  task.in_channel_stride = channels.in_stride;
+  task.out_channel_stride = channels.out_stride;
+}
 
 // Makes channels of planes that are as they are, and of the volumes of a batch, where they follow
 // each other.
 void make_channels(Task& task) {
-  const Steps planes{task.d.in, task.d.in_stride, task.d.out_stride};
-  Steps channels{task.channels, task.in_channel_stride, task.out_channel_stride};
+  const Steps planes(task.d), batch(task.batch, task.in_batch_stride, task.out_batch_stride);
+  Steps channels = channels_of(task);
   if (planes.count > 1 && task.d.factor == 1 && (channels.count == 1 || channels.follow(planes))) {
     channels = {channels.count * planes.count, planes.in_stride, planes.out_stride};
     task.d.start = {0, 1};
     task.d.in = task.d.out = 1;
   }
-  const Steps batch{task.batch, task.in_batch_stride, task.out_batch_stride};
   if (channels.count == 1) {
     channels = batch;
     task.batch = 1;
   } else if (batch.follow(channels)) {
     channels.count *= std::exchange(task.batch, 1);
   }
-  task.channels = channels.count;
-  task.in_channel_stride = channels.in_stride;
-  task.out_channel_stride = channels.out_stride;
-}
-
-// So many channels as an axis of their own.
-Axis axis_of_channels(const Task& task, int64_t count) {
-  Axis axis;
-  axis.in = axis.out = count;
-  axis.in_stride = task.in_channel_stride;
-  axis.out_stride = task.out_channel_stride;
-  axis.start.resize(static_cast<size_t>(count) + 1);
-  std::iota(axis.start.begin(), axis.start.end(), 0);
-  axis.factor = axis.longest = 1;
-  return axis;
-}
-
-// Makes one axis of `inner` and of as many channels as divide all of them, `most` at most, where
-// that can be and suits(channels).
-template <class Suits>
-void join_channels(Task& task, Axis& inner, int64_t most, const Suits& suits) {
-  int64_t count = std::clamp<int64_t>(most, 1, task.channels);
-  while (task.channels % count != 0) --count;
-  if (count == 1) return;
-  Axis channels = axis_of_channels(task, count);
-  if (!suits(channels)) return;
-  if (is_one(inner))
-    inner = std::move(channels);
-  else if (can_join(channels, inner))
-    join(channels, inner);
-  else
-    return;
-  task.channels /= count;
-  task.in_channel_stride *= count;
-  task.out_channel_stride *= count;
+  set_channels(task, channels);
 }
 
 // Makes one row of short ones that are all there is of a channel, of as many channels as fit.
 void join_channels_of_one_row(Task& task) {
   if (!is_one(task.d) || !is_one(task.h)) return;
   make_channels(task);
-  join_channels(task, task.w, kernels::kUpsampleTile / longer_side(task.w),
-                [&](const Axis& channels) { return gets_faster_rows(task, channels); });
+  Steps channels = channels_of(task);
+  const int64_t part = channels.largest_part(rows_in_tile(task));
+  if (part == 1) return;
+  Axis joined = channels.axis(part);
+  if (!gets_faster_rows(task, joined)) return;
+  join(joined, task.w);
+  channels.divide(part);
+  set_channels(task, channels);
 }
 
 // The same for planes of several rows, which then are made together.
@@ -185,8 +212,18 @@ void join_channels_of_one_plane(Task& task) {
   if (longer_side(task.h) * longer_side(task.w) >= kSmallPlane) return;
   if (task.d.factor != 1) return;
   make_channels(task);
-  if (!is_one(task.d)) return;
-  join_channels(task, task.h, kMostRows / longer_side(task.h), [](const Axis&) { return true; });
+  Steps channels = channels_of(task);
+  const int64_t part = channels.largest_part(kMostRows / longer_side(task.h));
+  if (part == 1 || !is_one(task.d)) return;
+  Axis joined = channels.axis(part);
+  if (is_one(task.h))
+    task.h = std::move(joined);
+  else if (can_join(joined, task.h))
+    join(joined, task.h);
+  else
+    return;
+  channels.divide(part);
+  set_channels(task, channels);
 }
 
 // Where rows would be made in four volumes side by side, but there are not as many, and all ranges
@@ -222,16 +259,18 @@ void split_volumes(Task& task) {
 void join_axes(Task& task) {
   join_planes_of_one_row(task);
   fill_axes_of_one(task);
-  if (!is_one(task.h) && gets_faster_rows(task, task.h)) join(task.h, task.w);
-  if (is_one(task.h) && !is_one(task.d))
-    gets_faster_rows(task, task.d) ? join(task.d, task.w) : take_place(task.d, task.h);
+  join_rows(task, task.h);
+  if (is_one(task.h)) {
+    join_rows(task, task.d);
+    take_place(task.d, task.h);
+  }
   if (!task.channels_inner) join_channels_of_one_row(task);
 }
 
 void arrange_volumes(Task& task) {
   if (task.has_narrow_rows())
     split_volumes(task);
-  else if (!task.channels_inner && !task.w.joined)
+  else if (!task.channels_inner)
     join_channels_of_one_plane(task);
 }
 

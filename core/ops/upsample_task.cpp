@@ -106,9 +106,6 @@ PlanKey task_key(const Args& a, int threads) {
   return key;
 }
 
-// Those with few rows and columns, whose lists are short.
-bool is_worth_keeping(const Task& task) { return task.d.in + task.h.in + task.w.in <= 4096; }
-
 }  // namespace
 
 // Tasks are kept: to make one takes 0.15 to 0.25 us, and every core has one that it knows in its
