@@ -158,21 +158,6 @@ bool picks_equal_ranges(const kernels::UpsampleNearest3dBackwardTask& task) {
   return task.w.factor <= 4 || task.rows_in_box() > 1;
 }
 
-// How many channels are best made one row with w. Four and five only where their sums are picked
-// from registers: 0.4 to 1 of the time, of DOUBLE with a scale of 1.5 up to 1.3 times as long.
-int64_t most_joined(const kernels::UpsampleNearest3dBackwardTask& task) {
-  const kernels::KernelTable& table = kernels::active_table();
-  const kernels::UpsampleAxis& w = task.w;
-  if (w.longest == 1) return 8;
-  if (task.d.longest > 2 || task.h.longest > 2) return 3;
-  // Three in fours, each with the next position's first: 0.45 to 1 of the time, but of BF16 1.1.
-  const bool in_fours = table.sums_rows && w.longest == 2 && task.dtype != DType::bf16;
-  if (!table.picks_rows) return in_fours ? 2 : 3;
-  if (w.longest > loops::PickedGroups::kLongest) return 3;
-  if (task.dtype == DType::f64) return w.factor == 2 ? 4 : 3;
-  return w.longest == 2 ? 5 : 4;
-}
-
 // Makes one row of w and the channels inside it, where loops over the channels alone are too short:
 // for a scale of 0.5 and 4 channels this takes two thirds of the time.
 void join_channels(kernels::UpsampleNearest3dBackwardTask& task) {
@@ -216,6 +201,21 @@ kernels::UpsampleAxis make_axis(int64_t in, int64_t out, float scale) {
 
 kernels::UpsampleAxis make_axis(int64_t in, int64_t out) {
   return make_axis(in, out, static_cast<float>(out) / static_cast<float>(in));
+}
+
+// Four and five only where their sums are picked
+// from registers: 0.4 to 1 of the time, of DOUBLE with a scale of 1.5 up to 1.3 times as long.
+int64_t most_joined(const kernels::UpsampleNearest3dBackwardTask& task) {
+  const kernels::KernelTable& table = kernels::active_table();
+  const kernels::UpsampleAxis& w = task.w;
+  if (w.longest == 1) return 8;
+  if (task.d.longest > 2 || task.h.longest > 2) return 3;
+  // Three in fours, each with the next position's first: 0.45 to 1 of the time, but of BF16 1.1.
+  const bool in_fours = table.sums_rows && w.longest == 2 && task.dtype != DType::bf16;
+  if (!table.picks_rows) return in_fours ? 2 : 3;
+  if (w.longest > loops::PickedGroups::kLongest) return 3;
+  if (task.dtype == DType::f64) return w.factor == 2 ? 4 : 3;
+  return w.longest == 2 ? 5 : 4;
 }
 
 void group_channels(kernels::UpsampleNearest3dBackwardTask& task, int threads) {

@@ -14,6 +14,9 @@ namespace softnpu::ops {
 kernels::UpsampleAxis make_axis(int64_t in, int64_t out, float scale);
 kernels::UpsampleAxis make_axis(int64_t in, int64_t out);  // with the scale out / in
 
+// How many channels inside w are best made one row with it.
+int64_t most_joined(const kernels::UpsampleNearest3dBackwardTask& task);
+
 // Puts channels that are side by side into groups, where there are too few rows for all threads.
 void group_channels(kernels::UpsampleNearest3dBackwardTask& task, int threads);
 

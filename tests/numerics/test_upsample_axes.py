@@ -81,6 +81,9 @@ SMALL: list[tuple[Sizes, Sizes]] = [
     ((3, 5, 11), (3, 2, 16)),
     ((4, 14, 14), (4, 7, 7)),
     ((5, 3, 40), (5, 6, 20)),
+    ((1, 300, 5), (1, 300, 2)),
+    ((8, 9, 4), (12, 3, 4)),
+    ((1, 12, 2), (2, 8, 2)),
 ]
 
 
@@ -113,3 +116,17 @@ def test_small_planes(dtype: np.dtype[Any], outer: Sizes, inner: Sizes) -> None:
             from_apart = softnpu.upsample_nearest3d_backward(apart(grad, axis), outer, got.shape)
             assert same_bits(from_apart, got), (batch, channels, axis)
             assert np.all(out.base.take(-1, axis) == 7), (batch, channels, axis)
+
+
+@pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
+@pytest.mark.parametrize("width", [8_001, 20_000, 24_003, 40_000, 50_001], ids=str)
+def test_few_long_rows(dtype: np.dtype[Any], width: int) -> None:
+    """Law: rows that are made without lists of what belongs together, because there are few of
+    them, have the bits that they have among many.
+    """
+    grad = sp.random_values(np.random.default_rng(48), (1, 9, 1, 1, width), dtype)
+    size = (1, 9, 1, 1, 20_000)
+    many = softnpu.upsample_nearest3d_backward(grad, (1, 1, width), size)
+    few, expected = both(grad[:, :2], (1, 1, 20_000))
+    assert distance(few, expected).max() <= 1
+    assert same_bits(few, many[:, :2].copy())
