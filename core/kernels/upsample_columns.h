@@ -36,7 +36,12 @@ class UpsampleColumns {
     if (nv == 1 && uniform()) return total_uniform(sums, piece.n, out);
     if (picked()) return total_picks(tile, sums, out);
     const int64_t* const start = w_.start.data() + piece.w;
-    for (int64_t i = 0; i < piece.n; ++i)
+    int64_t i = 0;
+#ifdef SOFTNPU_OCTETS
+    if (nv == 1 && w_.longest <= kLongestGroup)
+      i = total_ranges(start, piece.x, sums, piece.n, out);
+#endif
+    for (; i < piece.n; ++i)
       total_range(sums.from((start[i] - piece.x) * nv), start[i + 1] - start[i], nv, out + i * nv);
   }
 

@@ -2,6 +2,7 @@
 // Totals of groups of sums whose lengths differ, through lists of places.
 #pragma once
 
+#include "loops/quads.h"
 #include "loops/sums.h"
 
 SOFTNPU_LEVEL_BEGIN
@@ -82,6 +83,44 @@ inline void total_picked_pairs(const double* sums, int64_t nx, const int32_t* pi
     const __m512d one = _mm512_mask_mov_pd(_mm512_set1_pd(__builtin_nan("")), number, total);
     _mm256_mask_storeu_ps(out + i, lanes, _mm512_maskz_cvtpd_ps(0xFF, one));
   }
+}
+#endif
+
+#ifdef SOFTNPU_OCTETS
+// The sums at `places` that are present; others are `absent`.
+SOFTNPU_INLINE Octet gather(const double* sums, __m512i places, __mmask8 present, double absent) {
+  return (Octet)_mm512_mask_i64gather_pd(_mm512_set1_pd(absent), present, places, sums,
+                                         sizeof(double));
+}
+template <bool kCompensated>
+SOFTNPU_INLINE Sum<kCompensated, Octet> gather(Sums<kCompensated> sums, __m512i places,
+                                               __mmask8 present, double absent) {
+  Sum<kCompensated, Octet> sum{gather(sums.value, places, present, absent), Octet{}};
+  if constexpr (kCompensated) sum.lost = gather(sums.lost, places, present, 0.0);
+  return sum;
+}
+
+// The totals of ranges [start[i], start[i + 1]) of sums, the first one number `first`, without
+// lists; how many were made, eight at a time. Half of the time of one by one.
+template <bool kCompensated, class Stage>
+__attribute__((noinline)) int64_t total_ranges(const int64_t* start, int64_t first,
+                                               Sums<kCompensated> sums, int64_t n, Stage* out) {
+  const __m512i firsts = _mm512_set1_epi64(first), one = _mm512_set1_epi64(1);
+  int64_t i = 0;
+  for (; i + kOctet <= n; i += kOctet) {
+    __m512i at = _mm512_sub_epi64(_mm512_loadu_si512(start + i), firsts);
+    const __m512i end = _mm512_sub_epi64(_mm512_loadu_si512(start + i + 1), firsts);
+    __mmask8 present = _mm512_cmplt_epi64_mask(at, end);
+    auto sum = gather(sums, at, present, 0.0);
+    for (;;) {
+      at = _mm512_add_epi64(at, one);
+      present = _mm512_cmplt_epi64_mask(at, end);
+      if (present == 0) break;
+      sum.add(gather(sums, at, present, -0.0));
+    }
+    store_octet(sum.total(), out + i);
+  }
+  return i;
 }
 #endif
 
