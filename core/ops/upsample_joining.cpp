@@ -66,15 +66,17 @@ bool gets_faster_rows(const Task& task, const Axis& outer) {
   return row < (w.factor == 0 ? kShortUnlike : kShortAlike);
 }
 
-// Makes one row of those along `outer`, or of part of them, where that is faster and they fit a
-// tile.
+// Makes one row of those along `outer` where that is faster: of part of them, if they are as they
+// are and some fit a tile, or of all, which takes tiles enough for each thread to have rows.
 void join_rows(Task& task, Axis& outer) {
+  constexpr int64_t kMostTiles = 16;
   if (is_one(outer) || !gets_faster_rows(task, outer)) return;
   const int64_t most = rows_in_tile(task);
-  if (longer_side(outer) <= most) return join(outer, task.w);
-  if (outer.factor != 1 || outer.in != outer.out) return;
   Steps rows(outer);
-  const int64_t part = rows.largest_part(most);
+  const int64_t part = outer.factor == 1 && outer.in == outer.out ? rows.largest_part(most) : 1;
+  const bool fits = longer_side(outer) <= most;
+  if (fits || (4 * part < most && longer_side(outer) <= kMostTiles * most))
+    return join(outer, task.w);
   if (part == 1) return;
   Axis joined = rows.axis(part);
   join(joined, task.w);
