@@ -232,7 +232,7 @@ void group_channels(kernels::UpsampleNearest3dBackwardTask& task, int threads) {
 }
 
 bool is_worth_keeping(const kernels::UpsampleNearest3dBackwardTask& task) {
-  return task.d.in + task.h.in + task.w.in <= 16384;
+  return task.d.in + task.h.in + task.w.in <= 24 * kernels::kUpsampleTile;
 }
 
 void plan_row_steps(kernels::UpsampleNearest3dBackwardTask& task) {
@@ -248,8 +248,9 @@ void plan_row_steps(kernels::UpsampleNearest3dBackwardTask& task) {
     if (picks && picks_equal_ranges(task)) plan_sixteens(w, side);
     return;
   }
-  // Lists take as long to make as 8 rows gain by them.
-  if (!is_worth_keeping(task) && task.rows() < 8) return;
+  // Lists take as long to make as so many rows gain by them.
+  constexpr int64_t kFewRows = 8;
+  if (!is_worth_keeping(task) && task.rows() < kFewRows) return;
   list_picks(w, side);
   if (picks) group_picks(w, side, task.dtype);
   if (joins) join_channels(task);
