@@ -126,8 +126,8 @@ void join_channels_of_one_row(Task& task) {
   set_channels(task, channels);
 }
 
-// The same for planes of several rows, which then are made together: planes of up to 16 × 16 take 0.2
-// to 0.9 of the time, larger ones up to 1.04.
+// The same for planes of several rows, which then are made together: planes of up to 16 × 16 take
+// 0.2 to 0.9 of the time, larger ones up to 1.04.
 void join_channels_of_one_plane(Task& task) {
   constexpr int64_t kSmallPlane = 1024, kMostRows = 1024;
   if (longer_side(task.h) * longer_side(task.w) >= kSmallPlane) return;
