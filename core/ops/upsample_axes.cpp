@@ -203,8 +203,8 @@ kernels::UpsampleAxis make_axis(int64_t in, int64_t out) {
   return make_axis(in, out, static_cast<float>(out) / static_cast<float>(in));
 }
 
-// Four and five only where their sums are picked
-// from registers: 0.4 to 1 of the time, of DOUBLE with a scale of 1.5 up to 1.3 times as long.
+// Four and five only where their sums are picked from registers: 0.4 to 1 of the time, of DOUBLE
+// with a scale of 1.5 up to 1.3 times as long.
 int64_t most_joined(const kernels::UpsampleNearest3dBackwardTask& task) {
   const kernels::KernelTable& table = kernels::active_table();
   const kernels::UpsampleAxis& w = task.w;
@@ -231,6 +231,8 @@ void group_channels(kernels::UpsampleNearest3dBackwardTask& task, int threads) {
   }
 }
 
+// Lists of so many elements take a megabyte at most. To make them takes 2 to 5 ns an element, to
+// use them 0.2 to 0.5.
 bool is_worth_keeping(const kernels::UpsampleNearest3dBackwardTask& task) {
   return task.d.in + task.h.in + task.w.in <= 24 * kernels::kUpsampleTile;
 }
