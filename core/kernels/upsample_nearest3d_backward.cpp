@@ -218,8 +218,8 @@ class RowMaker {
     const auto write = [&](const auto* made) {
       touch ? output_.write_dense(made, n * nv_, to) : output_.write(made, n, nv_, to);
     };
-    T* const place = output_.place_for(to, touch);
     if (touch && (!any || nx == 0)) return output_.write_zero(to, n * nv_);
+    T* const place = output_.place_for(to, touch);
     if (any && nx > 0) {
       if (has_short_ranges_ && registers_.total_rows(from, tile, h, 1, place)) return write(place);
       if (registers_.total_positions(from, tile, nv_, place)) return write(place);

@@ -57,7 +57,12 @@ void cut_into_tiles(kernels::UpsampleAxis& axis, int64_t room) {
   axis.tiles.push_back(axis.in);
 }
 
-// The picks of a tile that begins with `w`: a list for each place in a range. Elements (channels)
+std::span<const int64_t> starts(const kernels::UpsampleAxis& axis, const Tile& tile) {
+  return std::span(axis.start)
+      .subspan(static_cast<size_t>(tile.w), static_cast<size_t>(tile.n) + 1);
+}
+
+// The picks of a tile with these starts: a list for each place in a range. Elements (channels)
 // stand side by side at each position, `side` of them.
 void list_tile_picks(const Tile& tile, const int64_t* start, int64_t longest, int64_t side,
                      int32_t* picks) {
@@ -84,7 +89,7 @@ void list_picks(kernels::UpsampleAxis& axis, int64_t side) {
       static_cast<size_t>((places ? axis.start.back() : axis.longest * axis.in) * side));
   for (size_t i = 0; i + 1 < axis.tiles.size(); ++i) {
     const Tile tile = axis.tile(i);
-    const int64_t* const start = axis.start.data() + tile.w;
+    const int64_t* const start = starts(axis, tile).data();
     if (places)
       list_tile_places(tile, start, side, axis.picks.data() + tile.x * side);
     else
@@ -112,11 +117,6 @@ auto plan_tiles(kernels::UpsampleAxis& axis, const Plan& plan) {
 bool suits_fours(const kernels::UpsampleAxis& axis) {
   const auto steps = [&](int64_t together) { return (axis.in + together - 1) / together; };
   return 4 * steps(4) < 7 * steps(8);
-}
-
-std::span<const int64_t> starts(const kernels::UpsampleAxis& axis, const Tile& tile) {
-  return std::span(axis.start)
-      .subspan(static_cast<size_t>(tile.w), static_cast<size_t>(tile.n) + 1);
 }
 
 // Of 16-bit elements as many as fit, sixteen at most.

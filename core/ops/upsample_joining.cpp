@@ -93,37 +93,48 @@ void set_channels(Task& task, const Steps& channels) {
   task.out_channel_stride = channels.out_stride;
 }
 
-// Makes channels of planes that are as they are, and of the volumes of a batch, where they follow
-// each other.
-void make_channels(Task& task) {
-  const Steps planes(task.d), batch(task.batch, task.in_batch_stride, task.out_batch_stride);
+void divide_channels(Task& task, int64_t part) {
   Steps channels = channels_of(task);
+  channels.divide(part);
+  set_channels(task, channels);
+}
+
+// Makes channels of the volumes of a batch where they follow each other, or there are no others.
+void make_channels_of_batch(Task& task) {
+  const Steps batch(task.batch, task.in_batch_stride, task.out_batch_stride);
+  Steps channels = channels_of(task);
+  if (channels.count == 1)
+    channels = batch;
+  else if (batch.follow(channels))
+    channels.count *= batch.count;
+  else
+    return;
+  task.batch = 1;
+  set_channels(task, channels);
+}
+
+// The same of planes that are as they are, too.
+void make_channels(Task& task) {
+  const Steps planes(task.d), channels = channels_of(task);
   if (planes.count > 1 && task.d.factor == 1 && (channels.count == 1 || channels.follow(planes))) {
-    channels = {channels.count * planes.count, planes.in_stride, planes.out_stride};
+    set_channels(task, {channels.count * planes.count, planes.in_stride, planes.out_stride});
     task.d.start = {0, 1};
     task.d.in = task.d.out = 1;
   }
-  if (channels.count == 1) {
-    channels = batch;
-    task.batch = 1;
-  } else if (batch.follow(channels)) {
-    channels.count *= std::exchange(task.batch, 1);
-  }
-  set_channels(task, channels);
+  make_channels_of_batch(task);
 }
 
 // Makes one row of short ones that are all there is of a channel, of as many channels as fit.
 void join_channels_of_one_row(Task& task) {
   if (!is_one(task.d) || !is_one(task.h)) return;
   make_channels(task);
-  Steps channels = channels_of(task);
+  const Steps channels = channels_of(task);
   const int64_t part = channels.largest_part(rows_in_tile(task));
   if (part == 1) return;
   Axis joined = channels.axis(part);
   if (!gets_faster_rows(task, joined)) return;
   join(joined, task.w);
-  channels.divide(part);
-  set_channels(task, channels);
+  divide_channels(task, part);
 }
 
 // The same for planes of several rows, which then are made together: planes of up to 16 × 16 take
@@ -133,7 +144,7 @@ void join_channels_of_one_plane(Task& task) {
   if (longer_side(task.h) * longer_side(task.w) >= kSmallPlane) return;
   if (task.d.factor != 1) return;
   make_channels(task);
-  Steps channels = channels_of(task);
+  const Steps channels = channels_of(task);
   const int64_t part = channels.largest_part(kMostRows / longer_side(task.h));
   if (part == 1 || !is_one(task.d)) return;
   Axis joined = channels.axis(part);
@@ -143,8 +154,7 @@ void join_channels_of_one_plane(Task& task) {
     join(joined, task.h);
   else
     return;
-  channels.divide(part);
-  set_channels(task, channels);
+  divide_channels(task, part);
 }
 
 // Where rows would be made in four volumes side by side, but there are not as many, and all ranges
@@ -183,20 +193,14 @@ void make_channels_of_columns(Task& task) {
   if (task.channels_inner || is_one(w) || w.factor != 1 || w.in != w.out) return;
   if (w.in_stride != 1 || w.out_stride != 1) return;
   if (h.longest < 2 || task.d.longest > 1 || h.in_stride != w.in || h.out_stride != w.out) return;
-  const Steps channels = channels_of(task);
-  Steps batch(task.batch, task.in_batch_stride, task.out_batch_stride);
-  if (batch.count == 1)
-    batch = channels;
-  else if (channels.count > 1 && batch.follow(channels))
-    batch = {batch.count * channels.count, channels.in_stride, channels.out_stride};
-  else if (channels.count > 1)
-    return;
   Task made = task;
+  make_channels_of_batch(made);
+  if (made.batch > 1) return;
+  made.batch = made.channels;
+  made.in_batch_stride = made.in_channel_stride;
+  made.out_batch_stride = made.out_channel_stride;
   set_channels(made, Steps(w));
   made.channels_inner = true;
-  made.batch = batch.count;
-  made.in_batch_stride = batch.in_stride;
-  made.out_batch_stride = batch.out_stride;
   made.w = task.h;
   made.h = task.d;
   made.d = Steps(task.d).axis(1);

@@ -6,7 +6,6 @@
 
 #include "base/machine.h"
 #include "executor/recent_plans.h"
-#include "kernels/table.h"
 #include "ops/upsample_axes.h"
 #include "ops/upsample_joining.h"
 #include "ops/upsample_prefetching.h"

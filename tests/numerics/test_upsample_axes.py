@@ -13,6 +13,7 @@ import pytest
 
 import softnpu
 from tests.support import specials as sp
+from tests.support.layouts import Layout, place, place_output
 from tests.support.ulp import distance, same_bits
 from tests.support.upsample import Sizes, both, channels_last
 
@@ -30,6 +31,16 @@ OF_ONE: list[tuple[Sizes, Sizes]] = [
 ]
 
 
+def wide_values(
+    rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> npt.NDArray[Any]:
+    """Return values of many magnitudes, and some -0."""
+    values = sp.random_values(rng, shape, dtype)
+    values = (values * 2.0 ** rng.integers(-20, 21, shape)).astype(dtype)
+    values[rng.random(shape) > 0.9] = -0.0
+    return values
+
+
 def values_of_first(grad: npt.NDArray[Any], inner: Sizes, count: int) -> npt.NDArray[Any]:
     """Return the result's first elements where each axis of one has `count` that are like it."""
     beside = [count if size == 1 else 1 for size in grad.shape[2:]]
@@ -44,9 +55,7 @@ def test_axes_of_one_element(dtype: np.dtype[Any], outer: Sizes, inner: Sizes) -
     """Law: one element along an axis gives the bits that it gives with others like it."""
     rng = np.random.default_rng(45)
     for channels in (1, 3, 12):
-        grad = sp.random_values(rng, (2, channels, *outer), dtype)
-        grad = (grad * 2.0 ** rng.integers(-20, 21, grad.shape)).astype(dtype)
-        grad[rng.random(grad.shape) > 0.9] = -0.0
+        grad = wide_values(rng, (2, channels, *outer), dtype)
         got, expected = both(grad, inner)
         assert distance(got, expected).max() <= 1
         assert same_bits(values_of_first(grad, inner, 2), got)
@@ -87,12 +96,8 @@ SMALL: list[tuple[Sizes, Sizes]] = [
 ]
 
 
-def apart(array: npt.NDArray[Any], axis: int) -> npt.NDArray[Any]:
-    """Return the array as a view in a larger one, with a gap behind the elements of an axis."""
-    shape = [size + (k == axis) for k, size in enumerate(array.shape)]
-    view = np.full(shape, 7, array.dtype)[tuple(slice(0, size) for size in array.shape)]
-    view[...] = array
-    return view
+# A gap behind the elements of each axis but the first.
+APART = [Layout("apart", pads=tuple(int(k == axis) for k in range(5))) for axis in range(1, 5)]
 
 
 @pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
@@ -103,19 +108,19 @@ def test_small_planes(dtype: np.dtype[Any], outer: Sizes, inner: Sizes) -> None:
     """
     rng = np.random.default_rng(47)
     for batch, channels in ((1, 1), (1, 6), (3, 7), (2, 32)):
-        grad = sp.random_values(rng, (batch, channels, *outer), dtype)
-        grad = (grad * 2.0 ** rng.integers(-20, 21, grad.shape)).astype(dtype)
-        grad[rng.random(grad.shape) > 0.9] = -0.0
+        grad = wide_values(rng, (batch, channels, *outer), dtype)
         got, expected = both(grad, inner)
         assert distance(got, expected).max() <= 1
         assert same_bits(channels_last(grad, inner), got)
-        for axis in range(1, 5):
-            out = apart(np.empty_like(got), axis)
-            softnpu.upsample_nearest3d_backward(grad, outer, got.shape, out=out)
-            assert same_bits(out.copy(), got), (batch, channels, axis)
-            from_apart = softnpu.upsample_nearest3d_backward(apart(grad, axis), outer, got.shape)
-            assert same_bits(from_apart, got), (batch, channels, axis)
-            assert np.all(out.base.take(-1, axis) == 7), (batch, channels, axis)
+        for layout in APART:
+            case = (batch, channels, layout.pads)
+            out = place_output(got.shape, dtype, layout)
+            softnpu.upsample_nearest3d_backward(grad, outer, got.shape, out=out.view)
+            assert same_bits(out.view.copy(), got), case
+            assert out.surroundings_unchanged(), case
+            placed = place(grad, layout).view
+            from_apart = softnpu.upsample_nearest3d_backward(placed, outer, got.shape)
+            assert same_bits(from_apart, got), case
 
 
 @pytest.mark.parametrize("dtype", [*sp.FLOATING, sp.FLOAT64], ids=lambda d: d.name)
