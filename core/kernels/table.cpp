@@ -3,20 +3,8 @@
 #include "kernels/table.h"
 #include "kernels/kernels.h"
 #include "loops/level.h"
-#include "loops/quads.h"
 
 SOFTNPU_LEVEL_BEGIN
-
-#ifdef SOFTNPU_QUADS
-constexpr bool kSumsRows = true;
-#else
-constexpr bool kSumsRows = false;
-#endif
-#ifdef SOFTNPU_OCTETS
-constexpr bool kPicksRows = true;
-#else
-constexpr bool kPicksRows = false;
-#endif
 
 #define SOFTNPU_STRING_(x) #x
 #define SOFTNPU_STRING(x) SOFTNPU_STRING_(x)
@@ -24,8 +12,6 @@ constexpr bool kPicksRows = false;
 extern const KernelTable table;
 const KernelTable table = {
     .level = SOFTNPU_STRING(SOFTNPU_LEVEL),
-    .sums_rows = kSumsRows,
-    .picks_rows = kPicksRows,
     .elu_backward_from_result = elu_backward_from_result,
     .elu_backward_from_input = elu_backward_from_input,
     .selu_backward = selu_backward,

@@ -15,9 +15,6 @@ namespace softnpu::kernels {
 
 struct KernelTable {
   const char* level;
-  // Whether rows of the upsample gradient are summed without leaving the registers: where w leaves
-  // them as they are or halves them; and where sums are picked, or spread, too.
-  bool sums_rows, picks_rows;
   loops::ElementwiseKernel elu_backward_from_result;
   loops::ElementwiseKernel elu_backward_from_input;
   loops::ElementwiseKernel selu_backward;  // floating types and INT8

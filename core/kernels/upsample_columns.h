@@ -1,117 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
-// The upsample gradient's second step: sums over z and y, added up along x. Every way gives the
-// same bits; which one is fastest depends on the ranges of w and on how many channels there are.
+// The last step for rows along W: neighbours in a row of sums are added up.
 #pragma once
 
-#include <cstdint>
-
+#include "kernels/upsample_boxes.h"
 #include "kernels/upsample_nearest3d_backward.h"
-#include "kernels/upsample_scratch.h"
-#include "loops/level.h"
-#include "loops/picks.h"
-#include "loops/spread_totals.h"
-#include "loops/sums.h"
 
 SOFTNPU_LEVEL_BEGIN
 
+// Adds up a tile of a row along W, with `side` adjacent elements at each position. Ranges of two
+// are pairs. Others have a list for each place in a range, which says for each element which sum to
+// add: of elements whose range has no such place, one of -0, which changes nothing; of empty
+// ranges, one of 0.
 template <class T>
-class UpsampleColumns {
+class Columns {
  public:
-  static constexpr bool kCompensated = UpsampleScratch<T>::kCompensated;
-  using Stage = typename UpsampleScratch<T>::Stage;
+  static constexpr bool kCompensated = kIsCompensated<T>;
+  using Row = SumRow<kCompensated>;
+  using Sum = RunningSum<double, kCompensated>;
 
-  UpsampleColumns(const UpsampleAxis& w, const UpsampleScratch<T>& scratch)
-      : w_(w), totals_(scratch.staged[0]), constants_(w.picks.empty() ? 0 : 2) {}
-
-  // Ranges of one length, and short: total_uniform() does them.
-  bool uniform() const { return w_.factor > 0 && w_.factor <= kLongestEqualGroup; }
-  // Ranges that differ, and are short: total_picks() does them.
-  bool picked() const { return constants_ > 0; }
-  // Sums behind those of each tile that total_picks() writes for itself.
-  int64_t constants() const { return constants_; }
-
-  // out[w, v] = the sum over x of sums[x, v], for one tile and nv channels.
-  void total(size_t tile, int64_t nv, Sums<kCompensated> sums, Stage* out) const {
-    const UpsampleAxis::Tile piece = w_.tile(tile);
-    if (nv == 1 && uniform()) return total_uniform(sums, piece.n, out);
-    if (picked()) return total_picks(tile, sums, out);
-    const int64_t* const start = w_.start.data() + piece.w;
-    int64_t i = 0;
-#ifdef SOFTNPU_OCTETS
-    if (nv == 1 && w_.longest <= kLongestGroup)
-      i = total_ranges(start, piece.x, sums, piece.n, out);
-#endif
-    for (; i < piece.n; ++i)
-      total_range(sums.from((start[i] - piece.x) * nv), start[i + 1] - start[i], nv, out + i * nv);
+  // For elements [first, end) along the axis; `list` has room for kUpsampleList places.
+  void enter(const UpsampleAxis& axis, int64_t first, int64_t end, int64_t side, int32_t* list) {
+    count_ = (end - first) * side;
+    begin_ = axis.start(first);
+    span_ = axis.start(end) - begin_;
+    side_ = side;
+    pairs_ = side == 1 && axis.scale == 2 && 2 * axis.in <= axis.out;
+    list_ = list;
+    longest_ = 0;
+    if (!pairs_ && span_ * side <= kUpsampleTile) list_places(axis, first, end);
   }
 
-  void total_uniform(Sums<kCompensated> sums, int64_t n, Stage* out) const {
-    if (w_.factor == 1) total_groups<1>(sums, n, out);
-    if (w_.factor == 2) total_groups<2>(sums, n, out);
-    if (w_.factor == 3) total_groups<3>(sums, n, out);
-    if (w_.factor == 4) total_groups<4>(sums, n, out);
-    if (w_.factor > 4) total_long_groups(sums, w_.factor, n, out);
-  }
+  int64_t begin() const { return begin_; }
+  int64_t span() const { return span_; }
 
-  // Where no range is longer than 1, `out` must be 0 before.
-  void total_picks(size_t tile, Sums<kCompensated> sums, Stage* out) const {
-    if (w_.longest == 1) return spread(tile, sums, out);
-    const UpsampleAxis::Tile piece = w_.tile(tile);
-    const int64_t n = piece.n, nx = piece.span;
-    sums.set(nx, 0.0);
-    sums.set(nx + 1, -0.0);
-    const int32_t* const picks = w_.picks.data() + w_.longest * piece.w;
-#if defined(__AVX512F__)
-    if constexpr (!kCompensated)
-      if (w_.longest == 2) return total_picked_pairs(sums.value, nx, picks, n, out);
-#endif
-    if (w_.longest == 2) return total_picked<2>(sums, picks, n, out);
-    if (w_.longest == 3) return total_picked<3>(sums, picks, n, out);
-    if (w_.longest == 4) return total_picked<4>(sums, picks, n, out);
-    total_picked_long(sums, picks, w_.longest, n, out);
-  }
-
-  // The same for a whole row of n elements of gradOut that need no sums at all: a box is one of
-  // them, or none.
-  void spread_row(const Stage* row, int64_t n, Stage* out) const {
-    if (spread_in_registers(0, row, out)) return;
-    const int32_t* const places = w_.picks.data();
-    for (int64_t x = 0; x < n; ++x) out[places[x]] = one_nan(row[x]);
+  void total(const Row& sums, Finished<T>* out) const {
+    if (pairs_) return total_pairs(sums, out);
+    put_constant(sums, span_ * side_, 0.0);
+    put_constant(sums, span_ * side_ + 1, -0.0);
+    switch (longest_) {
+      case 0:
+      case 1:
+        return total_listed<1>(sums, out);
+      case 2:
+        return total_listed<2>(sums, out);
+      case 3:
+        return total_listed<3>(sums, out);
+      case 4:
+        return total_listed<4>(sums, out);
+      default:
+        return total_listed<0>(sums, out);
+    }
   }
 
  private:
-  // Ranges of at most one sum: each goes to its place, and there is 0 between them already.
-  void spread(size_t tile, Sums<kCompensated> sums, Stage* out) const {
-    const UpsampleAxis::Tile piece = w_.tile(tile);
-    total_groups<1>(sums, piece.span, totals_);
-    if (spread_in_registers(tile, totals_, out)) return;
-    put_at_places(totals_, w_.picks.data() + piece.x, piece.span, out);
+  static void put_constant(const Row& sums, int64_t i, double value) { sums.put(i, Sum{value}); }
+
+  void list_places(const UpsampleAxis& axis, int64_t first, int64_t end) {
+    const auto none = static_cast<int32_t>(span_ * side_);
+    for (int64_t w = first, at = 0, next; w < end; ++w, at = next) {
+      next = axis.start(w + 1) - begin_;
+      for (; longest_ < (next - at > 1 ? next - at : 1); ++longest_)
+        for (int64_t i = 0; i < count_; ++i)
+          list_[longest_ * count_ + i] = none + (longest_ == 0 ? 0 : 1);
+      for (int64_t place = 0; place < next - at; ++place)
+        for (int64_t s = 0; s < side_; ++s)
+          list_[place * count_ + (w - first) * side_ + s] =
+              static_cast<int32_t>((at + place) * side_ + s);
+    }
   }
 
-  // The same for totals.
-  bool spread_in_registers([[maybe_unused]] size_t tile, [[maybe_unused]] const Stage* totals,
-                           [[maybe_unused]] Stage* out) const {
-#ifdef SOFTNPU_SPREAD_TOTALS
-    if (w_.places.empty()) return false;
-    total_short_groups(Boxes<1, 1, Stage>{totals, 0, 0}, w_.places.data() + w_.grouped[tile],
-                       w_.tile(tile).n, NothingAhead{}, out);
-    return true;
-#else
-    return false;
-#endif
+  void total_pairs(const Row& sums, Finished<T>* out) const {
+    SOFTNPU_INDEPENDENT
+    for (int64_t i = 0; i < count_; ++i) {
+      Sum sum = sums.at(2 * i);
+      sum.add(sums.at(2 * i + 1));
+      out[i] = static_cast<Finished<T>>(sum.total());
+    }
   }
 
-  SOFTNPU_INLINE void total_range(Sums<kCompensated> sums, int64_t length, int64_t nv,
-                                  Stage* out) const {
-    if (length == 0) return fill_zero(nv, out);
-    if (length == 1) return total_rows(sums, 1, nv, nv, out);
-    if (length == 2) return total_rows(sums, 2, nv, nv, out);
-    total_rows(sums, length, nv, nv, out);
+  template <int kLongest>
+  void total_listed(const Row& sums, Finished<T>* out) const {
+    const int64_t longest = kLongest > 0 ? kLongest : longest_, count = count_;
+    const int32_t* const list = list_;
+    SOFTNPU_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) {
+      Sum sum = sums.at(list[i]);
+      for (int64_t place = 1; place < longest; ++place) sum.add(sums.at(list[place * count + i]));
+      out[i] = static_cast<Finished<T>>(sum.total());
+    }
   }
 
-  const UpsampleAxis& w_;
-  Stage* totals_;
-  int64_t constants_;
+  int64_t count_ = 0, begin_ = 0, span_ = 0, side_ = 1, longest_ = 0;
+  bool pairs_ = false;
+  int32_t* list_ = nullptr;
 };
 
 SOFTNPU_LEVEL_END

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // upsample_nearest3d_backward: each element of gradInput is the sum of a box of gradOut.
 //
-// Rows of gradInput are made in tiles: first the rows of their boxes (over z and y) are added up
-// side by side, then the sums are added along x, then they are written. Each step is a header of
-// its own; here is the walk over rows and tiles. Sums are float64; for DOUBLE they carry along what
-// each addition rounds away. Each output adds the same numbers in the same order in every layout.
-#include <tuple>
-#include <utility>
-
+// Every sum adds up along D, then H, then W, in float64 (DOUBLE with the rounding errors beside
+// it), and is rounded once: the bits depend neither on the layout nor on the threads. An axis of
+// scale 1 adds nothing up: where it is the innermost one, its elements are a vector beside each
+// other, as channels are in channels-last memory. That is the side axis, and the axes outside it
+// move in. Memory is then read in one of three ways:
+//   side    the side axis is adjacent: vectors along it are summed over D, H, W in registers;
+//   row     W is adjacent: vectors along W are summed over D and H into a row of scratch memory,
+//           and its neighbours are added up (upsample_columns.h);
+//   staged  neither: a box is copied to scratch memory, sixteen channels beside each other, and
+//           read from there in one of the former ways.
 #include "kernels/kernels.h"
-#include "kernels/upsample_ahead.h"
 #include "kernels/upsample_boxes.h"
 #include "kernels/upsample_columns.h"
-#include "kernels/upsample_output.h"
-#include "kernels/upsample_registers.h"
-#include "kernels/upsample_scratch.h"
-#include "kernels/upsample_volumes.h"
-#include "loops/level.h"
-#include "loops/sums.h"
+#include "loops/convert.h"
 
 SOFTNPU_LEVEL_BEGIN
 namespace {
@@ -25,265 +22,235 @@ namespace {
 using Task = UpsampleNearest3dBackwardTask;
 
 template <class T>
-class RowMaker {
+class GradientMaker {
  public:
-  RowMaker(const Task& task, const std::byte* grad_out, std::byte* grad_input, std::byte* scratch)
-      : task_(task),
+  GradientMaker(const Task& task, const std::byte* grad_out, std::byte* grad_input,
+                std::byte* scratch)
+      : t_(task),
         grad_out_(reinterpret_cast<const T*>(grad_out)),
-        grad_input_(reinterpret_cast<T*>(grad_input)),
-        scratch_(scratch),
-        boxes_(task, scratch_),
-        registers_(task, scratch_, boxes_),
-        columns_(task.w, scratch_),
-        output_(task, scratch_),
-        ahead_(task, boxes_),
-        span_(task.w.start.back()) {
-    const int64_t longer = task.w.in > span_ ? task.w.in : span_;
-    has_short_ranges_ = !task.channels_inner && (columns_.uniform() || columns_.picked());
-    if (has_short_ranges_ && task.w.tiles.size() == 2) {
-      const int64_t fit = kUpsampleTile / (longer + columns_.constants());
-      at_once_ = fit > 1 ? fit : 1;
-      if (need_no_room()) at_once_ = task.h.in;
-    }
-    if (task.prefetches) {
-      at_once_ = ahead_.plan(at_once_, span_);
-      boxes_.expect_groups(at_once_);
-    }
+        grad_input_(reinterpret_cast<T*>(grad_input)) {
+    auto* const rows = reinterpret_cast<double*>(scratch);
+    sums_ = {rows, rows + kUpsampleTile + 8};
+    stage_ = reinterpret_cast<Stage*>(rows + 2 * (kUpsampleTile + 8));
+    list_ = reinterpret_cast<int32_t*>(rows + 3 * kUpsampleTile + 16);
+    staged_ = reinterpret_cast<T*>(list_ + kUpsampleList);
   }
 
-  void make(int64_t row, int64_t end) {
-    const Task& t = task_;
-    int64_t h = row % t.h.in, d = row / t.h.in % t.d.in;
-    for (int64_t slice = row / (t.h.in * t.d.in); row < end; ++slice, d = 0) {
-      if (const int64_t volumes = h == 0 && d == 0 ? make_volumes(slice, row, end) : 0;
-          volumes > 0) {
-        slice += volumes - 1;
-        row += volumes * t.h.in * t.d.in;
-        continue;
-      }
-      const auto [from, volume] = volume_of(slice);
-      for (; d < t.d.in && row < end; ++d, h = 0) {
-        const int64_t rows = least(end - row, t.h.in - h);
-        make_plane_rows(from, volume + d * t.d.in_stride, d, h, h + rows);
-        row += rows;
-      }
+  void make(int64_t begin, int64_t end) {
+    int64_t rest = begin;
+    const auto take = [&](int64_t size) {
+      const int64_t at = rest % size;
+      rest /= size;
+      return at;
+    };
+    int64_t h = take(t_.h.in), d = take(t_.d.in), block = take(t_.side_blocks);
+    int64_t c = take(t_.channels.size), n = take(t_.batch.size), tile = rest;
+    enter_tile(tile);
+    for (int64_t unit = begin; unit < end; ++unit) {
+      make_unit(n, c, block, d, h);
+      if (++h < t_.h.in) continue;
+      h = 0;
+      if (++d < t_.d.in) continue;
+      d = 0;
+      if (++block < t_.side_blocks) continue;
+      block = 0;
+      if (++c < t_.channels.size) continue;
+      c = 0;
+      if (++n < t_.batch.size) continue;
+      n = 0;
+      if (unit + 1 < end) enter_tile(++tile);
     }
-    output_.finish();
   }
 
  private:
-  static constexpr bool kCompensated = UpsampleScratch<T>::kCompensated;
-  using Stage = typename UpsampleScratch<T>::Stage;
+  using Stage = Finished<T>;
+  // A tile of a row of gradInput: `width` elements along W, `side` beside each other.
+  struct Target {
+    T* to;
+    int64_t width, side;
+  };
 
-  // Whether rows are made where they lie, however many: all of a plane together take 0.86 to 1 of
-  // the time of those that would fit a tile. Of streamed ones in the order of memory 1 to 1.05.
-  bool need_no_room() const {
-    if (task_.stream || (task_.prefetches && task_.in_order_ahead == 0)) return false;
-    return output_.rows_touch() && registers_.total_all_rows();
+  void enter_tile(int64_t tile) {
+    first_ = tile * t_.tile;
+    end_ = least(first_ + t_.tile, t_.w.in);
+    begin_ = t_.w.start(first_);
+    span_ = t_.w.start(end_) - begin_;
+    entered_ = 0;
   }
 
-  // Slices whose rows are in [row, end), from number `slice` on, where that is the way to make
-  // them. The last four overlap those before; but one or two whose rows are long are left. How
-  // many; 0 where there are none.
-  int64_t make_volumes([[maybe_unused]] int64_t slice, [[maybe_unused]] int64_t row,
-                       [[maybe_unused]] int64_t end) const {
-#ifdef SOFTNPU_QUADS
-    const UpsampleVolumes<T> volumes(task_);
-    if (!volumes.apply()) return 0;
-    int64_t count = (end - row) / (task_.h.in * task_.d.in);
-    if (count % kQuad <= 2 && task_.has_long_ranges()) count -= count % kQuad;
-    if (count < kQuad) return 0;
-    for_steps<kQuad>(slice, slice + count, [&](int64_t first) {
-      const T* from[kQuad];
-      T* to[kQuad];
-      for (int k = 0; k < kQuad; ++k) std::tie(from[k], to[k]) = volume_of(first + k);
-      volumes.total(from, to);
-    });
-    return count;
-#endif
-    return 0;
-  }
-
-  // Where the slice of that number, of all n, begins in gradOut and in gradInput.
-  std::pair<const T*, T*> volume_of(int64_t slice) const {
-    const Task& t = task_;
-    const int64_t n = slice / t.slices(), c = slice % t.slices();
-    return {grad_out_ + n * t.out_batch_stride + c * t.slice_stride_out(),
-            grad_input_ + n * t.in_batch_stride + c * t.slice_stride_in()};
-  }
-
-  // Rows h … end of gradInput's plane d.
-  SOFTNPU_INLINE void make_plane_rows(const T* from, T* plane, int64_t d, int64_t h, int64_t end) {
-    const int64_t stride = task_.h.in_stride;
-    if (!boxes_.take_planes(d) && output_.rows_touch())
-      return output_.write_zero(plane + h * stride, (end - h) * stride);
-    if (at_once_ == 0) {
-      for (; h < end; ++h) make_row(from, plane + h * stride, h);
-      return;
+  void make_unit(int64_t n, int64_t c, int64_t block, int64_t d, int64_t h) {
+    const int64_t s = block * t_.side_block, side = least(t_.side_block, t_.side.size - s);
+    const int64_t z = t_.d.start(d), y = t_.h.start(h);
+    const Box box{t_.d.start(d + 1) - z, t_.d.out_stride, t_.h.start(h + 1) - y, t_.h.out_stride};
+    const T* const from = grad_out_ + n * t_.batch.out_stride + c * t_.channels.out_stride +
+                          s * t_.side.out_stride + z * t_.d.out_stride + y * t_.h.out_stride +
+                          begin_ * t_.w.out_stride;
+    const Target target{grad_input_ + n * t_.batch.in_stride + c * t_.channels.in_stride +
+                            s * t_.side.in_stride + d * t_.d.in_stride + h * t_.h.in_stride +
+                            first_ * t_.w.in_stride,
+                        end_ - first_, side};
+    if (box.is_empty() || span_ == 0) return write_zero(target);
+    switch (t_.mode) {
+      case Task::Mode::side:
+        return make_sides(from, t_.w.out_stride, box, target);
+      case Task::Mode::row:
+        return make_row(from, box, target);
+      case Task::Mode::staged:
+        return make_staged(from, box, target);
+      case Task::Mode::plain:
+        return make_elements(from, box, target);
     }
-    for (; h < end; h += at_once_)
-      make_whole_rows(from, plane + h * stride, h, least(end - h, at_once_));
   }
 
-  // Rows h … h + count of one n, c, d, so short that some fit a tile together: an operation on many
-  // short rows costs 3 times as much one by one.
-  void make_whole_rows(const T* from, T* to, int64_t h, int64_t count) {
-    const UpsampleAxis& w = task_.w;
-    const int64_t step = span_ + columns_.constants();
-    const bool picked = columns_.picked();
-    T* const place = output_.place_for(to, output_.rows_touch());
-    if (ahead_.comes_with_any_row()) {
-      if (total_whole_rows(from, h, count, place)) return finish_rows(place, to, count);
-    } else {
-      boxes_.set_prefetch_distance(task_.prefetches && !ahead_.is_foreseen(h, count)
-                                       ? ahead_.distance_of_rows(h, count)
-                                       : 0);
-      if (registers_.total_rows(from, 0, h, count, place)) return finish_rows(place, to, count);
-    }
-    Stage* const out = output_.stage_for(place);
-    if (picked) fill_zero(count * w.in, out);
-    const bool few_lines = boxes_.ahead().any() && ahead_.comes_box_by_box();
-    if (few_lines) boxes_.set_prefetch_distance(0);
-    int64_t begun = 0;  // the first of the rows whose sums are not added up along w yet
-    const auto total_until = [&](int64_t r) SOFTNPU_INLINED {
-      const int64_t first = std::exchange(begun, r + 1);
-      if (r > first)
-        columns_.total_uniform(scratch_.sums.from(first * step), (r - first) * w.in,
-                               out + first * w.in);
-    };
-    for (int64_t r = 0; r < count; ++r) {
-      const Sums<kCompensated> sums = scratch_.sums.from(r * step);
-      const bool any = boxes_.take_rows(h + r);
-      if (few_lines) boxes_.prefetch_next_box(from, h, r, count, span_);
-      if (any && w.longest == 1 && picked && boxes_.planes() == 1 && boxes_.rows() == 1) {
-        columns_.spread_row(boxes_.only_row(from, span_), span_, out + r * w.in);
-        continue;
+  // Vectors along the side axis; `sx` is the step along W.
+  void make_sides(const T* from, int64_t sx, Box box, const Target& target) {
+    box.sx = sx;
+    int64_t at = 0;
+    for (int64_t w = 0; w < target.width; ++w) {
+      const int64_t next = t_.w.start(first_ + w + 1) - begin_;
+      const Target one{target.to + w * t_.w.in_stride, 1, target.side};
+      box.nx = next - at;
+      if (box.nx == 0) {
+        write_zero(one);
+      } else {
+        Stage* const out = stage_for(one);
+        sum_boxes(from + at * sx, box, target.side, out);
+        write(out, one);
       }
-      if (any) boxes_.sum_row(from, span_, sums);
-      if (picked && any) columns_.total_picks(0, sums, out + r * w.in);
-      if (picked || any) continue;
-      total_until(r);
-      fill_zero(w.in, out + r * w.in);
+      at = next;
     }
-    if (!picked) total_until(count);
-    finish_rows(out, to, count);
   }
 
-  // In registers, if that is the way for them. Apart from make_whole_rows(), where boxes in a cache
-  // take up to 1.1 times as long with a loop.
-  __attribute__((noinline)) bool total_whole_rows(const T* from, int64_t h, int64_t count,
-                                                  T* place) {
-    for (const int64_t end = h + count; h < end;) {
-      const int64_t rows = ahead_.rows_alike(h, end - h);
-      boxes_.set_prefetch_distance(ahead_.distance_of_any_row(h));
-      if (!registers_.total_rows(from, 0, h, rows, place)) return false;
-      h += rows, place += rows * task_.w.in;
+  // Elements that are adjacent along W, with those of the side axis between them.
+  void make_row(const T* from, const Box& box, const Target& target) {
+    if (span_ * target.side > kUpsampleTile) return make_long_range(from, box, target);
+    if (entered_ != target.side) {
+      columns_.enter(t_.w, first_, end_, target.side, list_);
+      entered_ = target.side;
     }
-    return true;
+    sum_boxes(from, box, span_ * target.side, sums_);
+    Stage* const out = stage_for(target);
+    columns_.total(sums_, out);
+    write(out, target);
   }
 
-  int64_t channels_inside() const { return task_.channels_inner ? task_.channels : 1; }
-
-  template <class Made>
-  void finish_rows(const Made* out, T* to, int64_t count) {
-    const int64_t n = task_.w.in;
-    if (output_.rows_touch()) return output_.write_dense(out, count * n, to);
-    for (int64_t r = 0; r < count; ++r)
-      output_.write(out + r * n, n, 1, to + r * task_.h.in_stride);
+  // One range along W that is longer than a row of sums.
+  void make_long_range(const T* from, const Box& box, const Target& target) {
+    const int64_t side = target.side, step = kUpsampleTile / side;
+    RunningSum<double, kIsCompensated<T>> totals[kWideLanes];
+    for (int64_t x = 0; x < span_; x += step) {
+      const int64_t count = least(step, span_ - x);
+      sum_boxes(from + x * side, box, count * side, sums_);
+      for (int64_t s = 0; s < side; ++s) {
+        for (int64_t i = 0; i < count; ++i) {
+          if (x + i == 0)
+            totals[s] = sums_.at(s);
+          else
+            totals[s].add(sums_.at(i * side + s));
+        }
+      }
+    }
+    for (int64_t s = 0; s < side; ++s) stage_[s] = static_cast<Stage>(totals[s].total());
+    write(stage_, target);
   }
 
-  __attribute__((noinline)) void make_row(const T* from, T* to, int64_t h) {
-    const bool any = boxes_.take_rows(h);
-    const int64_t all = channels_inside();
-    if (!any && output_.dense()) {
-      output_.write_zero(to, task_.w.in * all);
+  // A copy of the box with its side axis innermost.
+  void make_staged(const T* from, const Box& box, const Target& target) {
+    const int64_t side = target.side, sx = t_.w.out_stride, ss = t_.side.out_stride;
+    T* to = staged_;
+    for (int64_t z = 0; z < box.nz; ++z)
+      for (int64_t y = 0; y < box.ny; ++y, to += span_ * side) {
+        const T* const row = from + z * box.sz + y * box.sy;
+        for (int64_t s = 0; s < side; ++s)
+          for (int64_t x = 0; x < span_; ++x) to[x * side + s] = row[x * sx + s * ss];
+      }
+    const int64_t sy = span_ * side;
+    const Box dense{box.nz, box.ny * sy, box.ny, sy};
+    if (side < kWideLanes) return make_row(staged_, dense, target);
+    make_sides(staged_, side, dense, target);
+  }
+
+  void make_elements(const T* from, Box box, const Target& target) {
+    box.sx = t_.w.out_stride;
+    int64_t at = 0;
+    for (int64_t w = 0; w < target.width; ++w) {
+      const int64_t next = t_.w.start(first_ + w + 1) - begin_;
+      box.nx = next - at;
+      Stage* const out = stage_ + w * target.side;
+      for (int64_t s = 0; s < target.side; ++s) {
+        if (box.nx == 0)
+          out[s] = 0;
+        else
+          sum_boxes(from + at * box.sx + s * t_.side.out_stride, box, 1, out + s);
+      }
+      at = next;
+    }
+    write(stage_, target);
+  }
+
+  bool is_dense(const Target& target) const {
+    return (target.side == 1 || t_.side.in_stride == 1) &&
+           (target.width == 1 || t_.w.in_stride == target.side);
+  }
+  // Where to make the elements of a target: there, if they need not be converted or spread.
+  Stage* stage_for(const Target& target) const {
+    if constexpr (std::is_same_v<T, Stage>)
+      if (is_dense(target)) return target.to;
+    return stage_;
+  }
+  void write(const Stage* made, const Target& target) const {
+    if constexpr (std::is_same_v<T, Stage>)
+      if (made == target.to) return;
+    if (is_dense(target)) return store(made, 1, target.width * target.side, target.to);
+    if (target.side == 1) return store(made, t_.w.in_stride, target.width, target.to);
+    for (int64_t w = 0; w < target.width; ++w)
+      store(made + w * target.side, t_.side.in_stride, target.side, target.to + w * t_.w.in_stride);
+  }
+  static void store(const Stage* made, int64_t stride, int64_t n, T* to) {
+    store_row<T, Stage>(made, stride, n, reinterpret_cast<std::byte*>(to));
+  }
+  void write_zero(const Target& target) const {
+    const int64_t count = target.width * target.side;
+    if (is_dense(target)) {
+      std::memset(target.to, 0, static_cast<size_t>(count) * sizeof(T));
       return;
     }
-    for (int64_t v = 0; v < all; v += kUpsampleTile) {
-      nv_ = least(all - v, kUpsampleTile);
-      for (size_t tile = 0; tile + 1 < task_.w.tiles.size(); ++tile)
-        make_tile(from + v * task_.out_channel_stride, to + v * task_.in_channel_stride, h, tile,
-                  any);
-    }
+    std::memset(stage_, 0, static_cast<size_t>(count) * sizeof(Stage));
+    write(stage_, target);
   }
 
-  // A tile of a row; an element whose range is longer than a tile has one of its own.
-  void make_tile(const T* from, T* to, int64_t h, size_t tile, bool any) {
-    const UpsampleAxis& w = task_.w;
-    const UpsampleAxis::Tile piece = w.tile(tile);
-    const int64_t n = piece.n, nx = piece.span;
-    if (task_.prefetches) boxes_.set_prefetch_distance(ahead_.distance_of_tile(h, piece));
-    const bool touch = output_.dense() && (nv_ == 1 || n == 1 || nv_ == w.in_stride);
-    to += piece.w * w.in_stride;
-    const auto write = [&](const auto* made) {
-      touch ? output_.write_dense(made, n * nv_, to) : output_.write(made, n, nv_, to);
-    };
-    if (touch && (!any || nx == 0)) return output_.write_zero(to, n * nv_);
-    T* const place = output_.place_for(to, touch);
-    if (any && nx > 0) {
-      if (has_short_ranges_ && registers_.total_rows(from, tile, h, 1, place)) return write(place);
-      if (registers_.total_positions(from, tile, nv_, place)) return write(place);
-    }
-    Stage* const out = output_.stage_for(place);
-    if (!any || nx == 0) {
-      fill_zero(n * nv_, out);
-    } else if (nx * nv_ > kUpsampleTile) {
-      sum_long_range(from, piece.w, out);
-    } else {
-      boxes_.sum(from, piece.x, nx, nv_, scratch_.sums);
-      if (columns_.picked() && w.longest == 1) fill_zero(n, out);
-      columns_.total(tile, nv_, scratch_.sums, out);
-    }
-    write(out);
-  }
-
-  // One element of gradInput (for each channel) whose range does not fit a tile. Its sums stay open
-  // while pieces of the range pass through.
-  void sum_long_range(const T* from, int64_t w, Stage* out) {
-    const int64_t begin = task_.w.start[w], end = task_.w.start[w + 1];
-    const int64_t piece = kUpsampleTile / nv_;
-    const Sums<kCompensated> sums = scratch_.sums, open = scratch_.open;
-    if (task_.prefetches) boxes_.prefetch_next_rows();
-    for (int64_t x0 = begin; x0 < end; x0 += piece) {
-      const int64_t nx = least(end - x0, piece);
-      boxes_.sum(from, x0, nx, nv_, sums);
-      x0 == begin ? add_positions<true>(sums, nx, nv_, open)
-                  : add_positions<false>(sums, nx, nv_, open);
-    }
-    total_rows(open, 1, nv_, nv_, out);
-  }
-
-  const Task& task_;
+  const Task& t_;
   const T* grad_out_;
   T* grad_input_;
-  UpsampleScratch<T> scratch_;
-  UpsampleBoxes<T> boxes_;
-  UpsampleRegisters<T> registers_;
-  UpsampleColumns<T> columns_;
-  UpsampleOutput<T> output_;
-  UpsampleAhead<T> ahead_;
-  int64_t span_;                   // how much of a row of gradOut has a part in gradInput
-  bool has_short_ranges_ = false;  // and channels outside
-  int64_t at_once_ = 0;            // whole rows that are made together; in tiles if it is 0
-  int64_t nv_ = 1;                 // channels side by side
+  SumRow<kIsCompensated<T>> sums_;
+  Stage* stage_;
+  int32_t* list_;
+  T* staged_;
+  Columns<T> columns_;
+  // The tile along W, of gradInput and of gradOut; the side axis that its lists are for.
+  int64_t first_ = 0, end_ = 0, begin_ = 0, span_ = 0, entered_ = 0;
 };
+
+template <class T>
+void make_gradient(const Task& task, const std::byte* grad_out, std::byte* grad_input,
+                   std::byte* scratch, int64_t begin, int64_t end) {
+  GradientMaker<T>(task, grad_out, grad_input, scratch).make(begin, end);
+}
 
 }  // namespace
 
-void upsample_nearest3d_backward(const Task& task, const std::byte* grad_out, std::byte* grad_input,
+void upsample_nearest3d_backward(const UpsampleNearest3dBackwardTask& task,
+                                 const std::byte* grad_out, std::byte* grad_input,
                                  std::byte* scratch, int64_t begin, int64_t end) {
-  const auto make_rows = [&]<class T>() {
-    RowMaker<T>(task, grad_out, grad_input, scratch).make(begin, end);
-  };
   switch (task.dtype) {
     case DType::f16:
-      return make_rows.template operator()<f16>();
+      return make_gradient<f16>(task, grad_out, grad_input, scratch, begin, end);
     case DType::bf16:
-      return make_rows.template operator()<bf16>();
+      return make_gradient<bf16>(task, grad_out, grad_input, scratch, begin, end);
     case DType::f64:
-      return make_rows.template operator()<double>();
+      return make_gradient<double>(task, grad_out, grad_input, scratch, begin, end);
     default:
-      return make_rows.template operator()<float>();
+      return make_gradient<float>(task, grad_out, grad_input, scratch, begin, end);
   }
 }
 

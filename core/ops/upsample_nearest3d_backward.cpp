@@ -3,6 +3,7 @@
 // that the forward copied it to.
 #include "ops/upsample_nearest3d_backward.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "aclnnop/aclnn_upsample_nearest_3d_backward.h"
@@ -121,57 +122,19 @@ UpsampleNearest3dBackward::Plan UpsampleNearest3dBackward::plan(const Args& a) {
   return Plan(upsample_task(a));
 }
 
-void UpsampleNearest3dBackwardPlan::expect_fresh_output() {
-  if (!task_->stream) return;
-  auto changed = std::make_shared<Task>(*task_);
-  changed->stream = false;
-  task_ = std::move(changed);
-}
-
-namespace {
-
-// All that a thread needs besides, in one line of memory: another core wrote it.
-struct alignas(64) Work {
-  const kernels::UpsampleNearest3dBackwardTask& task;
-  const std::byte* grad_out;
-  std::byte *grad_input, *workspace;
-  int64_t unit;  // of rows; the last one takes what is left
-  decltype(kernels::KernelTable::upsample_nearest3d_backward) kernel;
-
-  void operator()(int64_t begin, int64_t end, int worker) const {
-    std::byte* scratch = workspace + static_cast<uint64_t>(worker) * kernels::kUpsampleScratchBytes;
-    const int64_t rows = task.rows(), last = end * unit;
-    kernel(task, grad_out, grad_input, scratch, begin * unit, rows - last < unit ? rows : last);
-  }
-};
-
-// Volumes in fours where they are made together and each thread gets enough of them: 19 volumes in
-// rows of 2 elements take a third of the time with two threads. For rows too short for any other
-// way in registers fewer threads are faster than all: 7 volumes with one half of the time of two.
-// Of long ranges each thread gets four fours, so that what is left is little.
-bool deals_volumes(const kernels::UpsampleNearest3dBackwardTask& task, int workers) {
-  constexpr int64_t kTogether = kernels::kVolumesTogether;
-  if (!task.is_narrow()) return false;
-  const int64_t groups = task.batch * task.slices() / kTogether;
-  const bool shortest = task.w.start.back() < kTogether && task.w.places.empty();
-  if (task.has_long_ranges()) return groups >= 4 * workers;
-  return groups >= workers || (shortest && 3 * groups >= workers);
-}
-
-}  // namespace
-
 Status UpsampleNearest3dBackwardPlan::run(std::byte* const* origins, std::byte* workspace) const {
-  const Task& task = *task_;
-  const bool volumes = deals_volumes(task, workers_);
-  const int64_t unit = volumes ? kernels::kVolumesTogether * task.d.in * task.h.in : 1;
-  const int64_t units = task.rows() / unit;
+  const Task& task = task_;
+  const auto kernel = kernels::active_table().upsample_nearest3d_backward;
   const auto size = [](const kernels::UpsampleAxis& axis) { return std::max(axis.in, axis.out); };
-  const int64_t elements =
-      task.batch * task.channels * task.channel_groups * size(task.d) * size(task.h) * size(task.w);
-  const int64_t grain = loops::kGrain * units / std::max<int64_t>(elements, 1);
-  const Work work{task,      origins[0], origins[1],
-                  workspace, unit,       kernels::active_table().upsample_nearest3d_backward};
-  loops::parallel_for(units, grain, workers_, work, task.order);
+  const int64_t elements = task.batch.size * task.channels.size * task.side.size * size(task.d) *
+                           size(task.h) * size(task.w);
+  const int64_t grain = loops::kGrain * task.units() / elements;
+  const auto body = [&](int64_t begin, int64_t end, int worker) {
+    std::byte* const scratch =
+        workspace + static_cast<uint64_t>(worker) * kernels::kUpsampleScratchBytes;
+    kernel(task, origins[0], origins[1], scratch, begin, end);
+  };
+  loops::parallel_for(task.units(), grain, workers_, body);
   return {};
 }
 

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <array>
-#include <memory>
-#include <utility>
 
 #include "executor/two_phase.h"
 #include "kernels/table.h"
@@ -11,21 +9,20 @@
 
 namespace softnpu::ops {
 
-// The workspace holds the accumulators of each thread. Plans of one task share it.
+// The workspace holds each thread's scratch memory.
 class UpsampleNearest3dBackwardPlan {
  public:
   using Task = kernels::UpsampleNearest3dBackwardTask;
 
-  explicit UpsampleNearest3dBackwardPlan(std::shared_ptr<const Task> task)
-      : task_(std::move(task)), workers_(loops::thread_count()) {}
+  explicit UpsampleNearest3dBackwardPlan(const Task& task)
+      : task_(task), workers_(loops::thread_count()) {}
   uint64_t workspace_size() const {
     return static_cast<uint64_t>(workers_) * kernels::kUpsampleScratchBytes;
   }
-  SOFTNPU_EXPORT void expect_fresh_output();
   SOFTNPU_EXPORT Status run(std::byte* const* origins, std::byte* workspace) const;
 
  private:
-  std::shared_ptr<const Task> task_;
+  Task task_;
   int workers_;
 };
 

@@ -1,123 +1,134 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/upsample_task.h"
 
-#include <limits>
-#include <utility>
-
-#include "base/machine.h"
-#include "executor/recent_plans.h"
-#include "ops/upsample_axes.h"
-#include "ops/upsample_joining.h"
-#include "ops/upsample_prefetching.h"
+#include <algorithm>
 
 namespace softnpu::ops {
 namespace {
 
 using Args = UpsampleNearest3dBackward::Args;
 using Task = kernels::UpsampleNearest3dBackwardTask;
+using kernels::UpsampleAxis;
+using kernels::UpsampleOuter;
 
-// From how many bytes of operands on it pays to write past the caches. A result that is smaller
-// than gradOut gains later, and with channels outside only where w is halved: on a Zen 4 FLOAT 0.6
-// to 0.8 of the time from 24 MB on, 16-bit types 0.8 to 1 (two threads, 20 MB: 1.1 to 1.2), on a
-// Xeon 0.7 from 128 MB on, up to 1.15 times before. There, a result that is larger takes 0.75 to
-// 0.9 of the time with plain stores up to 64 MB, and twice the time from 80; on a Zen 4 0.55 to 1
-// up to 24 MB, up to 1.5 times behind. Boxes of several planes, with channels outside, on a Xeon:
-// 0.66 to 0.91 of the time from 64 MB on where w is as it is, 0.93 to 1 from 128 MB on where it is
-// doubled, but for DOUBLE (1.02). Those of one plane take up to 1.26 times as long. On a Zen 5
-// FLOAT 0.75 to 1.05 from 64 MB on, 16-bit types 0.93 to 1 where w is doubled.
-int64_t least_bytes_to_stream(const Task& task, bool larger) {
-  const bool intel = machine().is_intel, zen5 = machine().is_zen5;
-  if (larger) return (intel ? 8 : 3) * loops::kFarBytes / 2;
-  if (task.channels_inner) return 2 * loops::kFarBytes;
-  if (task.w.halved) return (intel ? 16 : 3) * loops::kFarBytes / 2;
-  const int64_t item = item_size(task.dtype);
-  if (task.d.longest > 1) {
-    if (intel && task.w.factor == 1) return 4 * loops::kFarBytes;
-    if (zen5 && item == 4) return 4 * loops::kFarBytes;
-    if ((intel || zen5) && task.w.factor == 2 && item < 8) return 8 * loops::kFarBytes;
+// Vectors along the side axis have so many elements at least; with fewer, rows along W are longer.
+constexpr int64_t kLeastSide = 8;
+// A block of the side axis: the sums of one stay in the L1 cache, and large planes have several.
+constexpr int64_t kMostSide = 512;
+// So many channels are staged beside each other: two registers, or a line of FLOAT.
+constexpr int64_t kStagedSide = 16;
+
+// One axis of `outer` and the one inside it, where their elements follow each other in both
+// tensors.
+bool follows(const UpsampleOuter& outer, const UpsampleOuter& inner) {
+  return outer.in_stride == inner.size * inner.in_stride &&
+         outer.out_stride == inner.size * inner.out_stride;
+}
+
+// Elements along W that do not add up join the side axis; H becomes W, D becomes H.
+void join_identity_axes(Task& t) {
+  for (int axes = 0; axes < 3 && t.w.is_identity(); ++axes) {
+    const UpsampleOuter w{t.w.in, t.w.in_stride, t.w.out_stride};
+    if (w.size > 1) {
+      if (t.side.size == 1)
+        t.side = w;
+      else if (follows(w, t.side))
+        t.side.size *= w.size;
+      else
+        return;
+    }
+    t.w = t.h;
+    t.h = t.d;
+    t.d = {};
   }
-  return std::numeric_limits<int64_t>::max();
 }
 
-// Channels are dense in gradOut, and w is not.
-bool has_channels_inside(const Task& task) {
-  return task.channels > 1 && task.out_channel_stride == 1 && task.w.out_stride != 1;
-}
-
-// How many threads a task is shared by. Of a small one, to ask takes longer than it would gain.
-int threads_of(const Tensor& out) {
-  return out.numel() >= 2 * loops::kGrain ? loops::usable_threads() : 1;
-}
-
-std::shared_ptr<const Task> make_task(const Args& a, int threads) {
-  const Tensor& out = *a.grad_out;
-  const Tensor& in = *a.grad_input;
-  const Axes at = axes_of(out);
-  const auto axis = [&, given = scales_given(a)](size_t i, double scale) {
-    kernels::UpsampleAxis made =
-        given ? make_axis(in.sizes[i], out.sizes[i], static_cast<float>(scale))
-              : make_axis(in.sizes[i], out.sizes[i]);
-    made.in_stride = in.strides[i];
-    made.out_stride = out.strides[i];
-    return made;
-  };
-  Task task{
-      .dtype = out.dtype,
-      .batch = out.sizes[at.n],
-      .channels = out.sizes[at.c],
-      .in_batch_stride = in.strides[at.n],
-      .out_batch_stride = out.strides[at.n],
-      .in_channel_stride = in.strides[at.c],
-      .out_channel_stride = out.strides[at.c],
-      .d = axis(at.d, a.scales_d),
-      .h = axis(at.h, a.scales_h),
-      .w = axis(at.w, a.scales_w),
-  };
-  task.channels_inner = has_channels_inside(task);
-  join_axes(task);
-  const int64_t bytes = (out.numel() + in.numel()) * item_size(out.dtype);
-  task.far = bytes >= loops::kFarBytes;
-  if (bytes >= loops::kNearBytes && !task.far) task.order = loops::Order::turning;
-  plan_prefetching(task, bytes);
-  const bool larger = in.numel() > out.numel();
-  const bool streams = bytes >= least_bytes_to_stream(task, larger);
-  group_channels(task, threads);
-  plan_row_steps(task);
-  plan_memory_order(task, bytes);
-  // Rows that are made side by side are not streamed, which takes 2 to 4.5 times as long for one to
-  // three totals; but where the result is the larger part it has 0.6 to 0.9 of the time.
-  task.stream = streams && (larger || !task.is_narrow());
-  arrange_volumes(task);
-  return std::make_shared<const Task>(std::move(task));
-}
-
-// All that a task depends on.
-PlanKey task_key(const Args& a, int threads) {
-  PlanKey key(UpsampleNearest3dBackward::kTraits.name);
-  for (const Tensor* tensor : {&*a.grad_out, &*a.grad_input}) {
-    key.add(tensor->sizes);
-    key.add(tensor->strides);
+void arrange_outer_axes(Task& t) {
+  const bool w_is_dense = t.w.out > 1 && t.w.out_stride == 1;
+  if (t.channels.size > 1 && t.channels.out_stride == 1 && !w_is_dense) {
+    t.side = t.channels;
+    t.channels = {};
+  } else if (t.batch.size == 1 || t.channels.size == 1 || follows(t.batch, t.channels)) {
+    const int64_t size = t.batch.size * t.channels.size;
+    if (t.channels.size == 1) t.channels = t.batch;
+    t.channels.size = size;
+    t.batch = {};
   }
-  key.add(static_cast<int64_t>(a.grad_out->dtype));
-  key.add(static_cast<int64_t>(a.grad_out->format));
-  key.add(int64_t{threads});
-  for (double scale : {a.scales_d, a.scales_h, a.scales_w}) key.add(scale);
-  return key;
+}
+
+// How many elements of gradInput along W have `room` in scratch memory, as their ranges in gradOut
+// do; one at least.
+int64_t tile_for(const UpsampleAxis& w, int64_t room) {
+  const int64_t most = std::min(room, static_cast<int64_t>(static_cast<float>(room - 2) / w.scale));
+  const int64_t tile = std::clamp<int64_t>(most, 1, w.in);
+  const int64_t tiles = (w.in + tile - 1) / tile;
+  return (w.in + tiles - 1) / tiles;
+}
+
+// A box of one element of gradInput has room for its copy, side by side with others.
+bool try_staging(Task& t) {
+  if (t.side.size == 1) {
+    std::swap(t.side, t.channels.size >= t.batch.size ? t.channels : t.batch);
+  }
+  const int64_t rows = t.d.longest() * t.h.longest();
+  const int64_t room = kernels::kUpsampleStaged / item_size(t.dtype);
+  t.side_block = std::min(t.side.size, kStagedSide);
+  if (rows > room / (t.w.longest() * t.side_block)) return false;
+  const int64_t positions =
+      std::min(room / (rows * t.side_block), kernels::kUpsampleTile / t.side_block);
+  t.tile = tile_for(t.w, positions);
+  return true;
+}
+
+void choose_mode(Task& t) {
+  const bool adjacent = t.side.size == 1 || t.side.out_stride == 1;
+  const bool dense_row = adjacent && t.w.out_stride == t.side.size;
+  if (adjacent && t.side.size >= kLeastSide) {
+    t.mode = Task::Mode::side;
+    const int64_t blocks = (t.side.size + kMostSide - 1) / kMostSide;
+    t.side_block = (t.side.size + blocks - 1) / blocks;
+    t.tile = t.w.in;
+  } else if (dense_row && t.w.out * t.side.size >= kLeastSide) {
+    t.mode = Task::Mode::row;
+    t.side_block = t.side.size;
+    t.tile = tile_for(t.w, kernels::kUpsampleTile / t.side_block);
+    if (t.w.longest() > kernels::kUpsampleListed)
+      t.tile = std::min(t.tile, kernels::kUpsampleList / (t.side_block * t.w.longest()));
+    t.tile = std::max<int64_t>(t.tile, 1);
+  } else if (try_staging(t)) {
+    t.mode = Task::Mode::staged;
+  } else {
+    t.mode = Task::Mode::plain;
+    t.tile = std::min(t.w.in, kernels::kUpsampleTile / t.side_block);
+  }
+  t.tiles = (t.w.in + t.tile - 1) / t.tile;
+  t.side_blocks = (t.side.size + t.side_block - 1) / t.side_block;
 }
 
 }  // namespace
 
-// Tasks are kept: to make one takes 0.15 to 0.25 us, and every core has one that it knows in its
-// cache. 64K elements take 0.9 of the time.
-std::shared_ptr<const Task> upsample_task(const Args& a) {
-  const int threads = threads_of(*a.grad_out);
-  const PlanKey key = task_key(a, threads);
-  auto task = std::static_pointer_cast<const Task>(find_recent(key));
-  if (!task) {
-    task = make_task(a, threads);
-    if (is_worth_keeping(*task)) keep_recent(key, task);
-  }
-  return task;
+Task upsample_task(const Args& a) {
+  const Tensor& out = *a.grad_out;
+  const Tensor& in = *a.grad_input;
+  const Axes at = axes_of(out);
+  const auto axis = [&, given = scales_given(a)](size_t i, double scale) {
+    const auto ratio = static_cast<float>(out.sizes[i]) / static_cast<float>(in.sizes[i]);
+    return UpsampleAxis{in.sizes[i], out.sizes[i], in.strides[i], out.strides[i],
+                        given ? static_cast<float>(scale) : ratio};
+  };
+  const auto outer = [&](size_t i) {
+    return UpsampleOuter{out.sizes[i], in.strides[i], out.strides[i]};
+  };
+  Task t{.dtype = out.dtype,
+         .batch = outer(at.n),
+         .channels = outer(at.c),
+         .d = axis(at.d, a.scales_d),
+         .h = axis(at.h, a.scales_h),
+         .w = axis(at.w, a.scales_w)};
+  arrange_outer_axes(t);
+  join_identity_axes(t);
+  choose_mode(t);
+  return t;
 }
 
 }  // namespace softnpu::ops

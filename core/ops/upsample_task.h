@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The task of the upsample gradient's kernel: what is added up, and how memory is read and written.
+// The task of the upsample kernels: how the axes of both tensors are walked.
 #pragma once
 
 #include <cstddef>
-#include <memory>
 
 #include "ops/upsample_nearest3d_backward.h"
 
@@ -22,7 +21,6 @@ inline bool scales_given(const UpsampleNearest3dBackward::Args& a) {
 }
 
 // For arguments that have been checked.
-std::shared_ptr<const kernels::UpsampleNearest3dBackwardTask> upsample_task(
-    const UpsampleNearest3dBackward::Args& a);
+kernels::UpsampleNearest3dBackwardTask upsample_task(const UpsampleNearest3dBackward::Args& a);
 
 }  // namespace softnpu::ops

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running sums in float64, of one element or of a vector of them.
+#pragma once
+
+#include <type_traits>
+
+#include "loops/wide.h"
+
+SOFTNPU_LEVEL_BEGIN
+
+// FLOAT and the 16-bit types leave float64 bits enough. For DOUBLE the rounding errors are summed
+// beside the sum (Knuth's two-sum).
+template <class T>
+constexpr bool kIsCompensated = std::is_same_v<T, double>;
+
+template <class V, bool kCompensated>
+struct RunningSum {
+  V value;
+
+  SOFTNPU_INLINE void add(const RunningSum& other) { value += other.value; }
+  SOFTNPU_INLINE V total() const { return one_nan(value); }
+};
+
+template <class V>
+struct RunningSum<V, true> {
+  V value, lost{};
+
+  SOFTNPU_INLINE void add(const RunningSum& other) {
+    const V sum = value + other.value, back = sum - value;
+    const V error = (value - (sum - back)) + (other.value - back);
+    value = sum;
+    lost = lost + (error + other.lost);
+  }
+  SOFTNPU_INLINE V total() const {
+    // Nothing lost: the sum as it is, which keeps -0. Infinities make the errors NaN; the plain sum
+    // is right then, too.
+    return one_nan((lost == 0) | (lost - lost != 0) ? value : value + lost);
+  }
+};
+
+// A row of running sums. `lost` is there for DOUBLE only.
+template <bool kCompensated>
+struct SumRow {
+  double *value, *lost;
+
+  template <class V>
+  SOFTNPU_INLINE void put(int64_t i, const RunningSum<V, kCompensated>& sum) const {
+    store_wide(sum.value, value + i);
+    if constexpr (kCompensated) store_wide(sum.lost, lost + i);
+  }
+  SOFTNPU_INLINE RunningSum<double, kCompensated> at(int64_t i) const {
+    RunningSum<double, kCompensated> sum{value[i]};
+    if constexpr (kCompensated) sum.lost = lost[i];
+    return sum;
+  }
+};
+
+SOFTNPU_LEVEL_END
