@@ -9,8 +9,6 @@ SOFTNPU_LEVEL_BEGIN
 // How many elements a box has along each axis, and how far apart they are.
 struct Box {
   int64_t nz, sz, ny, sy, nx = 1, sx = 0;
-
-  bool is_empty() const { return nz == 0 || ny == 0 || nx == 0; }
 };
 
 // Finished sums go to a row of float (of double for DOUBLE), unfinished ones to a SumRow.
@@ -27,48 +25,62 @@ SOFTNPU_INLINE void put(const SumRow<kIsCompensated<T>>& out, int64_t i,
   out.put(i, sum);
 }
 
-// The sums of kCount vectors of boxes that begin at from[i] and from there on. Every sum adds up
-// along D, then H, then W.
-template <class V, int kCount, class T, class Out>
-SOFTNPU_INLINE void sum_vectors(const T* from, const Box& box, int64_t i, const Out& out) {
-  using Sum = RunningSum<V, kIsCompensated<T>>;
-  constexpr int kLanes = kLanesOf<V>;
-  Sum box_sum[kCount], plane[kCount], column[kCount];
-  const auto load = [&](int64_t x, int64_t y, int64_t z, int k) SOFTNPU_INLINED {
-    return Sum{load_wide<V>(from + x * box.sx + y * box.sy + z * box.sz + i + k * kLanes)};
-  };
-  for (int64_t x = 0; x < box.nx; ++x) {
-    for (int64_t y = 0; y < box.ny; ++y) {
-      for (int k = 0; k < kCount; ++k) column[k] = load(x, y, 0, k);
-      for (int64_t z = 1; z < box.nz; ++z)
-        for (int k = 0; k < kCount; ++k) column[k].add(load(x, y, z, k));
-      if (y == 0)
-        for (int k = 0; k < kCount; ++k) plane[k] = column[k];
-      else
-        for (int k = 0; k < kCount; ++k) plane[k].add(column[k]);
-    }
-    if (x == 0)
-      for (int k = 0; k < kCount; ++k) box_sum[k] = plane[k];
-    else
-      for (int k = 0; k < kCount; ++k) box_sum[k].add(plane[k]);
-  }
-  for (int k = 0; k < kCount; ++k) put<V, T>(out, i + k * kLanes, box_sum[k]);
+// sum(0) + sum(1) + …, n of them: kN, or box's own number where that is 0.
+template <int kN, class Sum>
+SOFTNPU_INLINE auto sum_along(int64_t n, const Sum& sum) {
+  auto all = sum(0);
+  for (int64_t i = 1; i < (kN > 0 ? kN : n); ++i) all.add(sum(i));
+  return all;
 }
 
-// The sums of n boxes that begin at adjacent elements. No box is empty.
-template <class T, class Out>
-void sum_boxes(const T* from, const Box& box, int64_t n, const Out& out) {
-  constexpr int kCount = kIsCompensated<T> ? 1 : 2;
-  int64_t i = 0;
-  for (; i + kCount * kWideLanes <= n; i += kCount * kWideLanes)
-    sum_vectors<Wide, kCount>(from, box, i, out);
-  if (i == n) return;
+// The sums of kCount vectors of boxes that begin at from[i] and from there on. Every sum adds up
+// along D, then H, then W. Boxes of few planes and rows are unrolled.
+template <int kZ, int kY, class V, int kCount, class T, class Out>
+SOFTNPU_INLINE void sum_vectors(const T* from, const Box& box, int64_t i, const Out& out) {
+  for (int k = 0; k < kCount; ++k, i += kLanesOf<V>) {
+    const auto total = sum_along<0>(box.nx, [&](int64_t x) SOFTNPU_INLINED {
+      return sum_along<kY>(box.ny, [&](int64_t y) SOFTNPU_INLINED {
+        const T* const column = from + x * box.sx + y * box.sy + i;
+        return sum_along<kZ>(box.nz, [&](int64_t z) SOFTNPU_INLINED {
+          return RunningSum<V, kIsCompensated<T>>{load_wide<V>(column + z * box.sz)};
+        });
+      });
+    });
+    put<V, T>(out, i, total);
+  }
+}
+
+// The sums of n boxes that begin at adjacent elements.
+template <int kZ, int kY, class T, class Out>
+SOFTNPU_INLINE void sum_boxes_of(const T* from, const Box& box, int64_t n, const Out& out) {
   if (n < kWideLanes) {
-    for (; i < n; ++i) sum_vectors<double, 1>(from, box, i, out);
+    for (int64_t i = 0; i < n; ++i) sum_vectors<kZ, kY, double, 1>(from, box, i, out);
     return;
   }
+  int64_t i = 0;
+  for (; i + 2 * kWideLanes <= n; i += 2 * kWideLanes)
+    sum_vectors<kZ, kY, Wide, 2>(from, box, i, out);
   // The last vector may meet elements again: it finds the same sums.
-  for (; i < n; i += kWideLanes) sum_vectors<Wide, 1>(from, box, least(i, n - kWideLanes), out);
+  for (; i < n; i += kWideLanes)
+    sum_vectors<kZ, kY, Wide, 1>(from, box, least(i, n - kWideLanes), out);
+}
+
+// Calls body with the numbers of planes and rows in a box as constants, 0 where they are not few.
+template <class Body>
+SOFTNPU_INLINE void with_few(const Box& box, const Body& body) {
+  const auto with_rows = [&]<int kZ>() SOFTNPU_INLINED {
+    if (box.ny == 1) return body.template operator()<kZ, 1>();
+    if (box.ny == 2) return body.template operator()<kZ, 2>();
+    body.template operator()<kZ, 0>();
+  };
+  if (box.nz == 1) return with_rows.template operator()<1>();
+  if (box.nz == 2) return with_rows.template operator()<2>();
+  body.template operator()<0, 0>();
+}
+
+template <class T, class Out>
+void sum_boxes(const T* from, const Box& box, int64_t n, const Out& out) {
+  with_few(box, [&]<int kZ, int kY>() SOFTNPU_INLINED { sum_boxes_of<kZ, kY>(from, box, n, out); });
 }
 
 SOFTNPU_LEVEL_END

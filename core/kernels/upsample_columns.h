@@ -7,10 +7,10 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// Adds up a tile of a row along W, with `side` adjacent elements at each position. Ranges of two
-// are pairs. Others have a list for each place in a range, which says for each element which sum to
-// add: of elements whose range has no such place, one of -0, which changes nothing; of empty
-// ranges, one of 0.
+// Adds up rows along W, with `side` adjacent elements at each position; several short rows at once.
+// Ranges of two are pairs. Others have a list for each place in a range, which says for each
+// element which sum to add: of elements whose range has no such place, one of -0, which changes
+// nothing; of empty ranges, one of 0.
 template <class T>
 class Columns {
  public:
@@ -18,60 +18,68 @@ class Columns {
   using Row = SumRow<kCompensated>;
   using Sum = RunningSum<double, kCompensated>;
 
-  // For elements [first, end) along the axis; `list` has room for kUpsampleList places.
-  void enter(const UpsampleAxis& axis, int64_t first, int64_t end, int64_t side, int32_t* list) {
-    count_ = (end - first) * side;
-    begin_ = axis.start(first);
-    span_ = axis.start(end) - begin_;
-    side_ = side;
+  // For elements [first, end) along the axis, in up to `rows` rows. The constants are behind the
+  // last of them in `sums`; `list` has room for kUpsampleList places.
+  void enter(const UpsampleAxis& axis, int64_t first, int64_t end, int64_t side, int64_t rows,
+             const Row& sums, int32_t* list) {
+    const int64_t begin = axis.start(first), width = (end - first) * side;
+    span_ = (axis.start(end) - begin) * side;
+    width_ = width;
+    count_ = rows * width;
     pairs_ = side == 1 && axis.scale == 2 && 2 * axis.in <= axis.out;
     list_ = list;
     longest_ = 0;
-    if (!pairs_ && span_ * side <= kUpsampleTile) list_places(axis, first, end);
+    if (pairs_) return;
+    const int64_t none = rows * span_;
+    sums.put(none, Sum{0.0});
+    sums.put(none + 1, Sum{-0.0});
+    for (int64_t w = first, at = 0, next; w < end; ++w, at = next) {
+      next = axis.start(w + 1) - begin;
+      add_places(at * side, next - at, side, (w - first) * side, static_cast<int32_t>(none));
+    }
+    repeat_for_rows(rows, static_cast<int32_t>(none));
   }
 
-  int64_t begin() const { return begin_; }
-  int64_t span() const { return span_; }
-
-  void total(const Row& sums, Finished<T>* out) const {
-    if (pairs_) return total_pairs(sums, out);
-    put_constant(sums, span_ * side_, 0.0);
-    put_constant(sums, span_ * side_ + 1, -0.0);
+  // Of so many rows, no more than were entered.
+  void total(const Row& sums, int64_t rows, Finished<T>* out) const {
+    const int64_t n = rows * width_;
+    if (pairs_) return total_pairs(sums, n, out);
     switch (longest_) {
-      case 0:
       case 1:
-        return total_listed<1>(sums, out);
+        return total_listed<1>(sums, n, out);
       case 2:
-        return total_listed<2>(sums, out);
+        return total_listed<2>(sums, n, out);
       case 3:
-        return total_listed<3>(sums, out);
-      case 4:
-        return total_listed<4>(sums, out);
+        return total_listed<3>(sums, n, out);
       default:
-        return total_listed<0>(sums, out);
+        return total_listed<0>(sums, n, out);
     }
   }
 
  private:
-  static void put_constant(const Row& sums, int64_t i, double value) { sums.put(i, Sum{value}); }
-
-  void list_places(const UpsampleAxis& axis, int64_t first, int64_t end) {
-    const auto none = static_cast<int32_t>(span_ * side_);
-    for (int64_t w = first, at = 0, next; w < end; ++w, at = next) {
-      next = axis.start(w + 1) - begin_;
-      for (; longest_ < (next - at > 1 ? next - at : 1); ++longest_)
-        for (int64_t i = 0; i < count_; ++i)
-          list_[longest_ * count_ + i] = none + (longest_ == 0 ? 0 : 1);
-      for (int64_t place = 0; place < next - at; ++place)
-        for (int64_t s = 0; s < side_; ++s)
-          list_[place * count_ + (w - first) * side_ + s] =
-              static_cast<int32_t>((at + place) * side_ + s);
-    }
+  // The range of `length` positions from sum `from` on, for `side` elements from number `i` on.
+  void add_places(int64_t from, int64_t length, int64_t side, int64_t i, int32_t none) {
+    for (; longest_ < (length > 1 ? length : 1); ++longest_)
+      for (int64_t k = 0; k < width_; ++k)
+        list_[longest_ * count_ + k] = none + (longest_ == 0 ? 0 : 1);
+    for (int64_t place = 0; place < length; ++place)
+      for (int64_t s = 0; s < side; ++s)
+        list_[place * count_ + i + s] = static_cast<int32_t>(from + place * side + s);
   }
 
-  void total_pairs(const Row& sums, Finished<T>* out) const {
+  void repeat_for_rows(int64_t rows, int32_t none) {
+    for (int64_t place = 0; place < longest_; ++place)
+      for (int64_t row = 1; row < rows; ++row)
+        for (int64_t i = 0; i < width_; ++i) {
+          int32_t* const list = list_ + place * count_;
+          const int32_t step = list[i] < none ? static_cast<int32_t>(row * span_) : 0;
+          list[row * width_ + i] = list[i] + step;
+        }
+  }
+
+  static void total_pairs(const Row& sums, int64_t n, Finished<T>* out) {
     SOFTNPU_INDEPENDENT
-    for (int64_t i = 0; i < count_; ++i) {
+    for (int64_t i = 0; i < n; ++i) {
       Sum sum = sums.at(2 * i);
       sum.add(sums.at(2 * i + 1));
       out[i] = static_cast<Finished<T>>(sum.total());
@@ -79,18 +87,18 @@ class Columns {
   }
 
   template <int kLongest>
-  void total_listed(const Row& sums, Finished<T>* out) const {
+  void total_listed(const Row& sums, int64_t n, Finished<T>* out) const {
     const int64_t longest = kLongest > 0 ? kLongest : longest_, count = count_;
     const int32_t* const list = list_;
     SOFTNPU_INDEPENDENT
-    for (int64_t i = 0; i < count; ++i) {
+    for (int64_t i = 0; i < n; ++i) {
       Sum sum = sums.at(list[i]);
       for (int64_t place = 1; place < longest; ++place) sum.add(sums.at(list[place * count + i]));
       out[i] = static_cast<Finished<T>>(sum.total());
     }
   }
 
-  int64_t count_ = 0, begin_ = 0, span_ = 0, side_ = 1, longest_ = 0;
+  int64_t span_ = 0, width_ = 0, count_ = 0, longest_ = 0;
   bool pairs_ = false;
   int32_t* list_ = nullptr;
 };

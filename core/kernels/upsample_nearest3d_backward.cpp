@@ -21,6 +21,8 @@ namespace {
 
 using Task = UpsampleNearest3dBackwardTask;
 
+constexpr int64_t kMostSums = 8;  // of a row with as few elements of the side axis
+
 template <class T>
 class GradientMaker {
  public:
@@ -45,10 +47,11 @@ class GradientMaker {
     };
     int64_t h = take(t_.h.in), d = take(t_.d.in), block = take(t_.side_blocks);
     int64_t c = take(t_.channels.size), n = take(t_.batch.size), tile = rest;
-    enter_tile(tile);
-    for (int64_t unit = begin; unit < end; ++unit) {
-      make_unit(n, c, block, d, h);
-      if (++h < t_.h.in) continue;
+    while (begin < end) {
+      if (tile != tile_) enter_tile(tile);
+      const int64_t rows = least(end - begin, t_.h.in - h);
+      make_plane(n, c, block, d, h, rows);
+      begin += rows;
       h = 0;
       if (++d < t_.d.in) continue;
       d = 0;
@@ -58,105 +61,151 @@ class GradientMaker {
       c = 0;
       if (++n < t_.batch.size) continue;
       n = 0;
-      if (unit + 1 < end) enter_tile(++tile);
+      ++tile;
     }
   }
 
  private:
   using Stage = Finished<T>;
-  // A tile of a row of gradInput: `width` elements along W, `side` beside each other.
+  // Rows of gradInput: `width` elements along W, `side` beside each other at each.
   struct Target {
     T* to;
-    int64_t width, side;
+    int64_t rows, width, side;
+
+    int64_t row_size() const { return width * side; }
   };
 
   void enter_tile(int64_t tile) {
+    tile_ = tile;
     first_ = tile * t_.tile;
-    end_ = least(first_ + t_.tile, t_.w.in);
+    width_ = least(t_.tile, t_.w.in - first_);
     begin_ = t_.w.start(first_);
-    span_ = t_.w.start(end_) - begin_;
+    span_ = t_.w.start(first_ + width_) - begin_;
     entered_ = 0;
   }
 
-  void make_unit(int64_t n, int64_t c, int64_t block, int64_t d, int64_t h) {
+  // For blocks with so many elements of the side axis: how many rows are made at once, and how they
+  // are added up along W.
+  void enter_side(int64_t side) {
+    entered_ = side;
+    const int64_t longer = (width_ > span_ ? width_ : span_) * side;
+    rows_at_once_ = longer < kUpsampleTile ? kUpsampleTile / longer : 1;
+    by_rows_ = t_.mode == Task::Mode::row || (t_.mode == Task::Mode::staged && side < kWideLanes);
+    if (by_rows_ && span_ * side <= kUpsampleTile)
+      columns_.enter(t_.w, first_, first_ + width_, side, rows_at_once_, sums_, list_);
+  }
+
+  // Rows [h, h + rows) of a plane.
+  void make_plane(int64_t n, int64_t c, int64_t block, int64_t d, int64_t h, int64_t rows) {
     const int64_t s = block * t_.side_block, side = least(t_.side_block, t_.side.size - s);
-    const int64_t z = t_.d.start(d), y = t_.h.start(h);
-    const Box box{t_.d.start(d + 1) - z, t_.d.out_stride, t_.h.start(h + 1) - y, t_.h.out_stride};
+    if (side != entered_) enter_side(side);
+    const int64_t z = t_.d.start(d), nz = t_.d.start(d + 1) - z;
     const T* const from = grad_out_ + n * t_.batch.out_stride + c * t_.channels.out_stride +
-                          s * t_.side.out_stride + z * t_.d.out_stride + y * t_.h.out_stride +
-                          begin_ * t_.w.out_stride;
-    const Target target{grad_input_ + n * t_.batch.in_stride + c * t_.channels.in_stride +
-                            s * t_.side.in_stride + d * t_.d.in_stride + h * t_.h.in_stride +
-                            first_ * t_.w.in_stride,
-                        end_ - first_, side};
-    if (box.is_empty() || span_ == 0) return write_zero(target);
-    switch (t_.mode) {
-      case Task::Mode::side:
-        return make_sides(from, t_.w.out_stride, box, target);
-      case Task::Mode::row:
-        return make_row(from, box, target);
-      case Task::Mode::staged:
-        return make_staged(from, box, target);
-      case Task::Mode::plain:
-        return make_elements(from, box, target);
+                          s * t_.side.out_stride + z * t_.d.out_stride + begin_ * t_.w.out_stride;
+    T* const to = grad_input_ + n * t_.batch.in_stride + c * t_.channels.in_stride +
+                  s * t_.side.in_stride + d * t_.d.in_stride + first_ * t_.w.in_stride;
+    if (nz == 0 || span_ == 0) return write_zero({to + h * t_.h.in_stride, rows, width_, side});
+    for (const int64_t end = h + rows; h < end; h += rows) {
+      rows = least(end - h, rows_at_once_);
+      make_rows(from, nz, h, {to + h * t_.h.in_stride, rows, width_, side});
     }
   }
 
-  // Vectors along the side axis; `sx` is the step along W.
-  void make_sides(const T* from, int64_t sx, Box box, const Target& target) {
-    box.sx = sx;
-    int64_t at = 0;
-    for (int64_t w = 0; w < target.width; ++w) {
-      const int64_t next = t_.w.start(first_ + w + 1) - begin_;
-      const Target one{target.to + w * t_.w.in_stride, 1, target.side};
-      box.nx = next - at;
-      if (box.nx == 0) {
-        write_zero(one);
-      } else {
-        Stage* const out = stage_for(one);
-        sum_boxes(from + at * sx, box, target.side, out);
-        write(out, one);
-      }
-      at = next;
-    }
-  }
-
-  // Elements that are adjacent along W, with those of the side axis between them.
-  void make_row(const T* from, const Box& box, const Target& target) {
-    if (span_ * target.side > kUpsampleTile) return make_long_range(from, box, target);
-    if (entered_ != target.side) {
-      columns_.enter(t_.w, first_, end_, target.side, list_);
-      entered_ = target.side;
-    }
-    sum_boxes(from, box, span_ * target.side, sums_);
+  void make_rows(const T* from, int64_t nz, int64_t h, const Target& target) {
     Stage* const out = stage_for(target);
-    columns_.total(sums_, out);
+    const int64_t span = span_ * target.side;
+    int64_t y = t_.h.start(h);
+    for (int64_t row = 0; row < target.rows; ++row) {
+      const int64_t next = t_.h.start(h + row + 1);
+      const Box box{nz, t_.d.out_stride, next - y, t_.h.out_stride};
+      Stage* const made = out + row * target.row_size();
+      const T* const at = from + y * t_.h.out_stride;
+      y = next;
+      if (by_rows_)
+        sum_row(at, box, target.side, sums_.from(row * span), made);
+      else if (box.ny == 0)
+        fill_zero(target.row_size(), made);
+      else
+        total_row(at, box, target.side, made);
+    }
+    if (by_rows_ && span <= kUpsampleTile) columns_.total(sums_, target.rows, out);
     write(out, target);
   }
 
+  // Over D and H: `made` is written to only if a range along W is longer than what is summed.
+  void sum_row(const T* from, const Box& box, int64_t side, const SumRow<kIsCompensated<T>>& sums,
+               Stage* made) {
+    const int64_t n = span_ * side;
+    if (box.ny == 0) {
+      const int64_t count = least(n, kUpsampleTile);
+      for (int64_t i = 0; i < count; ++i) sums.put(i, RunningSum<double, kIsCompensated<T>>{0.0});
+      if (n > kUpsampleTile) fill_zero(side, made);
+    } else if (t_.mode == Task::Mode::staged) {
+      sum_boxes(staged_, stage_box(from, box, side), n, sums);
+    } else if (n > kUpsampleTile) {
+      total_long_range(from, box, side, made);
+    } else {
+      sum_boxes(from, box, n, sums);
+    }
+  }
+
   // One range along W that is longer than a row of sums.
-  void make_long_range(const T* from, const Box& box, const Target& target) {
-    const int64_t side = target.side, step = kUpsampleTile / side;
-    RunningSum<double, kIsCompensated<T>> totals[kWideLanes];
+  void total_long_range(const T* from, const Box& box, int64_t side, Stage* made) {
+    const int64_t step = kUpsampleTile / side;
+    RunningSum<double, kIsCompensated<T>> totals[kMostSums];
     for (int64_t x = 0; x < span_; x += step) {
       const int64_t count = least(step, span_ - x);
       sum_boxes(from + x * side, box, count * side, sums_);
       for (int64_t s = 0; s < side; ++s) {
-        for (int64_t i = 0; i < count; ++i) {
-          if (x + i == 0)
-            totals[s] = sums_.at(s);
-          else
-            totals[s].add(sums_.at(i * side + s));
-        }
+        int64_t i = 0;
+        if (x == 0) totals[s] = sums_.at(s), i = 1;
+        for (; i < count; ++i) totals[s].add(sums_.at(i * side + s));
       }
     }
-    for (int64_t s = 0; s < side; ++s) stage_[s] = static_cast<Stage>(totals[s].total());
-    write(stage_, target);
+    for (int64_t s = 0; s < side; ++s) made[s] = static_cast<Stage>(totals[s].total());
   }
 
-  // A copy of the box with its side axis innermost.
-  void make_staged(const T* from, const Box& box, const Target& target) {
-    const int64_t side = target.side, sx = t_.w.out_stride, ss = t_.side.out_stride;
+  // Over D, H and W: vectors along the side axis, or its elements one by one.
+  void total_row(const T* from, Box box, int64_t side, Stage* made) {
+    box.sx = t_.w.out_stride;
+    if (t_.mode == Task::Mode::plain) {
+      const int64_t step = t_.side.out_stride;
+      return for_columns(side, made, [&](int64_t at, int64_t nx, Stage* out) {
+        box.nx = nx;
+        for (int64_t s = 0; s < side; ++s)
+          sum_boxes(from + at * box.sx + s * step, box, 1, out + s);
+      });
+    }
+    if (t_.mode == Task::Mode::staged) {
+      box = stage_box(from, box, side);
+      from = staged_;
+    }
+    with_few(box, [&]<int kZ, int kY>() SOFTNPU_INLINED {
+      for_columns(side, made, [&](int64_t at, int64_t nx, Stage* out) SOFTNPU_INLINED {
+        box.nx = nx;
+        sum_boxes_of<kZ, kY>(from + at * box.sx, box, side, out);
+      });
+    });
+  }
+
+  // Calls make() with each element along W: where its range begins, how long it is, and where its
+  // total goes.
+  template <class Make>
+  SOFTNPU_INLINE void for_columns(int64_t side, Stage* made, const Make& make) {
+    int64_t at = 0;
+    for (int64_t w = 0; w < width_; ++w, made += side) {
+      const int64_t next = t_.w.start(first_ + w + 1) - begin_;
+      if (next == at)
+        fill_zero(side, made);
+      else
+        make(at, next - at, made);
+      at = next;
+    }
+  }
+
+  // Copies a box to scratch memory, with its side axis innermost.
+  Box stage_box(const T* from, const Box& box, int64_t side) {
+    const int64_t sx = t_.w.out_stride, ss = t_.side.out_stride;
     T* to = staged_;
     for (int64_t z = 0; z < box.nz; ++z)
       for (int64_t y = 0; y < box.ny; ++y, to += span_ * side) {
@@ -165,32 +214,13 @@ class GradientMaker {
           for (int64_t x = 0; x < span_; ++x) to[x * side + s] = row[x * sx + s * ss];
       }
     const int64_t sy = span_ * side;
-    const Box dense{box.nz, box.ny * sy, box.ny, sy};
-    if (side < kWideLanes) return make_row(staged_, dense, target);
-    make_sides(staged_, side, dense, target);
-  }
-
-  void make_elements(const T* from, Box box, const Target& target) {
-    box.sx = t_.w.out_stride;
-    int64_t at = 0;
-    for (int64_t w = 0; w < target.width; ++w) {
-      const int64_t next = t_.w.start(first_ + w + 1) - begin_;
-      box.nx = next - at;
-      Stage* const out = stage_ + w * target.side;
-      for (int64_t s = 0; s < target.side; ++s) {
-        if (box.nx == 0)
-          out[s] = 0;
-        else
-          sum_boxes(from + at * box.sx + s * t_.side.out_stride, box, 1, out + s);
-      }
-      at = next;
-    }
-    write(stage_, target);
+    return {box.nz, box.ny * sy, box.ny, sy, box.nx, side};
   }
 
   bool is_dense(const Target& target) const {
     return (target.side == 1 || t_.side.in_stride == 1) &&
-           (target.width == 1 || t_.w.in_stride == target.side);
+           (target.width == 1 || t_.w.in_stride == target.side) &&
+           (target.rows == 1 || t_.h.in_stride == target.row_size());
   }
   // Where to make the elements of a target: there, if they need not be converted or spread.
   Stage* stage_for(const Target& target) const {
@@ -201,22 +231,30 @@ class GradientMaker {
   void write(const Stage* made, const Target& target) const {
     if constexpr (std::is_same_v<T, Stage>)
       if (made == target.to) return;
-    if (is_dense(target)) return store(made, 1, target.width * target.side, target.to);
-    if (target.side == 1) return store(made, t_.w.in_stride, target.width, target.to);
-    for (int64_t w = 0; w < target.width; ++w)
-      store(made + w * target.side, t_.side.in_stride, target.side, target.to + w * t_.w.in_stride);
+    const int64_t side = target.side;
+    if (is_dense(target)) return store(made, 1, target.rows * target.row_size(), target.to);
+    for (int64_t row = 0; row < target.rows; ++row, made += target.row_size()) {
+      T* const to = target.to + row * t_.h.in_stride;
+      if (side == 1) {
+        store(made, t_.w.in_stride, target.width, to);
+        continue;
+      }
+      for (int64_t w = 0; w < target.width; ++w)
+        store(made + w * side, t_.side.in_stride, side, to + w * t_.w.in_stride);
+    }
+  }
+  void write_zero(const Target& target) const {
+    if (is_dense(target)) return fill_zero(target.rows * target.row_size(), target.to);
+    fill_zero(target.row_size(), stage_);
+    for (int64_t row = 0; row < target.rows; ++row)
+      write(stage_, {target.to + row * t_.h.in_stride, 1, target.width, target.side});
+  }
+  template <class E>
+  static void fill_zero(int64_t n, E* out) {
+    std::memset(out, 0, static_cast<size_t>(n) * sizeof(E));
   }
   static void store(const Stage* made, int64_t stride, int64_t n, T* to) {
     store_row<T, Stage>(made, stride, n, reinterpret_cast<std::byte*>(to));
-  }
-  void write_zero(const Target& target) const {
-    const int64_t count = target.width * target.side;
-    if (is_dense(target)) {
-      std::memset(target.to, 0, static_cast<size_t>(count) * sizeof(T));
-      return;
-    }
-    std::memset(stage_, 0, static_cast<size_t>(count) * sizeof(Stage));
-    write(stage_, target);
   }
 
   const Task& t_;
@@ -227,8 +265,11 @@ class GradientMaker {
   int32_t* list_;
   T* staged_;
   Columns<T> columns_;
-  // The tile along W, of gradInput and of gradOut; the side axis that its lists are for.
-  int64_t first_ = 0, end_ = 0, begin_ = 0, span_ = 0, entered_ = 0;
+  // The tile along W: where it begins and how long it is, in gradInput and in gradOut.
+  int64_t tile_ = -1, first_ = 0, width_ = 0, begin_ = 0, span_ = 0;
+  // What depends on the number of elements of the side axis, entered_.
+  int64_t entered_ = 0, rows_at_once_ = 1;
+  bool by_rows_ = false;
 };
 
 template <class T>

@@ -53,6 +53,7 @@ struct SumRow {
     if constexpr (kCompensated) sum.lost = lost[i];
     return sum;
   }
+  SumRow from(int64_t i) const { return {value + i, lost + i}; }
 };
 
 SOFTNPU_LEVEL_END

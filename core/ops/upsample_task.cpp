@@ -87,7 +87,7 @@ void choose_mode(Task& t) {
     t.mode = Task::Mode::side;
     const int64_t blocks = (t.side.size + kMostSide - 1) / kMostSide;
     t.side_block = (t.side.size + blocks - 1) / blocks;
-    t.tile = t.w.in;
+    t.tile = std::min(t.w.in, kernels::kUpsampleTile / t.side_block);
   } else if (dense_row && t.w.out * t.side.size >= kLeastSide) {
     t.mode = Task::Mode::row;
     t.side_block = t.side.size;
