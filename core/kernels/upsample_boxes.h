@@ -35,10 +35,10 @@ SOFTNPU_INLINE auto sum_along(int64_t n, const Sum& sum) {
 
 // The sums of kCount vectors of boxes that begin at from[i] and from there on. Every sum adds up
 // along D, then H, then W. Boxes of few planes and rows are unrolled.
-template <int kZ, int kY, class V, int kCount, class T, class Out>
-SOFTNPU_INLINE void sum_vectors(const T* from, const Box& box, int64_t i, const Out& out) {
+template <int kZ, int kY, int kX, class V, int kCount, class T, class Out>
+SOFTNPU_INLINE void sum_vectors(const T* from, Box box, int64_t i, Out out) {
   for (int k = 0; k < kCount; ++k, i += kLanesOf<V>) {
-    const auto total = sum_along<0>(box.nx, [&](int64_t x) SOFTNPU_INLINED {
+    const auto total = sum_along<kX>(box.nx, [&](int64_t x) SOFTNPU_INLINED {
       return sum_along<kY>(box.ny, [&](int64_t y) SOFTNPU_INLINED {
         const T* const column = from + x * box.sx + y * box.sy + i;
         return sum_along<kZ>(box.nz, [&](int64_t z) SOFTNPU_INLINED {
@@ -51,18 +51,18 @@ SOFTNPU_INLINE void sum_vectors(const T* from, const Box& box, int64_t i, const 
 }
 
 // The sums of n boxes that begin at adjacent elements.
-template <int kZ, int kY, class T, class Out>
-SOFTNPU_INLINE void sum_boxes_of(const T* from, const Box& box, int64_t n, const Out& out) {
+template <int kZ, int kY, int kX, class T, class Out>
+SOFTNPU_INLINE void sum_boxes(const T* from, Box box, int64_t n, Out out) {
   if (n < kWideLanes) {
-    for (int64_t i = 0; i < n; ++i) sum_vectors<kZ, kY, double, 1>(from, box, i, out);
+    for (int64_t i = 0; i < n; ++i) sum_vectors<kZ, kY, kX, double, 1>(from, box, i, out);
     return;
   }
   int64_t i = 0;
   for (; i + 2 * kWideLanes <= n; i += 2 * kWideLanes)
-    sum_vectors<kZ, kY, Wide, 2>(from, box, i, out);
+    sum_vectors<kZ, kY, kX, Wide, 2>(from, box, i, out);
   // The last vector may meet elements again: it finds the same sums.
   for (; i < n; i += kWideLanes)
-    sum_vectors<kZ, kY, Wide, 1>(from, box, least(i, n - kWideLanes), out);
+    sum_vectors<kZ, kY, kX, Wide, 1>(from, box, least(i, n - kWideLanes), out);
 }
 
 // Calls body with the numbers of planes and rows in a box as constants, 0 where they are not few.
@@ -78,9 +78,14 @@ SOFTNPU_INLINE void with_few(const Box& box, const Body& body) {
   body.template operator()<0, 0>();
 }
 
+// The same of boxes of one element along W, of n each in `rows` rows. The boxes of a row follow
+// those of the row before along H; their sums follow each other.
 template <class T, class Out>
-void sum_boxes(const T* from, const Box& box, int64_t n, const Out& out) {
-  with_few(box, [&]<int kZ, int kY>() SOFTNPU_INLINED { sum_boxes_of<kZ, kY>(from, box, n, out); });
+void sum_columns(const T* from, const Box& box, int64_t n, int64_t rows, const Out& out) {
+  with_few(box, [&]<int kZ, int kY>() SOFTNPU_INLINED {
+    for (int64_t row = 0; row < rows; ++row)
+      sum_boxes<kZ, kY, 1>(from + row * box.ny * box.sy, box, n, out.from(row * n));
+  });
 }
 
 SOFTNPU_LEVEL_END

@@ -113,40 +113,63 @@ class GradientMaker {
 
   void make_rows(const T* from, int64_t nz, int64_t h, const Target& target) {
     Stage* const out = stage_for(target);
-    const int64_t span = span_ * target.side;
-    int64_t y = t_.h.start(h);
-    for (int64_t row = 0; row < target.rows; ++row) {
-      const int64_t next = t_.h.start(h + row + 1);
-      const Box box{nz, t_.d.out_stride, next - y, t_.h.out_stride};
-      Stage* const made = out + row * target.row_size();
-      const T* const at = from + y * t_.h.out_stride;
-      y = next;
-      if (by_rows_)
-        sum_row(at, box, target.side, sums_.from(row * span), made);
-      else if (box.ny == 0)
-        fill_zero(target.row_size(), made);
-      else
-        total_row(at, box, target.side, made);
+    const int64_t side = target.side, end = h + target.rows, size = target.row_size();
+    int64_t summed = 0;  // rows whose sums over D and H are ready
+    const auto total_rows = [&](int64_t row) SOFTNPU_INLINED {
+      if (summed > 0) columns_.total(sums_, summed, out + (row - summed) * size);
+      summed = 0;
+    };
+    int64_t row = 0;
+    for (Rows rows = rows_from(h, end); rows.count > 0; rows = rows_from(h, end)) {
+      const Box box{nz, t_.d.out_stride, rows.length, t_.h.out_stride};
+      const T* const at = from + rows.y * t_.h.out_stride;
+      Stage* const made = out + row * size;
+      if (rows.length == 0) {
+        total_rows(row);
+        fill_zero(rows.count * size, made);
+      } else if (by_rows_ &&
+                 sum_rows(at, box, side, rows.count, sums_.from(summed * span_ * side))) {
+        summed += rows.count;
+      } else {
+        for (int64_t i = 0; i < rows.count; ++i)
+          total_row(at + i * box.ny * box.sy, box, side, made + i * size);
+      }
+      h += rows.count;
+      row += rows.count;
     }
-    if (by_rows_ && span <= kUpsampleTile) columns_.total(sums_, target.rows, out);
+    total_rows(row);
     write(out, target);
   }
 
-  // Over D and H: `made` is written to only if a range along W is longer than what is summed.
-  void sum_row(const T* from, const Box& box, int64_t side, const SumRow<kIsCompensated<T>>& sums,
-               Stage* made) {
-    const int64_t n = span_ * side;
-    if (box.ny == 0) {
-      const int64_t count = least(n, kUpsampleTile);
-      for (int64_t i = 0; i < count; ++i) sums.put(i, RunningSum<double, kIsCompensated<T>>{0.0});
-      if (n > kUpsampleTile) fill_zero(side, made);
-    } else if (t_.mode == Task::Mode::staged) {
-      sum_boxes(staged_, stage_box(from, box, side), n, sums);
-    } else if (n > kUpsampleTile) {
-      total_long_range(from, box, side, made);
-    } else {
-      sum_boxes(from, box, n, sums);
+  // The next rows whose ranges along H are alike: where the first begins, and how long each is.
+  struct Rows {
+    int64_t count, y, length;
+  };
+  Rows rows_from(int64_t h, int64_t end) const {
+    if (h == end) return {};
+    const int64_t first = t_.h.start(h);
+    Rows rows{1, first, t_.h.start(h + 1) - first};
+    for (int64_t y = first + rows.length; h + rows.count < end; ++rows.count) {
+      const int64_t next = t_.h.start(h + rows.count + 1);
+      if (next - y != rows.length) break;
+      y = next;
     }
+    return rows;
+  }
+
+  // Over D and H, `count` rows. False if a range along W is longer than a row of sums.
+  bool sum_rows(const T* from, const Box& box, int64_t side, int64_t count,
+                const SumRow<kIsCompensated<T>>& sums) {
+    const int64_t n = span_ * side;
+    if (n > kUpsampleTile) return false;
+    if (t_.mode == Task::Mode::row) {
+      sum_columns(from, box, n, count, sums);
+      return true;
+    }
+    for (int64_t row = 0; row < count; ++row)
+      sum_columns(staged_, stage_box(from + row * box.ny * box.sy, box, side), n, 1,
+                  sums.from(row * n));
+    return true;
   }
 
   // One range along W that is longer than a row of sums.
@@ -155,7 +178,7 @@ class GradientMaker {
     RunningSum<double, kIsCompensated<T>> totals[kMostSums];
     for (int64_t x = 0; x < span_; x += step) {
       const int64_t count = least(step, span_ - x);
-      sum_boxes(from + x * side, box, count * side, sums_);
+      sum_columns(from + x * side, box, count * side, 1, sums_);
       for (int64_t s = 0; s < side; ++s) {
         int64_t i = 0;
         if (x == 0) totals[s] = sums_.at(s), i = 1;
@@ -167,13 +190,14 @@ class GradientMaker {
 
   // Over D, H and W: vectors along the side axis, or its elements one by one.
   void total_row(const T* from, Box box, int64_t side, Stage* made) {
+    if (by_rows_) return total_long_range(from, box, side, made);
     box.sx = t_.w.out_stride;
     if (t_.mode == Task::Mode::plain) {
       const int64_t step = t_.side.out_stride;
       return for_columns(side, made, [&](int64_t at, int64_t nx, Stage* out) {
         box.nx = nx;
         for (int64_t s = 0; s < side; ++s)
-          sum_boxes(from + at * box.sx + s * step, box, 1, out + s);
+          sum_boxes<0, 0, 0>(from + at * box.sx + s * step, box, 1, out + s);
       });
     }
     if (t_.mode == Task::Mode::staged) {
@@ -183,7 +207,7 @@ class GradientMaker {
     with_few(box, [&]<int kZ, int kY>() SOFTNPU_INLINED {
       for_columns(side, made, [&](int64_t at, int64_t nx, Stage* out) SOFTNPU_INLINED {
         box.nx = nx;
-        sum_boxes_of<kZ, kY>(from + at * box.sx, box, side, out);
+        sum_boxes<kZ, kY, 0>(from + at * box.sx, box, side, out);
       });
     });
   }

@@ -9,7 +9,7 @@
 #include "loops/level.h"
 #include "loops/storage.h"
 
-#if defined(__F16C__)
+#if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -30,6 +30,45 @@ using WideFloat = float __attribute__((vector_size(4 * kWideLanes)));
 template <class V>
 constexpr int kLanesOf = sizeof(V) / sizeof(double);
 
+// gcc 12 makes several instructions of __builtin_convertvector() where there is one.
+#if defined(__AVX512F__)
+SOFTNPU_INLINE Wide to_wide(WideFloat v) { return (Wide)_mm512_maskz_cvtps_pd(0xFF, (__m256)v); }
+SOFTNPU_INLINE WideFloat to_float(Wide v) {
+  return (WideFloat)_mm512_maskz_cvtpd_ps(0xFF, (__m512d)v);
+}
+SOFTNPU_INLINE WideFloat load_floats(const f16* in) {
+  return (WideFloat)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)in));
+}
+SOFTNPU_INLINE WideFloat load_floats(const bf16* in) {
+  const __m256i words = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i*)in));
+  return (WideFloat)_mm256_slli_epi32(words, 16);
+}
+#elif defined(__AVX2__)
+SOFTNPU_INLINE Wide to_wide(WideFloat v) { return (Wide)_mm256_cvtps_pd((__m128)v); }
+SOFTNPU_INLINE WideFloat to_float(Wide v) { return (WideFloat)_mm256_cvtpd_ps((__m256d)v); }
+SOFTNPU_INLINE WideFloat load_floats(const f16* in) {
+  return (WideFloat)_mm_cvtph_ps(_mm_loadl_epi64((const __m128i*)in));
+}
+SOFTNPU_INLINE WideFloat load_floats(const bf16* in) {
+  const __m128i words = _mm_cvtepu16_epi32(_mm_loadl_epi64((const __m128i*)in));
+  return (WideFloat)_mm_slli_epi32(words, 16);
+}
+#else
+SOFTNPU_INLINE Wide to_wide(WideFloat v) { return __builtin_convertvector(v, Wide); }
+SOFTNPU_INLINE WideFloat to_float(Wide v) { return __builtin_convertvector(v, WideFloat); }
+template <class T>
+SOFTNPU_INLINE WideFloat load_floats(const T* in) {
+  WideFloat v;
+  for (int i = 0; i < kWideLanes; ++i) v[i] = widen(in[i]);
+  return v;
+}
+#endif
+SOFTNPU_INLINE WideFloat load_floats(const float* in) {
+  WideFloat v;
+  std::memcpy(&v, in, sizeof v);
+  return v;
+}
+
 template <class V, class T>
 SOFTNPU_INLINE V load_wide(const T* in) {
   if constexpr (kLanesOf<V> == 1) {
@@ -39,27 +78,7 @@ SOFTNPU_INLINE V load_wide(const T* in) {
     std::memcpy(&v, in, sizeof v);
     return v;
   } else {
-    WideFloat v;
-    if constexpr (std::is_same_v<T, float>) {
-      std::memcpy(&v, in, sizeof v);
-#if defined(__AVX512F__)
-    } else if constexpr (std::is_same_v<T, f16>) {
-      v = (WideFloat)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i*)in));
-    } else {
-      const __m256i words = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i*)in));
-      v = (WideFloat)_mm256_slli_epi32(words, 16);
-#elif defined(__F16C__)
-    } else if constexpr (std::is_same_v<T, f16>) {
-      v = (WideFloat)_mm_cvtph_ps(_mm_loadl_epi64((const __m128i*)in));
-    } else {
-      const __m128i words = _mm_cvtepu16_epi32(_mm_loadl_epi64((const __m128i*)in));
-      v = (WideFloat)_mm_slli_epi32(words, 16);
-#else
-    } else {
-      for (int i = 0; i < kWideLanes; ++i) v[i] = widen(in[i]);
-#endif
-    }
-    return __builtin_convertvector(v, Wide);
+    return to_wide(load_floats(in));
   }
 }
 
@@ -69,7 +88,7 @@ SOFTNPU_INLINE void store_wide(V v, double* out) {
 }
 SOFTNPU_INLINE void store_wide(double v, float* out) { *out = static_cast<float>(v); }
 SOFTNPU_INLINE void store_wide(Wide v, float* out) {
-  const WideFloat narrowed = __builtin_convertvector(v, WideFloat);
+  const WideFloat narrowed = to_float(v);
   std::memcpy(out, &narrowed, sizeof narrowed);
 }
 SOFTNPU_INLINE Wide one_nan(Wide v) { return v == v ? v : Wide{} + __builtin_nan(""); }
