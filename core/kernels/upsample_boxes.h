@@ -2,13 +2,14 @@
 // Sums over boxes of gradOut, for elements that are adjacent in memory, a vector of them at a time.
 #pragma once
 
+#include "kernels/upsample_nearest3d_backward.h"
 #include "loops/running_sum.h"
 
 SOFTNPU_LEVEL_BEGIN
 
 // How many elements a box has along each axis, and how far apart they are.
 struct Box {
-  int64_t nz, sz, ny, sy, nx = 1, sx = 0;
+  int64_t nz, sz, ny, sy, ahead = 0, nx = 1, sx = 0;
 };
 
 // Finished sums go to a row of float (of double for DOUBLE), unfinished ones to a SumRow.
@@ -23,6 +24,19 @@ template <class V, class T>
 SOFTNPU_INLINE void put(const SumRow<kIsCompensated<T>>& out, int64_t i,
                         const RunningSum<V, kIsCompensated<T>>& sum) {
   out.put(i, sum);
+}
+
+// The same, added to the sums that are there.
+template <bool kCompensated>
+struct AddedTo {
+  SumRow<kCompensated> sums;
+};
+template <class V, class T>
+SOFTNPU_INLINE void put(const AddedTo<kIsCompensated<T>>& out, int64_t i,
+                        const RunningSum<V, kIsCompensated<T>>& sum) {
+  auto all = out.sums.template at<V>(i);
+  all.add(sum);
+  out.sums.put(i, all);
 }
 
 // sum(0) + sum(1) + …, n of them: kN, or box's own number where that is 0.
@@ -42,7 +56,9 @@ SOFTNPU_INLINE void sum_vectors(const T* from, Box box, int64_t i, Out out) {
       return sum_along<kY>(box.ny, [&](int64_t y) SOFTNPU_INLINED {
         const T* const column = from + x * box.sx + y * box.sy + i;
         return sum_along<kZ>(box.nz, [&](int64_t z) SOFTNPU_INLINED {
-          return RunningSum<V, kIsCompensated<T>>{load_wide<V>(column + z * box.sz)};
+          const T* const at = column + z * box.sz;
+          __builtin_prefetch(at + box.ahead);
+          return RunningSum<V, kIsCompensated<T>>{load_wide<V>(at)};
         });
       });
     });
@@ -53,16 +69,17 @@ SOFTNPU_INLINE void sum_vectors(const T* from, Box box, int64_t i, Out out) {
 // The sums of n boxes that begin at adjacent elements.
 template <int kZ, int kY, int kX, class T, class Out>
 SOFTNPU_INLINE void sum_boxes(const T* from, Box box, int64_t n, Out out) {
-  if (n < kWideLanes) {
-    for (int64_t i = 0; i < n; ++i) sum_vectors<kZ, kY, kX, double, 1>(from, box, i, out);
-    return;
-  }
+  // The last vector may meet elements again: it finds the same sums, unless they are added to.
+  constexpr bool kAgain = !std::is_same_v<Out, AddedTo<kIsCompensated<T>>>;
   int64_t i = 0;
   for (; i + 2 * kWideLanes <= n; i += 2 * kWideLanes)
     sum_vectors<kZ, kY, kX, Wide, 2>(from, box, i, out);
-  // The last vector may meet elements again: it finds the same sums.
-  for (; i < n; i += kWideLanes)
-    sum_vectors<kZ, kY, kX, Wide, 1>(from, box, least(i, n - kWideLanes), out);
+  if (kAgain && n >= kWideLanes) {
+    for (; i < n; i += kWideLanes)
+      sum_vectors<kZ, kY, kX, Wide, 1>(from, box, least(i, n - kWideLanes), out);
+    return;
+  }
+  for (; i < n; ++i) sum_vectors<kZ, kY, kX, double, 1>(from, box, i, out);
 }
 
 // Calls body with the numbers of planes and rows in a box as constants, 0 where they are not few.
@@ -78,13 +95,31 @@ SOFTNPU_INLINE void with_few(const Box& box, const Body& body) {
   body.template operator()<0, 0>();
 }
 
-// The same of boxes of one element along W, of n each in `rows` rows. The boxes of a row follow
+// One large box of each of n columns: a row of its planes after the other, since memory is read far
+// slower from many places at once.
+template <class T>
+void sum_large_columns(const T* from, Box box, int64_t n, const SumRow<kIsCompensated<T>>& sums) {
+  const int64_t rows = box.ny;
+  box.ny = 1;
+  box.ahead = box.sy;
+  sum_boxes<0, 1, 1>(from, box, n, sums);
+  for (int64_t y = 1; y < rows; ++y)
+    sum_boxes<0, 1, 1>(from + y * box.sy, box, n, AddedTo<kIsCompensated<T>>{sums});
+}
+
+// The sums of boxes of one element along W, of n each in `rows` rows. The boxes of a row follow
 // those of the row before along H; their sums follow each other.
-template <class T, class Out>
-void sum_columns(const T* from, const Box& box, int64_t n, int64_t rows, const Out& out) {
+template <class T>
+void sum_columns(const T* from, const Box& box, int64_t n, int64_t rows,
+                 const SumRow<kIsCompensated<T>>& sums) {
+  if (box.ny * box.nz >= kUpsampleLargeBox) {
+    for (int64_t row = 0; row < rows; ++row)
+      sum_large_columns(from + row * box.ny * box.sy, box, n, sums.from(row * n));
+    return;
+  }
   with_few(box, [&]<int kZ, int kY>() SOFTNPU_INLINED {
     for (int64_t row = 0; row < rows; ++row)
-      sum_boxes<kZ, kY, 1>(from + row * box.ny * box.sy, box, n, out.from(row * n));
+      sum_boxes<kZ, kY, 1>(from + row * box.ny * box.sy, box, n, sums.from(row * n));
   });
 }
 

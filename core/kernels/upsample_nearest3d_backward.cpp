@@ -121,7 +121,7 @@ class GradientMaker {
     };
     int64_t row = 0;
     for (Rows rows = rows_from(h, end); rows.count > 0; rows = rows_from(h, end)) {
-      const Box box{nz, t_.d.out_stride, rows.length, t_.h.out_stride};
+      const Box box{nz, t_.d.out_stride, rows.length, t_.h.out_stride, ahead_of(nz, rows.length)};
       const T* const at = from + rows.y * t_.h.out_stride;
       Stage* const made = out + row * size;
       if (rows.length == 0) {
@@ -139,6 +139,13 @@ class GradientMaker {
     }
     total_rows(row);
     write(out, target);
+  }
+
+  // How far ahead to prefetch: to the next box along H, or along D where that one is too near.
+  int64_t ahead_of(int64_t nz, int64_t ny) const {
+    constexpr int64_t kNear = 1024 / sizeof(T);
+    const int64_t next_row = ny * t_.h.out_stride;
+    return next_row >= kNear ? next_row : nz * t_.d.out_stride;
   }
 
   // The next rows whose ranges along H are alike: where the first begins, and how long each is.
@@ -238,7 +245,7 @@ class GradientMaker {
           for (int64_t x = 0; x < span_; ++x) to[x * side + s] = row[x * sx + s * ss];
       }
     const int64_t sy = span_ * side;
-    return {box.nz, box.ny * sy, box.ny, sy, box.nx, side};
+    return {box.nz, box.ny * sy, box.ny, sy, 0, box.nx, side};
   }
 
   bool is_dense(const Target& target) const {

@@ -63,6 +63,8 @@ constexpr int64_t kUpsampleStaged = 32768;  // bytes
 constexpr uint64_t kUpsampleScratchBytes =
     (2 * (kUpsampleTile + 8) + kUpsampleTile) * sizeof(double) + kUpsampleList * sizeof(int32_t) +
     kUpsampleStaged;
+// Boxes of so many rows, over D and H, are read row by row.
+constexpr int64_t kUpsampleLargeBox = 12;
 // Longer ranges along W have no lists.
 constexpr int64_t kUpsampleListed = 8;
 

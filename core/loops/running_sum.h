@@ -48,9 +48,10 @@ struct SumRow {
     store_wide(sum.value, value + i);
     if constexpr (kCompensated) store_wide(sum.lost, lost + i);
   }
-  SOFTNPU_INLINE RunningSum<double, kCompensated> at(int64_t i) const {
-    RunningSum<double, kCompensated> sum{value[i]};
-    if constexpr (kCompensated) sum.lost = lost[i];
+  template <class V = double>
+  SOFTNPU_INLINE RunningSum<V, kCompensated> at(int64_t i) const {
+    RunningSum<V, kCompensated> sum{load_wide<V>(value + i)};
+    if constexpr (kCompensated) sum.lost = load_wide<V>(lost + i);
     return sum;
   }
   SumRow from(int64_t i) const { return {value + i, lost + i}; }

@@ -83,7 +83,9 @@ bool try_staging(Task& t) {
 void choose_mode(Task& t) {
   const bool adjacent = t.side.size == 1 || t.side.out_stride == 1;
   const bool dense_row = adjacent && t.w.out_stride == t.side.size;
-  if (adjacent && t.side.size >= kLeastSide) {
+  const bool large_boxes = t.d.scale * t.h.scale >= kernels::kUpsampleLargeBox &&
+                           t.side.size * t.w.longest() <= kernels::kUpsampleTile / 2;
+  if (adjacent && t.side.size >= kLeastSide && !(dense_row && large_boxes)) {
     t.mode = Task::Mode::side;
     const int64_t blocks = (t.side.size + kMostSide - 1) / kMostSide;
     t.side_block = (t.side.size + blocks - 1) / blocks;
