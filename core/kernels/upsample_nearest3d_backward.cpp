@@ -30,12 +30,15 @@ class GradientMaker {
                 std::byte* scratch)
       : t_(task),
         grad_out_(reinterpret_cast<const T*>(grad_out)),
-        grad_input_(reinterpret_cast<T*>(grad_input)) {
+        grad_input_(reinterpret_cast<T*>(grad_input)),
+        ahead_(ahead_of(task)) {
     auto* const rows = reinterpret_cast<double*>(scratch);
     sums_ = {rows, rows + kUpsampleTile + 8};
     stage_ = reinterpret_cast<Stage*>(rows + 2 * (kUpsampleTile + 8));
-    list_ = reinterpret_cast<int32_t*>(rows + 3 * kUpsampleTile + 16);
-    staged_ = reinterpret_cast<T*>(list_ + kUpsampleList);
+    staged_ = reinterpret_cast<T*>(rows + 3 * kUpsampleTile + 16);
+    list_ = reinterpret_cast<int32_t*>(scratch + kUpsampleScratchBytes) - kUpsampleList;
+    columns_from_ = list_ - (kUpsampleTile + 16);
+    rows_from_ = columns_from_ - (kUpsampleTile + 16);
   }
 
   void make(int64_t begin, int64_t end) {
@@ -81,7 +84,14 @@ class GradientMaker {
     width_ = least(t_.tile, t_.w.in - first_);
     begin_ = t_.w.start(first_);
     span_ = t_.w.start(first_ + width_) - begin_;
+    list_starts(t_.w, first_, width_, columns_from_);
+    for (int64_t w = 0; w <= width_; ++w) columns_from_[w] -= static_cast<int32_t>(begin_);
     entered_ = 0;
+  }
+
+  // start(first) … start(first + count), which is at most a tile.
+  static void list_starts(const UpsampleAxis& axis, int64_t first, int64_t count, int32_t* starts) {
+    for (int64_t i = 0; i <= count; ++i) starts[i] = static_cast<int32_t>(axis.start(first + i));
   }
 
   // For blocks with so many elements of the side axis: how many rows are made at once, and how they
@@ -113,55 +123,44 @@ class GradientMaker {
 
   void make_rows(const T* from, int64_t nz, int64_t h, const Target& target) {
     Stage* const out = stage_for(target);
-    const int64_t side = target.side, end = h + target.rows, size = target.row_size();
+    const int64_t side = target.side, size = target.row_size();
+    if (h != listed_from_ || target.rows > listed_) {
+      list_starts(t_.h, listed_from_ = h, listed_ = target.rows, rows_from_);
+    }
     int64_t summed = 0;  // rows whose sums over D and H are ready
     const auto total_rows = [&](int64_t row) SOFTNPU_INLINED {
       if (summed > 0) columns_.total(sums_, summed, out + (row - summed) * size);
       summed = 0;
     };
-    int64_t row = 0;
-    for (Rows rows = rows_from(h, end); rows.count > 0; rows = rows_from(h, end)) {
-      const Box box{nz, t_.d.out_stride, rows.length, t_.h.out_stride, ahead_of(nz, rows.length)};
-      const T* const at = from + rows.y * t_.h.out_stride;
+    for (int64_t row = 0, count; row < target.rows; row += count) {
+      const int64_t y = rows_from_[row], ny = rows_from_[row + 1] - y;
+      for (count = 1; row + count < target.rows; ++count)
+        if (rows_from_[row + count + 1] - rows_from_[row + count] != ny) break;
+      const Box box{nz, t_.d.out_stride, ny, t_.h.out_stride, ahead_};
+      const T* const at = from + y * t_.h.out_stride;
       Stage* const made = out + row * size;
-      if (rows.length == 0) {
+      if (ny == 0) {
         total_rows(row);
-        fill_zero(rows.count * size, made);
-      } else if (by_rows_ &&
-                 sum_rows(at, box, side, rows.count, sums_.from(summed * span_ * side))) {
-        summed += rows.count;
+        fill_zero(count * size, made);
+      } else if (by_rows_ && sum_rows(at, box, side, count, sums_.from(summed * span_ * side))) {
+        summed += count;
       } else {
-        for (int64_t i = 0; i < rows.count; ++i)
-          total_row(at + i * box.ny * box.sy, box, side, made + i * size);
+        for (int64_t i = 0; i < count; ++i)
+          total_row(at + i * ny * box.sy, box, side, made + i * size);
       }
-      h += rows.count;
-      row += rows.count;
     }
-    total_rows(row);
+    total_rows(target.rows);
     write(out, target);
   }
 
   // How far ahead to prefetch: to the next box along H, or along D where that one is too near.
-  int64_t ahead_of(int64_t nz, int64_t ny) const {
+  static int64_t ahead_of(const Task& t) {
     constexpr int64_t kNear = 1024 / sizeof(T);
-    const int64_t next_row = ny * t_.h.out_stride;
-    return next_row >= kNear ? next_row : nz * t_.d.out_stride;
-  }
-
-  // The next rows whose ranges along H are alike: where the first begins, and how long each is.
-  struct Rows {
-    int64_t count, y, length;
-  };
-  Rows rows_from(int64_t h, int64_t end) const {
-    if (h == end) return {};
-    const int64_t first = t_.h.start(h);
-    Rows rows{1, first, t_.h.start(h + 1) - first};
-    for (int64_t y = first + rows.length; h + rows.count < end; ++rows.count) {
-      const int64_t next = t_.h.start(h + rows.count + 1);
-      if (next - y != rows.length) break;
-      y = next;
-    }
-    return rows;
+    const auto next = [](const UpsampleAxis& axis) SOFTNPU_INLINED {
+      const auto whole = static_cast<int64_t>(axis.scale);
+      return (whole + (static_cast<float>(whole) < axis.scale)) * axis.out_stride;
+    };
+    return next(t.h) >= kNear ? next(t.h) : next(t.d);
   }
 
   // Over D and H, `count` rows. False if a range along W is longer than a row of sums.
@@ -223,14 +222,12 @@ class GradientMaker {
   // total goes.
   template <class Make>
   SOFTNPU_INLINE void for_columns(int64_t side, Stage* made, const Make& make) {
-    int64_t at = 0;
     for (int64_t w = 0; w < width_; ++w, made += side) {
-      const int64_t next = t_.w.start(first_ + w + 1) - begin_;
-      if (next == at)
+      const int64_t at = columns_from_[w], nx = columns_from_[w + 1] - at;
+      if (nx == 0)
         fill_zero(side, made);
       else
-        make(at, next - at, made);
-      at = next;
+        make(at, nx, made);
     }
   }
 
@@ -291,15 +288,18 @@ class GradientMaker {
   const Task& t_;
   const T* grad_out_;
   T* grad_input_;
+  const int64_t ahead_;
   SumRow<kIsCompensated<T>> sums_;
   Stage* stage_;
-  int32_t* list_;
+  int32_t *list_, *columns_from_, *rows_from_;
   T* staged_;
   Columns<T> columns_;
   // The tile along W: where it begins and how long it is, in gradInput and in gradOut.
   int64_t tile_ = -1, first_ = 0, width_ = 0, begin_ = 0, span_ = 0;
   // What depends on the number of elements of the side axis, entered_.
   int64_t entered_ = 0, rows_at_once_ = 1;
+  // The rows whose starts are listed.
+  int64_t listed_from_ = 0, listed_ = 0;
   bool by_rows_ = false;
 };
 

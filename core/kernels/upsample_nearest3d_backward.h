@@ -61,8 +61,8 @@ constexpr int64_t kUpsampleTile = 1024;     // elements
 constexpr int64_t kUpsampleList = 8192;     // places of elements
 constexpr int64_t kUpsampleStaged = 32768;  // bytes
 constexpr uint64_t kUpsampleScratchBytes =
-    (2 * (kUpsampleTile + 8) + kUpsampleTile) * sizeof(double) + kUpsampleList * sizeof(int32_t) +
-    kUpsampleStaged;
+    (2 * (kUpsampleTile + 8) + kUpsampleTile) * sizeof(double) + kUpsampleStaged +
+    (kUpsampleList + 2 * (kUpsampleTile + 16)) * sizeof(int32_t);
 // Boxes of so many rows, over D and H, are read row by row.
 constexpr int64_t kUpsampleLargeBox = 12;
 // Longer ranges along W have no lists.
