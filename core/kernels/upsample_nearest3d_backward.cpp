@@ -15,6 +15,7 @@
 #include "kernels/upsample_boxes.h"
 #include "kernels/upsample_columns.h"
 #include "loops/convert.h"
+#include "loops/stream_out.h"
 
 SOFTNPU_LEVEL_BEGIN
 namespace {
@@ -66,6 +67,7 @@ class GradientMaker {
       n = 0;
       ++tile;
     }
+    if (t_.stream) finish_streaming();
   }
 
  private:
@@ -253,14 +255,14 @@ class GradientMaker {
   // Where to make the elements of a target: there, if they need not be converted or spread.
   Stage* stage_for(const Target& target) const {
     if constexpr (std::is_same_v<T, Stage>)
-      if (is_dense(target)) return target.to;
+      if (is_dense(target) && !t_.stream) return target.to;
     return stage_;
   }
   void write(const Stage* made, const Target& target) const {
     if constexpr (std::is_same_v<T, Stage>)
       if (made == target.to) return;
     const int64_t side = target.side;
-    if (is_dense(target)) return store(made, 1, target.rows * target.row_size(), target.to);
+    if (is_dense(target)) return write_dense(made, target.rows * target.row_size(), target.to);
     for (int64_t row = 0; row < target.rows; ++row, made += target.row_size()) {
       T* const to = target.to + row * t_.h.in_stride;
       if (side == 1) {
@@ -271,8 +273,16 @@ class GradientMaker {
         store(made + w * side, t_.side.in_stride, side, to + w * t_.w.in_stride);
     }
   }
+  void write_dense(const Stage* made, int64_t n, T* to) const {
+    if (!t_.stream) return store(made, 1, n, to);
+    if constexpr (!std::is_same_v<T, Stage>) store(made, 1, n, staged_);
+    const void* const from = std::is_same_v<T, Stage> ? static_cast<const void*>(made) : staged_;
+    stream_out(reinterpret_cast<std::byte*>(to), static_cast<const std::byte*>(from),
+               n * static_cast<int64_t>(sizeof(T)));
+  }
   void write_zero(const Target& target) const {
-    if (is_dense(target)) return fill_zero(target.rows * target.row_size(), target.to);
+    if (is_dense(target) && !t_.stream)
+      return fill_zero(target.rows * target.row_size(), target.to);
     fill_zero(target.row_size(), stage_);
     for (int64_t row = 0; row < target.rows; ++row)
       write(stage_, {target.to + row * t_.h.in_stride, 1, target.width, target.side});

@@ -51,6 +51,8 @@ struct UpsampleNearest3dBackwardTask {
   // Rows of gradInput are cut into tiles along W.
   int64_t tile = 1, tiles = 1;
 
+  bool stream = false;  // gradInput is written past the caches
+
   // The unit of work: a tile of one row of gradInput, of one block of the side axis.
   int64_t units() const { return tiles * batch.size * channels.size * side_blocks * d.in * h.in; }
 };

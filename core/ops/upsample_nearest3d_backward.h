@@ -19,6 +19,7 @@ class UpsampleNearest3dBackwardPlan {
   uint64_t workspace_size() const {
     return static_cast<uint64_t>(workers_) * kernels::kUpsampleScratchBytes;
   }
+  void expect_fresh_output() { task_.stream = false; }
   SOFTNPU_EXPORT Status run(std::byte* const* origins, std::byte* workspace) const;
 
  private:

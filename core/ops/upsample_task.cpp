@@ -15,6 +15,8 @@ using kernels::UpsampleOuter;
 constexpr int64_t kLeastSide = 8;
 // A block of the side axis: the sums of one stay in the L1 cache, and large planes have several.
 constexpr int64_t kMostSide = 512;
+// From this size on, no cache keeps gradInput until it is read.
+constexpr int64_t kStreamBytes = int64_t{16} << 20;
 // So many channels are staged beside each other: two registers, or a line of FLOAT.
 constexpr int64_t kStagedSide = 16;
 
@@ -130,6 +132,7 @@ Task upsample_task(const Args& a) {
   arrange_outer_axes(t);
   join_identity_axes(t);
   choose_mode(t);
+  t.stream = in.numel() * item_size(in.dtype) >= kStreamBytes;
   return t;
 }
 
