@@ -34,7 +34,7 @@ struct RunningSum<V, true> {
   SOFTNPU_INLINE V total() const {
     // Nothing lost: the sum as it is, which keeps -0. Infinities make the errors NaN; the plain sum
     // is right then, too.
-    return one_nan((lost == 0) | (lost - lost != 0) ? value : value + lost);
+    return one_nan(((lost == 0) | (lost - lost != 0)) ? value : value + lost);
   }
 };
 
