@@ -19,11 +19,8 @@ struct MaxUnpool3dBackwardTask {
   int64_t limit = 0;               // D·H·W of gradOutput
   bool grad_flat = true;           // D, H, W of gradOutput have one stride
   bool prefetches = false;         // elements of gradOutput
-  bool into_first = false;         // what is prefetched goes to the first cache, not the second
-  bool whole_slices = false;       // all lines of them, where indices jump about
-  bool stream = false;             // write past the caches
+  bool stream = false;             // non-temporal stores
   loops::Order order = loops::Order::forward;
-  bool vectors = false;  // read several elements with one instruction
 
   int64_t positions() const { return batch * channels * d * h * w; }
 };

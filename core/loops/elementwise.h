@@ -12,29 +12,12 @@
 #include "base/export.h"
 #include "base/status.h"
 #include "loops/threads.h"
+#include "loops/tuning.h"
 #include "tensor/tensor.h"
 
 namespace softnpu::loops {
 
 constexpr int kMaxOperands = 4;          // inputs first, then the one output
-constexpr int64_t kTileElements = 1024;  // a float tile of each operand stays in the L1 cache
-// Blocks of transposed inputs stay in the L2 cache. The most elements of all there are together.
-constexpr int64_t kMostBlockElements = 32768;
-constexpr int64_t kRowElements = 2048;  // no row of a tile is longer
-constexpr int64_t kPageBytes = 4096;
-// Operands of this size together are taken to be in memory: others use the shared cache, too, and
-// writing past it makes up for the lines that it still had. smooth_l1 of 16 MB with one thread
-// 360 -> 250 us, of 12 MB up to 1.4 times slower.
-constexpr int64_t kFarBytes = int64_t{16} << 20;
-// More threads read faster but do not write faster: so much of their output does not count. On a
-// quiet Zen 4, whose cores share a way to memory that takes 27 GB/s, smooth_l1 of 16 MB takes 1.4
-// times, selu of 18 MB 1.8 times as long otherwise.
-constexpr int64_t kKeptOutputBytes = int64_t{8} << 20;
-// The same where some rows are not dense.
-constexpr int64_t kFarStridedBytes = int64_t{24} << 20;
-// Less than this, the cores' own caches hold.
-constexpr int64_t kNearBytes = int64_t{2} << 20;
-
 // The most dimensions of operands that are brought together element by element.
 constexpr size_t kMostGathered = 8;
 

@@ -8,9 +8,8 @@
 
 #include "aclnnop/aclnn_max_unpool3d_backward.h"
 #include "base/checked.h"
-#include "base/machine.h"
-#include "loops/elementwise.h"
 #include "loops/threads.h"
+#include "loops/tuning.h"
 
 namespace softnpu::ops {
 
@@ -157,31 +156,6 @@ bool is_flat(const Tensor& tensor, int64_t& step) {
   return true;
 }
 
-// From so many bytes of operands on, elements are prefetched. Of 7 MB, with two threads: 1.2 to 1.7
-// times as fast, sorted indices the same; of 4 MB, those take up to 1.3 times as long. On a Zen 5
-// the shared cache is so near that 7 to 15 MB take 0.6 to 1 of the time without, 22 MB 1.05 to 3
-// times as long, but for bytes (17 MB 0.65 to 0.8).
-int64_t least_bytes_to_prefetch(int64_t item) {
-  constexpr int64_t kMiB = int64_t{1} << 20;
-  if (!machine().is_zen5) return 6 * kMiB;
-  return (item == 1 ? 24 : 16) * kMiB;
-}
-
-// Below this, every second call runs from the end to the beginning. On a Xeon, of 28 to 85 MB 0.95
-// to 0.98 of the time, DOUBLE of 5 MB 0.8 to 0.95; of 400 MB and more the same.
-constexpr int64_t kLeastBytesToStayForward = int64_t{128} << 20;
-
-// Whether indices that jump about read every line of a slice, and the second cache holds it. Each
-// index takes 8 bytes: where they all are one, twice as many are read in vain at most. On Intel's
-// machines; not measured on others.
-bool reads_whole_slices(const kernels::MaxUnpool3dBackwardTask& task) {
-  constexpr int64_t kMostBytes = int64_t{1} << 20;
-  const bool dense = task.grad_flat && task.grad_strides[4] == 1 && task.index_strides[4] == 1;
-  const bool whole = task.d == 1 && task.h == 1;  // a slice's indices are one row
-  if (!machine().is_intel || !dense || !whole || task.limit > kMostBytes / task.item) return false;
-  return task.limit * task.item <= 16 * task.w;
-}
-
 }  // namespace
 
 MaxUnpool3dBackward::Plan MaxUnpool3dBackward::plan(const Args& a) {
@@ -213,14 +187,10 @@ MaxUnpool3dBackward::Plan MaxUnpool3dBackward::plan(const Args& a) {
   task.grad_flat = is_flat(grad_output, step);
   if (task.grad_flat) task.grad_strides[4] = step;
   const Wide bytes = Wide(grad_output.numel()) * task.item + indices.numel() * (8 + task.item);
-  task.prefetches = bytes >= least_bytes_to_prefetch(task.item);
-  task.into_first = machine().is_zen5;
-  task.whole_slices = task.prefetches && reads_whole_slices(task);
+  task.prefetches = bytes >= loops::kGatherFarBytes;
   task.stream = bytes >= loops::kFarBytes;
-  if (bytes >= loops::kNearBytes && bytes < kLeastBytesToStayForward)
+  if (bytes >= loops::kNearBytes && bytes < loops::kForwardBytes)
     task.order = task.prefetches ? loops::Order::turning : loops::Order::turning_often;
-  // Elements of less than a word are read as part of one, so every row has to be whole words.
-  task.vectors = machine().has_fast_gathers && (task.limit % 4) * task.item % 4 == 0;
   return Plan(task, indices.sizes);
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that only C++ can write: many threads at once, and calls at exit."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from softnpu import _core
 from tests.support.capi_symbols import library_folder
 from tests.support.paths import ROOT
 from tests.support.process import SANITIZED
@@ -21,7 +23,11 @@ INTERNAL = ["-std=c++20", f"-I{ROOT / 'core'}", "-lsoftnpu"]
 
 
 def compile_and_run(
-    name: str, folder: Path, options: list[str] = PUBLIC, arguments: tuple[str, ...] = ()
+    name: str,
+    folder: Path,
+    options: list[str] = PUBLIC,
+    arguments: tuple[str, ...] = (),
+    environment: dict[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Compile a program of this folder without a warning, and run it."""
     compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
@@ -36,7 +42,12 @@ def compile_and_run(
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stderr
     return subprocess.run(
-        [program, *arguments], capture_output=True, text=True, timeout=300, check=False
+        [program, *arguments],
+        env={**os.environ, **(environment or {})},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
 
 
@@ -104,4 +115,12 @@ def test_deep_chains(tmp_path: Path) -> None:
 def test_small_stacks(tmp_path: Path) -> None:
     """Threads of 64 KiB can call operators, with or without memory for more, in any layout."""
     done = compile_and_run("small_stacks", tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("level", _core.info()["isa_available"])
+@pytest.mark.skipif(SANITIZED, reason="a thread sanitizer reports the race that this provokes")
+def test_indices_that_change_meanwhile(tmp_path: Path, level: str) -> None:
+    """Whoever overwrites indices while a gather reads them, no element outside is ever read."""
+    done = compile_and_run("changing_indices", tmp_path, environment={"SOFTNPU_ISA": level})
     assert done.returncode == 0, done.stderr
