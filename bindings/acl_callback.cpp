@@ -73,7 +73,7 @@ int launch_callback(nb::callable function, nb::object user_data, Number<int> blo
 int launch_host_func(Handle stream, nb::callable function, nb::object args) {
   constexpr const char* name = "aclrtLaunchHostFunc";
   return enlist(name, std::move(function), std::move(args), [&](std::shared_ptr<void> waiting) {
-    return runtime::launch(pointer(stream), name, [waiting] {
+    return runtime::launch_host_function(pointer(stream), name, [waiting] {
       run(waiting.get());
       return Status();
     });

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shell of every C entry point: no exception leaves it, every failure leaves its message, and
-// the caller's setting for floating-point arithmetic does not matter.
+// the caller's setting for floating-point arithmetic does not matter. pthread_cancel() takes effect
+// after the call; pthread_exit() in a callback ends the thread.
 #pragma once
+
+#include <cxxabi.h>
+#include <pthread.h>
 
 #include <cstring>
 #include <exception>
@@ -29,16 +33,31 @@ struct GuardCodes {
   return code;
 }
 
+// A cancellation in the middle of a call would leave its work half done.
+class NoCancellation {
+ public:
+  NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NoCancellation() { pthread_setcancelstate(before_, nullptr); }
+  NoCancellation(const NoCancellation&) = delete;
+  NoCancellation& operator=(const NoCancellation&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
 // Runs `body`, which returns a Status, and returns its code.
 template <class Body>
-int32_t guard(std::string_view function, GuardCodes codes, Body&& body) noexcept {
+int32_t guard(std::string_view function, GuardCodes codes, Body&& body) {
   const DefaultFloats floats;
+  const NoCancellation until_the_end;
   try {
     const Status status = body();
     if (status.ok()) [[likely]]
       return kSuccess;
     remember_message(status.in(function));
     return status.code();
+  } catch (const abi::__forced_unwind&) {  // pthread_exit()
+    throw;
   } catch (const std::bad_alloc&) {
     return internal_failure(codes.out_of_memory, function, "out of host memory");
   } catch (const std::exception& error) {

@@ -164,7 +164,7 @@ Status launch_checked(const OperatorTraits& traits, void* workspace, uint64_t wo
 }  // namespace
 
 int32_t launch_executor(std::string_view function, const OperatorTraits& traits, void* workspace,
-                        uint64_t workspace_size, void* executor, void* stream) noexcept {
+                        uint64_t workspace_size, void* executor, void* stream) {
   return guard(function, {kInnerNullptr, kRuntimeError},
                [&] { return launch_checked(traits, workspace, workspace_size, executor, stream); });
 }

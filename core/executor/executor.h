@@ -85,6 +85,6 @@ SOFTNPU_EXPORT ExecutorTable& executors();
 // Phase two, the same for every operator.
 SOFTNPU_EXPORT int32_t launch_executor(std::string_view function, const OperatorTraits& traits,
                                        void* workspace, uint64_t workspace_size, void* executor,
-                                       void* stream) noexcept;
+                                       void* stream);
 
 }  // namespace softnpu

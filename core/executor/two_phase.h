@@ -32,7 +32,7 @@ class PlannedOperator final : public Launchable {
 // allocated unless all checks pass.
 template <class Op, class Handle, class Read>
 int32_t phase_one(std::string_view function, uint64_t* workspace_size, Handle** executor,
-                  Read&& read) noexcept {
+                  Read&& read) {
   return guard(function, {kInnerNullptr, kCreateExecutor}, [&]() -> Status {
     Handles handles;
     const typename Op::Args args = read(handles);

@@ -44,7 +44,7 @@ aclError aclrtResetDevice(int32_t deviceId) {
 }
 
 aclError aclrtResetDeviceForce(int32_t deviceId) {
-  return entry("aclrtResetDeviceForce", [&] { return reset_device(deviceId, Reset::all); });
+  return entry("aclrtResetDeviceForce", [&] { return reset_device(deviceId, Reset::by_force); });
 }
 
 aclError aclrtSynchronizeDevice() {

@@ -110,7 +110,7 @@ aclError aclrtProcessReport(int32_t timeout) {
 aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args) {
   return entry("aclrtLaunchHostFunc", [&]() -> Status {
     if (fn == nullptr) return fail(kRtParamInvalid, "fn is null");
-    return launch(stream, "aclrtLaunchHostFunc", [fn, args] {
+    return launch_host_function(stream, "aclrtLaunchHostFunc", [fn, args] {
       fn(args);
       return Status();
     });

@@ -31,19 +31,17 @@ std::shared_ptr<Context> make_context(int32_t device, bool is_default) {
   auto context = std::make_shared<Context>(owner, stream, is_default);
   owner->context = table().insert(context);
   if (owner->context != nullptr) return context;
-  retire(*stream);
+  Remains none;
+  retire(*stream, Held::awaited, none);
   return nullptr;
 }
 
-void retire(Context& context) {
+void retire(Context& context, Held held, Remains& remains) {
   table().erase(context.handle());
   context.owner()->alive.store(false, std::memory_order_release);
-  for (const auto& stream : streams_of(*context.owner())) {
-    if (stream->is_default()) continue;
-    if (!stream->wait_idle({}).ok()) stream->drop_pending();
-    (void)stream->take_failure();  // or the device's next life would report it
-  }
-  retire(*context.default_stream());
+  for (const auto& stream : streams_of(*context.owner()))
+    if (!stream->is_default()) finish(*stream, held, remains);
+  retire(*context.default_stream(), held, remains);
 }
 
 bool runs_on_this_thread(const Context& context) {
@@ -72,8 +70,9 @@ Status destroy_context(const void* handle) {
     return fail(kRtParamInvalid, "called from work of one of the context's streams");
   context = table().erase(handle);
   if (!context) return no_such_context(handle);  // another thread was faster
-  retire(*context);
-  return {};
+  Remains remains;
+  retire(*context, Held::awaited, remains);
+  return remains.report("aclrtDestroyContext");
 }
 
 Status current_context(std::shared_ptr<Context>& out) {

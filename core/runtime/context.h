@@ -38,9 +38,9 @@ class Context {
 // Null when there are too many contexts or streams.
 std::shared_ptr<Context> make_context(int32_t device, bool is_default);
 
-// Finishes the work of its streams and takes the context and its default stream out of use. The
-// streams that the program created keep their handles, so that it can still destroy them.
-void retire(Context& context);
+// Finishes or drops the work of its streams and takes the context and its default stream out of
+// use. The streams that the program created keep their handles, so that it can still destroy them.
+void retire(Context& context, Held held, Remains& remains);
 
 // Whether the calling thread is running work of one of its streams.
 bool runs_on_this_thread(const Context& context);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/crew.h"
 
+#include <cxxabi.h>
+
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -10,6 +12,7 @@
 #include "base/detached_thread.h"
 #include "base/fork.h"
 #include "runtime/context.h"
+#include "runtime/scheduler.h"
 
 namespace softnpu::runtime {
 namespace {
@@ -40,7 +43,15 @@ class Crew {
       --idle_;
       lock.unlock();
       make_current(queue->owner());
-      queue->run_ready(Queue::kAll);
+      try {
+        queue->run_ready(Queue::kAll, true);
+      } catch (const abi::__forced_unwind&) {  // pthread_exit() in a host function
+        lock.lock();
+        --threads_;
+        lock.unlock();
+        scheduler().resumed(std::move(queue));
+        throw;
+      }
       queue.reset();
       lock.lock();
       ++idle_;

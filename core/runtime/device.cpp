@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device.h"
 
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -58,21 +59,31 @@ Status set_device(int32_t device) {
   return {};
 }
 
-Status reset_device(int32_t device, Reset how) {
-  RETURN_IF_FAILED(check_device(device));
+namespace {
+
+Status release(int32_t device, Reset how, Remains& remains) {
   std::shared_ptr<Context> last;
   {
     std::lock_guard lock(devices().mutex);
     Device& d = devices().by_id[device];
     if (d.times_set == 0) return not_set(device);
-    const bool releases = how == Reset::all || d.times_set == 1;
+    const bool releases = how != Reset::once || d.times_set == 1;
     if (releases) RETURN_IF_FAILED(check_caller(d));
     d.times_set = releases ? 0 : d.times_set - 1;
     if (releases) last = std::exchange(d.context, nullptr);
   }
   // Outside the lock: the streams' work may call anything.
-  if (last) retire(*last);
+  if (last) retire(*last, how == Reset::by_force ? Held::dropped : Held::awaited, remains);
   return {};
+}
+
+}  // namespace
+
+Status reset_device(int32_t device, Reset how) {
+  RETURN_IF_FAILED(check_device(device));
+  Remains remains;
+  RETURN_IF_FAILED(release(device, how, remains));
+  return remains.report("aclrtResetDeviceForce");
 }
 
 Status check_reset_of_all_devices() {
@@ -82,8 +93,15 @@ Status check_reset_of_all_devices() {
 }
 
 void reset_all_devices() {
+  Remains remains;
   for (int32_t device = 0; device < device_count(); ++device)
-    (void)reset_device(device, Reset::all);
+    (void)release(device, Reset::all, remains);  // fails for those that are not set
+  const Status failure = remains.report("aclFinalize");
+  if (failure.ok()) return;
+  std::fputs(
+      text("softnpu: aclFinalize: no call has reported this failure: ", failure.message(), "\n")
+          .c_str(),
+      stderr);
 }
 
 Status wait_for_device(Deadline deadline) {
@@ -99,20 +117,9 @@ Status synchronize_device(Deadline deadline) {
   RETURN_IF_FAILED(current_context(context));
   const auto streams = streams_of_device(context->device());
   for (const auto& stream : streams) RETURN_IF_FAILED(stream->wait_idle(deadline));
-  Status first;
-  int others = 0;
-  for (const auto& stream : streams) {
-    Status failure = stream->take_failure();
-    if (failure.ok()) continue;
-    if (first.ok())
-      first = std::move(failure);
-    else
-      ++others;
-  }
-  if (others == 0) return first;
-  return Status(first.code(),
-                text(first.message(), " (and work of ", others,
-                     others == 1 ? " other stream failed)" : " other streams failed)"));
+  Remains failures;
+  for (const auto& stream : streams) failures.add(*stream, 0);
+  return failures.report("aclrtSynchronizeDevice");
 }
 
 }  // namespace softnpu::runtime

@@ -12,12 +12,12 @@ namespace softnpu::runtime {
 
 SOFTNPU_EXPORT Status check_device(int32_t device);
 SOFTNPU_EXPORT Status set_device(int32_t device);
-enum class Reset : uint8_t { once, all };
+enum class Reset : uint8_t { once, all, by_force };
 SOFTNPU_EXPORT Status reset_device(int32_t device, Reset how);
 // Whether the calling thread may release what is left of all devices. No other thread can change
 // the answer.
 Status check_reset_of_all_devices();
-// Releases it.
+// Releases it. Failures that no call has reported go to stderr.
 void reset_all_devices();
 
 // Waits for all streams of the current device.

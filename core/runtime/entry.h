@@ -13,10 +13,10 @@
 
 namespace softnpu::runtime {
 
-// Runs `body`, which returns a Status. No exception leaves it; a failure leaves its message for
-// aclGetRecentErrMsg and, from an aclrt function, its code for aclrtGetLastError.
+// Runs `body`, which returns a Status. No exception leaves it, see guard(); a failure leaves its
+// message for aclGetRecentErrMsg and, from an aclrt function, its code for aclrtGetLastError.
 template <class Body>
-aclError entry(std::string_view function, Body&& body) noexcept {
+aclError entry(std::string_view function, Body&& body) {
   const bool is_runtime = function.starts_with("aclrt");
   const int32_t internal = is_runtime ? kRtInternalError : kAclInternalError;
   const int32_t code = guard(function, {kAclBadAlloc, internal}, std::forward<Body>(body));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/queue.h"
 
+#include <cxxabi.h>
+
 #include <chrono>
 #include <exception>
 #include <memory>
@@ -23,16 +25,19 @@ thread_local constinit Frame* innermost = nullptr;
 
 Status no_runner() {
   return fail(kRtInvalidHandle,
-              "stream was running work in another thread when fork() made this process, which has "
-              "no such thread; reset the device, or create another stream");
+              "stream was running work in another thread, or waiting for its callback, when fork() "
+              "made this process, which has no such thread; reset the device, or create another "
+              "stream");
 }
 
-Status run_safely(Work& work) noexcept {
+Status run_safely(Work& work) {
   if (!work.run) return {};
   try {
     return work.run().in(work.what);
   } catch (const std::exception& error) {
     return fail(kRtInternalError, work.what, ": internal error: ", error.what());
+  } catch (const abi::__forced_unwind&) {  // pthread_exit() in a host function
+    throw;
   } catch (...) {
     return fail(kRtInternalError, work.what, ": internal error");
   }
@@ -84,10 +89,12 @@ Status Queue::submit(Work first, Work second) {
   return {};
 }
 
-Queue::Left Queue::run_ready(Ticket last) noexcept {
+Queue::Left Queue::run_ready(Ticket last, bool by_crew) {
   std::unique_lock lock(mutex_);
+  if (by_crew) claimed_ = false;
   if (running_) return Left::to_its_runner;
   if (!pass_front_gate()) return Left::nothing;
+  if (work_.front().hosted && !by_crew) return Left::hosted;
   // The gate is asked under the lock and the queue is left under the same lock, so that a gate that
   // opens in between finds it not running and takes over.
   struct Running {
@@ -107,8 +114,16 @@ Queue::Left Queue::run_ready(Ticket last) noexcept {
   do {
     run_front(lock);
     if (!pass_front_gate()) return Left::nothing;
+    if (work_.front().hosted && !by_crew) return Left::hosted;
   } while (done_ < last);
   return Left::ready;
+}
+
+bool Queue::claim_for_crew() {
+  std::lock_guard lock(mutex_);
+  if (running_ || claimed_ || work_.empty() || !work_.front().hosted) return false;
+  if (const auto& gate = work_.front().after; gate && !gate->is_open()) return false;
+  return claimed_ = true;
 }
 
 bool Queue::pass_front_gate() {
@@ -129,32 +144,55 @@ void Queue::run_front(std::unique_lock<std::mutex>& lock) {
     work_.pop_front();
     enlisted_ = nullptr;
     lock.unlock();
-    status = run_safely(work);
+    try {
+      status = run_safely(work);
+    } catch (const abi::__forced_unwind&) {
+      if (work.opens) work.opens->open();
+      work.run = nullptr;
+      lock.lock();
+      note_end(fail(kRtInternalError, work.what, ": the function ended its thread"));
+      throw;
+    }
     if (work.opens) work.opens->open();
   }
   lock.lock();
+  note_end(std::move(status));
+}
+
+void Queue::note_end(Status status) {
   if (!status.ok() && failure_.ok()) failure_ = std::move(status);
   ++done_;
   if (waiters_ > 0) progress_.notify_all();
 }
 
 bool Queue::front_is_ready() const {
-  if (running_ || work_.empty()) return false;
+  if (running_ || work_.empty() || work_.front().hosted) return false;
   const auto& gate = work_.front().after;
   return !gate || gate->is_open();
 }
 
 Status Queue::wait_idle(const Deadline& deadline) {
-  Ticket last;
-  {
-    std::lock_guard lock(mutex_);
-    last = appended_;
+  return wait(appended(), deadline, kRtStreamSyncTimeout, "the stream's work");
+}
+
+size_t Queue::finish_or_drop() {
+  size_t dropped = 0;
+  while (!wait(appended(), {}, kRtStreamSyncTimeout, "the stream's work", Callbacks::not_awaited)
+              .ok()) {
+    const size_t more = drop_pending();
+    if (more == 0) break;
+    dropped += more;
   }
-  return wait(last, deadline, kRtStreamSyncTimeout, "the stream's work");
+  return dropped;
+}
+
+Queue::Ticket Queue::appended() const {
+  std::lock_guard lock(mutex_);
+  return appended_;
 }
 
 Status Queue::wait(Ticket ticket, const Deadline& deadline, int32_t timeout_code,
-                   const char* awaited) {
+                   const char* awaited, Callbacks callbacks) {
   std::unique_lock lock(mutex_);
   bool in_time = true;
   while (done_ < ticket && in_time) {
@@ -165,7 +203,7 @@ Status Queue::wait(Ticket ticket, const Deadline& deadline, int32_t timeout_code
       continue;
     }
     lock.unlock();
-    RETURN_IF_FAILED(require_end(awaited));
+    RETURN_IF_FAILED(require_end(awaited, callbacks));
     lock.lock();
     if (done_ >= ticket || front_is_ready()) continue;
     ++waiters_;
@@ -215,7 +253,7 @@ void Queue::close() {
   closed_ = true;
 }
 
-void Queue::drop_pending() {
+size_t Queue::drop_pending() {
   std::deque<Work> dropped;
   {
     std::lock_guard lock(mutex_);
@@ -226,6 +264,7 @@ void Queue::drop_pending() {
   }
   for (Work& work : dropped)
     if (work.opens) work.opens->open();
+  return dropped.size();
 }
 
 Status Queue::require_runner() const {
@@ -250,10 +289,12 @@ void Queue::renew_in_forked_child() {
   std::construct_at(&mutex_);
   std::construct_at(&progress_);  // the end of one that threads wait for would wait for them
   waiters_ = 0;
-  lost_its_runner_ = running_ && !runs_on_this_thread();
+  const auto gate = work_.empty() ? nullptr : work_.front().after;
+  lost_its_runner_ = lost_its_runner_ || (running_ && !runs_on_this_thread()) || claimed_ ||
+                     (gate && gate->lost_its_opener());
 }
 
-Status Queue::require_end(const char* awaited) const {
+Status Queue::require_end(const char* awaited, Callbacks callbacks) const {
   // Not a recursion: streams may wait for each other in a chain of any length.
   std::shared_ptr<const Queue> kept;
   for (const Queue* queue = this; queue != nullptr; queue = kept.get()) {
@@ -265,6 +306,8 @@ Status Queue::require_end(const char* awaited) const {
           " waits for the calling thread (its own task or callback), so waiting for it would "
           "never end");
     kept = gate ? gate->source() : nullptr;
+    if (gate && !kept && callbacks == Callbacks::not_awaited)
+      return fail(kRtParamInvalid, awaited, " waits for a callback that no thread has run");
   }
   return {};
 }

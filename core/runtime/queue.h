@@ -40,6 +40,7 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
   enum class Left : uint8_t {
     nothing,        // or what a closed gate holds back
     ready,          // for somebody else to run
+    hosted,         // a host function, for a thread of the library's own
     to_its_runner,  // another thread, or this one further up its stack
   };
 
@@ -51,8 +52,11 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
   // The same for two pieces, between which there is no other; both or none.
   Status submit(Work first, Work second);
 
-  // Runs the work at the front, until the ticket is reached or there is none that is ready.
-  Left run_ready(Ticket last) noexcept;
+  // Runs the work at the front, until the ticket is reached or there is none that is ready. Host
+  // functions only `by_crew`, by a thread of the library's own; they may end that thread.
+  Left run_ready(Ticket last, bool by_crew = false);
+  // True for the one caller that must have such a thread run the host function at the front.
+  bool claim_for_crew();
 
   // For a thread that launches faster than another one runs the work: waits until that is not far
   // behind, but not for long, as what runs may wait for this thread. True when nobody runs the
@@ -61,8 +65,13 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
 
   // Waits until everything appended so far is done.
   Status wait_idle(const Deadline& deadline);
+  // The same, but work that waits for a callback which no thread has run yet is dropped. Returns
+  // how many pieces.
+  size_t finish_or_drop();
   // `awaited` is what the work up to the ticket is called in messages.
-  Status wait(Ticket ticket, const Deadline& deadline, int32_t timeout_code, const char* awaited);
+  enum class Callbacks : uint8_t { awaited, not_awaited };
+  Status wait(Ticket ticket, const Deadline& deadline, int32_t timeout_code, const char* awaited,
+              Callbacks callbacks = Callbacks::awaited);
   bool is_idle() const;
   // Makes threads that wait look again, which run what is ready. False when there is none.
   bool wake_waiters();
@@ -72,10 +81,10 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
 
   // From now on append() refuses.
   void close();
-  // Drops the work that has not started.
-  void drop_pending();
+  // Drops the work that has not started. Returns how many pieces.
+  size_t drop_pending();
 
-  // Fails where a thread ran it that this process, a forked child, does not have.
+  // Fails where it depends on a thread that this process, a forked child, does not have.
   Status require_runner() const;
   // Whether the calling thread runs this queue's work right now, further up its stack.
   bool runs_on_this_thread() const;
@@ -86,14 +95,16 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
 
  private:
   void push(Work work);
-  // Fails where the front waits, directly or through other queues, for the calling thread or for
-  // one that is not there.
-  Status require_end(const char* awaited) const;
-  bool front_is_ready() const;
+  // Fails where the front waits, directly or through other queues, for the calling thread, for one
+  // that is not there, or for a callback that is not awaited.
+  Status require_end(const char* awaited, Callbacks callbacks) const;
+  Ticket appended() const;
+  bool front_is_ready() const;  // for any thread
   bool pass_front_gate();
   // The gate that holds the queue back; null when none does, or a thread runs the queue.
   std::shared_ptr<Gate> closed_front_gate() const;
   void run_front(std::unique_lock<std::mutex>& lock);
+  void note_end(Status status);
 
   const std::shared_ptr<Owner> owner_;
   mutable std::mutex mutex_;
@@ -105,6 +116,7 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
   Ticket done_ = 0;
   int waiters_ = 0;
   bool running_ = false;
+  bool claimed_ = false;  // a thread of the library's own is on its way
   bool lost_its_runner_ = false;
   bool closed_ = false;
 };

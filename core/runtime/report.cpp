@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string_view>
 #include <utility>
@@ -35,7 +36,24 @@ struct Inbox {
 };
 
 struct Reports {
-  Reports() { keep_free_over_fork(mutex); }
+  Reports() {
+    keep_free_over_fork({
+        this,
+        LockRank::inner,
+        [](void* self) { static_cast<Reports*>(self)->mutex.lock(); },
+        [](void* self) { static_cast<Reports*>(self)->mutex.unlock(); },
+        [](void* self) { static_cast<Reports*>(self)->renew_in_forked_child(); },
+    });
+  }
+
+  // The threads that had subscribed are the parent's, but for the one that called fork().
+  void renew_in_forked_child() {
+    std::construct_at(&mutex);
+    const auto self = static_cast<uint64_t>(pthread_self());
+    std::erase_if(threads, [=](const auto& entry) { return entry.second != self; });
+    std::erase_if(inboxes, [=](const auto& entry) { return entry.first != self; });
+    for (const auto& [thread, inbox] : inboxes) std::construct_at(&inbox->arrived);
+  }
 
   std::mutex mutex;
   std::map<uint64_t, std::shared_ptr<Inbox>> inboxes;  // by thread, while it has subscriptions
@@ -55,18 +73,23 @@ Status thread_not_subscribed() {
       "the calling thread runs the callbacks of no stream; call aclrtSubscribeReport first");
 }
 
-// With the lock held. Returns what the thread has not run.
-std::vector<Pending> end_subscription(std::map<int32_t, uint64_t>::iterator subscription) {
-  const int32_t stream_id = subscription->first;
-  const uint64_t thread = subscription->second;
-  const auto inbox = reports().inboxes.at(thread);
+// With the lock held. Returns what the thread has not run for the stream.
+std::vector<Pending> take_pending(Inbox& inbox, int32_t stream_id) {
   const auto is_its = [=](const Pending& pending) { return pending.stream_id == stream_id; };
   std::vector<Pending> left;
-  left.reserve(static_cast<size_t>(std::ranges::count_if(inbox->pending, is_its)));
+  left.reserve(static_cast<size_t>(std::ranges::count_if(inbox.pending, is_its)));
   // Nothing throws from here on.
-  for (Pending& pending : inbox->pending)
+  for (Pending& pending : inbox.pending)
     if (is_its(pending)) left.push_back(std::move(pending));
-  std::erase_if(inbox->pending, is_its);
+  std::erase_if(inbox.pending, is_its);
+  return left;
+}
+
+// The same, and the thread runs no more of them.
+std::vector<Pending> end_subscription(std::map<int32_t, uint64_t>::iterator subscription) {
+  const uint64_t thread = subscription->second;
+  const auto inbox = reports().inboxes.at(thread);
+  auto left = take_pending(*inbox, subscription->first);
   reports().threads.erase(subscription);
   if (--inbox->streams == 0) reports().inboxes.erase(thread);
   inbox->arrived.notify_all();
@@ -134,6 +157,17 @@ Status unsubscribe(uint64_t thread, const Stream& stream) {
   }
   drop(dropped);
   return {};
+}
+
+void drop_callbacks(const Stream& stream) {
+  std::vector<Pending> dropped;
+  {
+    std::lock_guard lock(reports().mutex);
+    const auto subscription = reports().threads.find(stream.id());
+    if (subscription == reports().threads.end()) return;
+    dropped = take_pending(*reports().inboxes.at(subscription->second), stream.id());
+  }
+  drop(dropped);
 }
 
 void forget_subscription(const Stream& stream) {

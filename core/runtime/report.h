@@ -20,6 +20,8 @@ SOFTNPU_EXPORT Status subscribe(uint64_t thread, const Stream& stream);
 // and reports that at its next synchronisation.
 SOFTNPU_EXPORT Status unsubscribe(uint64_t thread, const Stream& stream);
 
+// Those that were handed over and not run yet.
+void drop_callbacks(const Stream& stream);
 // For a stream that goes out of use.
 void forget_subscription(const Stream& stream);
 

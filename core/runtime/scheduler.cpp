@@ -21,6 +21,12 @@ Queue::Left run(Queue& queue, Queue::Ticket last) {
   return queue.run_ready(last);
 }
 
+// What is left must not stay: nobody else looks after it.
+void pass_on(Queue& queue, Queue::Left left) {
+  if (left == Queue::Left::ready || left == Queue::Left::hosted)
+    scheduler().resumed(queue.shared_from_this());
+}
+
 }  // namespace
 
 void ImmediateScheduler::submitted(Queue& queue, Queue::Ticket ticket) {
@@ -29,16 +35,18 @@ void ImmediateScheduler::submitted(Queue& queue, Queue::Ticket ticket) {
   do {
     left = run(queue, ticket);
   } while (left == Queue::Left::to_its_runner && queue.wait_for_turn());
-  if (left == Queue::Left::ready) resumed(queue.shared_from_this());
+  pass_on(queue, left);
 }
 
 void ImmediateScheduler::wanted(Queue& queue, Queue::Ticket ticket) {
-  if (run(queue, ticket) == Queue::Left::ready) resumed(queue.shared_from_this());
+  pass_on(queue, run(queue, ticket));
 }
 
 void ImmediateScheduler::resumed(std::shared_ptr<Queue> queue) noexcept {
-  if (queue->wake_waiters() || crew_takes_up(queue) || depth >= kDeepest) return;
-  run(*queue, Queue::kAll);  // there is no other thread
+  const bool hosted = queue->claim_for_crew();
+  if (!hosted && queue->wake_waiters()) return;
+  if (crew_takes_up(queue) || depth >= kDeepest) return;
+  queue->run_ready(Queue::kAll, true);  // there is no other thread
 }
 
 Scheduler& scheduler() { return lasting<ImmediateScheduler>; }

@@ -21,8 +21,9 @@ class Scheduler {
   virtual void wanted(Queue& queue, Queue::Ticket ticket) = 0;
 };
 
-// Runs work when it is launched, on the launching thread: a CPU has nothing to overlap, and this is
-// fast. Work that had to wait runs on a thread that waits for it, or else on one of its own.
+// Runs operators, copies and fills when they are launched, on the launching thread: a CPU has
+// nothing to overlap, and this is fast. Where they had to wait, they run on a thread that waits for
+// them, or else on one of the library's own. Host functions always run on one of those.
 class ImmediateScheduler final : public Scheduler {
  public:
   void submitted(Queue& queue, Queue::Ticket ticket) override;

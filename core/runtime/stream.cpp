@@ -11,6 +11,7 @@
 #include "acl/acl_rt.h"
 #include "base/fork.h"
 #include "base/handle_table.h"
+#include "base/last_error.h"
 #include "base/lasting.h"
 #include "runtime/context.h"
 #include "runtime/report.h"
@@ -142,6 +143,34 @@ Status launch(void* stream_handle, std::string_view what, Task task) {
   return stream->submit({std::move(task), what, nullptr, nullptr});
 }
 
+Status launch_host_function(void* stream_handle, std::string_view what, Task task) {
+  std::shared_ptr<Stream> stream;
+  RETURN_IF_FAILED(find_stream(stream_handle, stream));
+  return stream->submit({std::move(task), what, nullptr, nullptr, true});
+}
+
+void Remains::add(Stream& stream, size_t dropped_work) {
+  dropped += dropped_work;
+  Status last = stream.take_failure();
+  if (last.ok()) return;
+  if (failure.ok())
+    failure = std::move(last);
+  else
+    ++others;
+}
+
+Status Remains::report(std::string_view function) const {
+  if (dropped > 0)
+    remember_message(
+        fail(kRtInternalError, function, ": ", dropped,
+             dropped == 1 ? " piece of queued work was" : " pieces of queued work were",
+             " dropped before running"));
+  if (others == 0) return failure;
+  return Status(failure.code(),
+                text(failure.message(), " (and work of ", others,
+                     others == 1 ? " other stream failed)" : " other streams failed)"));
+}
+
 Status create_stream(uint32_t priority, uint32_t flags, void** out) {
   if (out == nullptr) return fail(kRtParamInvalid, "stream is null");
   constexpr uint32_t kKnownFlags = ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC;
@@ -165,21 +194,31 @@ Status destroy_stream(const void* handle, Destroy how) {
   if (how == Destroy::finish_work) RETURN_IF_FAILED(stream->wait_idle({}));
   stream = table().erase(handle);
   if (!stream) return no_such_stream(handle);  // another thread was faster
+  Remains remains;
   if (how == Destroy::drop_work) {
     stream->close();
-    stream->drop_pending();
+    remains.dropped = stream->drop_pending();
   }
-  retire(*stream);
-  return {};
+  retire(*stream, Held::awaited, remains);
+  return remains.report("aclrtDestroyStreamForce");
 }
 
-void retire(Stream& stream) {
-  stream.close();
-  table().erase(stream.handle());
-  if (!stream.runs_on_this_thread() && !stream.wait_idle({}).ok()) {
-    stream.drop_pending();
+void finish(Stream& stream, Held held, Remains& remains) {
+  size_t dropped = 0;
+  if (held == Held::dropped) {
+    dropped = stream.finish_or_drop();
+    if (dropped > 0) drop_callbacks(stream);
+  } else if (!stream.runs_on_this_thread() && !stream.wait_idle({}).ok()) {
+    dropped = stream.drop_pending();
     (void)stream.wait_idle({});
   }
+  remains.add(stream, dropped);
+}
+
+void retire(Stream& stream, Held held, Remains& remains) {
+  stream.close();
+  table().erase(stream.handle());
+  finish(stream, held, remains);
   forget_subscription(stream);
   live().remove(stream);
 }

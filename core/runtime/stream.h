@@ -20,6 +20,8 @@ namespace softnpu::runtime {
 // failure of the task itself is kept by the stream, prefixed with `what`, and reported once by its
 // next synchronisation.
 SOFTNPU_EXPORT Status launch(void* stream_handle, std::string_view what, Task task);
+// The same for a function of the program's, which runs on a thread of the library's own.
+SOFTNPU_EXPORT Status launch_host_function(void* stream_handle, std::string_view what, Task task);
 
 class Stream : public Queue {
  public:
@@ -54,9 +56,24 @@ enum class Destroy : uint8_t { finish_work, drop_work };
 SOFTNPU_EXPORT Status destroy_stream(const void* handle, Destroy how);
 SOFTNPU_EXPORT Status synchronize_stream(const void* handle, Deadline deadline);
 
-// Takes a stream out of use after its work is done. Work that waits for the calling thread itself
-// is dropped, and no thread waits for the stream's callbacks any more.
-void retire(Stream& stream);
+// What was left of streams that went out of use.
+struct Remains {
+  Status failure;  // the first that no call has reported
+  int others = 0;  // streams that had one, too
+  size_t dropped = 0;
+
+  void add(Stream& stream, size_t dropped_work);
+  // The failure, which counts the others. Work that was dropped goes into the thread's message.
+  Status report(std::string_view function) const;
+};
+
+// What becomes of work that waits for a callback that no thread has run yet.
+enum class Held : uint8_t { awaited, dropped };
+
+// Finishes a stream's work. What waits for the calling thread itself is dropped.
+void finish(Stream& stream, Held held, Remains& remains);
+// The same, takes the stream out of use, and ends the wait for its callbacks.
+void retire(Stream& stream, Held held, Remains& remains);
 
 // The streams of a context, or of all contexts of a device.
 std::vector<std::shared_ptr<Stream>> streams_of(const Owner& owner);

@@ -51,6 +51,10 @@ bool Gate::pass_or_enlist(const std::weak_ptr<Queue>& queue) noexcept {
   return false;
 }
 
+bool Gate::lost_its_opener() const {
+  return !is_open() && opener_.load(std::memory_order_relaxed) != 0 && !is_opened_by_this_thread();
+}
+
 bool Gate::is_opened_by_this_thread() const {
   return opener_.load(std::memory_order_relaxed) == static_cast<uint64_t>(pthread_self());
 }

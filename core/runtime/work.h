@@ -36,6 +36,8 @@ class Gate {
   // Only this thread (a pthread_t) will open it: it has subscribed to a stream's callbacks.
   void set_opener(uint64_t thread) { opener_.store(thread, std::memory_order_relaxed); }
   bool is_opened_by_this_thread() const;
+  // In a forked child: the thread that was to open it is the parent's.
+  bool lost_its_opener() const;
   // The queue whose work will open it; null when a thread will, or when the queue is gone.
   std::shared_ptr<const Queue> source() const { return source_.lock(); }
 
@@ -52,6 +54,9 @@ struct Work {
   std::string_view what;        // names the caller's function in a failure; a literal
   std::shared_ptr<Gate> after;  // must be open before the work runs; may be null
   std::shared_ptr<Gate> opens;  // opened when the work has run or was dropped; may be null
+  // A function of the program's, which may wait for the thread that launched it, and so runs on
+  // none of the program's threads.
+  bool hosted = false;
 };
 
 }  // namespace softnpu::runtime

@@ -71,6 +71,10 @@ typedef enum { ACL_CALLBACK_NO_BLOCK = 0, ACL_CALLBACK_BLOCK = 1 } aclrtCallback
 typedef void (*aclrtCallback)(void* userData);
 typedef void (*aclrtHostFunc)(void* args);
 
+// pthread_cancel() takes effect when a call has returned, a callback in it included. A callback or a
+// host function may end its own thread with pthread_exit(). In a forked child, streams that wait for
+// a thread of the parent give ACL_ERROR_RT_INVALID_HANDLE.
+
 // ---- the machine and the thread's last status --------------------------------------------------
 
 ACL_FUNC_VISIBILITY const char* aclrtGetSocName(void);  // the emulated product; never null
@@ -85,8 +89,13 @@ ACL_FUNC_VISIBILITY aclError aclrtPeekAtLastError(aclrtLastErrLevel level);  // 
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCount(uint32_t* count);
 ACL_FUNC_VISIBILITY aclError aclrtSetDevice(int32_t deviceId);
 ACL_FUNC_VISIBILITY aclError aclrtGetDevice(int32_t* deviceId);
-ACL_FUNC_VISIBILITY aclError aclrtResetDevice(int32_t deviceId);       // undoes one aclrtSetDevice
-ACL_FUNC_VISIBILITY aclError aclrtResetDeviceForce(int32_t deviceId);  // undoes all of them
+// Undoes one aclrtSetDevice. The last one finishes the work of the device's streams and releases
+// them. It returns a failure of that work which no call has reported yet; the device is released all
+// the same.
+ACL_FUNC_VISIBILITY aclError aclrtResetDevice(int32_t deviceId);
+// Undoes all of them. Work that waits for a callback which no thread has run is dropped; then
+// aclGetRecentErrMsg says how much.
+ACL_FUNC_VISIBILITY aclError aclrtResetDeviceForce(int32_t deviceId);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDevice(void);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
 
@@ -111,7 +120,11 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateStream(aclrtStream* stream);
 // `flag` is a union of ACL_STREAM_* bits.
 ACL_FUNC_VISIBILITY aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority,
                                                          uint32_t flag);
-ACL_FUNC_VISIBILITY aclError aclrtDestroyStream(aclrtStream stream);  // after its work is done
+// Finishes the stream's work first. A failure of that work which no call has reported is returned;
+// the stream is destroyed all the same. aclrtDestroyContext does so for its default stream, and
+// aclFinalize writes such failures to stderr.
+ACL_FUNC_VISIBILITY aclError aclrtDestroyStream(aclrtStream stream);
+// The same, but work that has not started is dropped; then aclGetRecentErrMsg says how much.
 ACL_FUNC_VISIBILITY aclError aclrtDestroyStreamForce(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
@@ -181,6 +194,8 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchCallback(aclrtCallback fn, void* userDat
 ACL_FUNC_VISIBILITY aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtProcessReport(int32_t timeout);
+// Returns at once. `fn` runs in the stream's order on a thread of the library's own, and later work
+// of the stream waits for it.
 ACL_FUNC_VISIBILITY aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args);
 
 #ifdef __cplusplus

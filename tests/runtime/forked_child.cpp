@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forks while other threads allocate, and make and destroy handles, above all while they do so for
 // the first time, and while they run the work of a stream. A child that finds a lock held waits for
-// ever, until its alarm ends it. Its argument says which of the two, "others call" or "a stream
-// runs", its exit status how it went: 0 is well.
+// ever, until its alarm ends it. Its argument says which of the three, "others call", "a stream
+// runs" or "a callback waits", its exit status how it went: 0 is well.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -135,12 +135,58 @@ int fork_while_a_stream_runs() {
   return failed != 0 ? failed : aclrtSynchronizeStream(stream);
 }
 
+// A stream waits for a callback of another thread, another stream for that one.
+int child_of_waiting_callback(aclrtStream stream, aclrtStream other, aclrtEvent event) {
+  alarm(60);
+  for (const aclError status :
+       {aclrtSynchronizeStream(stream), aclrtSynchronizeStream(other), aclrtSynchronizeDevice(),
+        aclrtSynchronizeEvent(event), aclrtDestroyStream(stream)})
+    if (status != ACL_ERROR_RT_INVALID_HANDLE) return 3;
+  if (aclrtResetDeviceForce(0) != ACL_SUCCESS || aclrtSetDevice(0) != ACL_SUCCESS) return 4;
+  if (aclrtSynchronizeDevice() != ACL_SUCCESS) return 5;
+  return aclFinalize() == ACL_SUCCESS && aclrtSetDevice(0) == ACL_SUCCESS ? child() : 6;
+}
+
+int fork_while_a_callback_waits() {
+  aclrtStream stream = nullptr, other = nullptr;
+  aclrtEvent event = nullptr;
+  if (aclInit(nullptr) != ACL_SUCCESS || aclrtSetDevice(0) != ACL_SUCCESS ||
+      aclrtCreateStream(&stream) != ACL_SUCCESS || aclrtCreateStream(&other) != ACL_SUCCESS ||
+      aclrtCreateEvent(&event) != ACL_SUCCESS)
+    return 1;
+  std::thread keeper([] {
+    while (!may_end) usleep(100);
+    aclrtProcessReport(10'000);
+  });
+  const auto thread = static_cast<uint64_t>(keeper.native_handle());
+  if (aclrtSubscribeReport(thread, stream) != ACL_SUCCESS ||
+      aclrtLaunchCallback([](void*) {}, nullptr, ACL_CALLBACK_BLOCK, stream) != ACL_SUCCESS ||
+      aclrtRecordEvent(event, stream) != ACL_SUCCESS ||
+      aclrtStreamWaitEvent(other, event) != ACL_SUCCESS)
+    return 2;
+  // The first child releases device and streams by one call, the second by another.
+  int failed = 0;
+  pid_t pid = fork();
+  if (pid == 0) _exit(child_of_waiting_callback(stream, other, event));
+  failed = exit_status_of(pid);
+  pid = fork();
+  if (pid == 0) {
+    alarm(60);
+    _exit(aclFinalize() == ACL_SUCCESS && aclrtSetDevice(0) == ACL_SUCCESS ? child() : 7);
+  }
+  if (failed == 0) failed = exit_status_of(pid);
+  may_end = true;
+  keeper.join();
+  return failed != 0 ? failed : aclrtSynchronizeDevice();
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   setenv("SOFTNPU_BANNER", "0", 1);
   if (count != 2) return 7;
   if (std::string_view(arguments[1]) == "a stream runs") return fork_while_a_stream_runs();
+  if (std::string_view(arguments[1]) == "a callback waits") return fork_while_a_callback_waits();
   // Each time in a process that has not called anything.
   for (int i = 0; i < 20; ++i) {
     const pid_t pid = fork();

@@ -141,7 +141,7 @@ def test_reset_drains(api: Functions) -> None:
 
 @in_fresh_process
 def test_failures_end_with_the_device(api: Functions) -> None:
-    """What failed in a stream before the device was reset is nothing to those who set it again."""
+    """A failure that no call reported is reported by the reset, once, with its message."""
 
     def fail_in_a_stream() -> None:
         stream, block = made(api.aclrtCreateStream), made(api.aclrtMalloc, 64, 0)
@@ -160,7 +160,10 @@ def test_failures_end_with_the_device(api: Functions) -> None:
     fail_in_a_stream()
     assert api.aclrtSynchronizeDevice() != 0
     fail_in_a_stream()
-    assert api.aclrtResetDevice(0) == 0
+    assert api.aclrtResetDevice(0) == PARAM_INVALID
+    said = message(api)
+    assert said is not None
+    assert "aclrtResetDevice: aclrtMemsetAsync: " in said
     assert api.aclrtSetDevice(0) == 0
     assert api.aclrtSynchronizeDevice() == 0
 
@@ -290,5 +293,5 @@ def test_reset_from_own_work(api: Functions) -> None:
     assert api.aclrtSetDevice(0) == 0
     in_device = CallbackType(lambda _: seen.append(api.aclrtResetDeviceForce(0)))
     assert api.aclrtLaunchHostFunc(None, ct.cast(in_device, ct.c_void_p), None) == 0
-    assert seen == [PARAM_INVALID, PARAM_INVALID]
     assert api.aclrtSynchronizeDevice() == 0
+    assert seen == [PARAM_INVALID, PARAM_INVALID]

@@ -92,7 +92,7 @@ def test_holds_other_streams_back(rt: Runtime) -> None:
         rt.launch_host(lambda: seen.append("free"), other)
         rt.check(rt.api.aclrtStreamWaitEvent(other, event))
         rt.launch_host(lambda: seen.append("after"), other)
-        assert seen == ["free"]
+        rt.wait_for(lambda: seen == ["free"])
         timer = threading.Timer(0.05, release)
         timer.start()
         rt.check(rt.api.aclrtSynchronizeStream(other))

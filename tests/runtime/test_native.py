@@ -99,6 +99,28 @@ def test_fork_while_a_stream_runs(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_fork_while_a_callback_waits(tmp_path: Path) -> None:
+    """A child is told that a stream waits for a thread it does not have, and can release all."""
+    done = compile_and_run("forked_child", tmp_path, arguments=("a callback waits",))
+    assert done.returncode == 0, done.stderr
+
+
+def test_ended_threads(tmp_path: Path) -> None:
+    """A cancelled thread ends after its call; one that ends itself is reported."""
+    done = compile_and_run("ended_threads", tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_last_failures(tmp_path: Path) -> None:
+    """A failure of launched work that no call reported comes with the end of its stream, once."""
+    done = compile_and_run("last_failures", tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stderr.splitlines() if "no call has reported" in line]
+    assert len(lines) == 1, done.stderr
+    assert "aclnnMaxUnpool3dBackward" in lines[0]
+    assert "99" in lines[0]
+
+
 def test_busy_streams(tmp_path: Path) -> None:
     """Threads that wait for each other's streams, as they may on a device, do not hang."""
     done = compile_and_run("busy_streams", tmp_path)

@@ -76,9 +76,11 @@ def test_waiting_for_oneself(rt: Runtime) -> None:
                 rt.api.aclrtDestroyStream(rt.stream),
             ]
         )
+        messages.append(rt.message())
 
+    messages: list[str] = []
     rt.launch_host(wait)
-    assert codes == [PARAM_INVALID] * 5
-    assert "would never end" in rt.message()
     assert rt.synchronize() == 0
+    assert codes == [PARAM_INVALID] * 5
+    assert "would never end" in messages[0]
     assert rt.api.aclrtSynchronizeStream(other) == 0

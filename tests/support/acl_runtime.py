@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -89,6 +90,13 @@ class Runtime(Session):
         """Put a host function into a stream, the session's unless another is given."""
         stream = self.stream if stream is None else stream
         self.check(self.api.aclrtLaunchHostFunc(stream, self.host(function), None))
+
+    def wait_for(self, condition: Callable[[], bool]) -> None:
+        """Give host functions, which run on threads of their own, up to a minute."""
+        end = time.monotonic() + 60
+        while not condition() and time.monotonic() < end:
+            time.sleep(0.001)
+        assert condition()
 
     @contextmanager
     def held(self, stream: int | None = None) -> Iterator[Callable[[], None]]:

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that end in the middle of things: cancelled while they wait for a stream, or by
+// themselves in a host function or a callback. The process must survive, and everything be usable
+// after it.
+#include <pthread.h>
+
+#include <atomic>
+#include <thread>
+
+#include "acl/acl.h"
+#include "parallel.h"
+
+namespace {
+
+std::atomic<bool> go{false}, waits{false};
+std::atomic<int> status_of_wait{-1};
+
+void hold(void*) {
+  while (!go) std::this_thread::yield();
+}
+
+void* wait_for_stream(void* stream) {
+  aclrtSetDevice(0);
+  waits = true;
+  status_of_wait = aclrtSynchronizeStream(stream);
+  pthread_testcancel();
+  return nullptr;
+}
+
+void cancel_a_waiting_thread(aclrtStream stream) {
+  EXPECT_OK(aclrtLaunchHostFunc(stream, hold, nullptr));
+  pthread_t thread;
+  EXPECT(pthread_create(&thread, nullptr, wait_for_stream, stream) == 0);
+  while (!waits) std::this_thread::yield();
+  EXPECT(pthread_cancel(thread) == 0);
+  go = true;
+  void* result = nullptr;
+  EXPECT(pthread_join(thread, &result) == 0);
+  EXPECT(result == PTHREAD_CANCELED);
+  EXPECT(status_of_wait == ACL_SUCCESS);
+  EXPECT_OK(aclrtSynchronizeStream(stream));
+}
+
+void end_in_a_host_function(aclrtStream stream) {
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_OK(aclrtLaunchHostFunc(stream, [](void*) { pthread_exit(nullptr); }, nullptr));
+    EXPECT_OK(aclrtLaunchHostFunc(
+        stream, [](void* count) { static_cast<std::atomic<int>*>(count)->fetch_add(1); }, &ran));
+    EXPECT(aclrtSynchronizeStream(stream) == ACL_ERROR_RT_INTERNAL_ERROR);
+    EXPECT(ran == i + 1);
+    EXPECT_OK(aclrtSynchronizeStream(stream));
+  }
+}
+
+void* process_reports(void*) {
+  aclrtProcessReport(10'000);
+  return nullptr;
+}
+
+void end_in_a_callback(aclrtStream stream) {
+  pthread_t thread;
+  EXPECT(pthread_create(&thread, nullptr, process_reports, nullptr) == 0);
+  EXPECT_OK(aclrtSubscribeReport(thread, stream));
+  EXPECT_OK(aclrtLaunchCallback([](void* result) { pthread_exit(result); }, &go, ACL_CALLBACK_BLOCK,
+                                stream));
+  void* result = nullptr;
+  EXPECT(pthread_join(thread, &result) == 0);
+  EXPECT(result == &go || result == nullptr);  // null where it looked before it was subscribed
+  EXPECT_OK(aclrtUnSubscribeReport(thread, stream));
+  aclrtSynchronizeStream(stream);
+}
+
+}  // namespace
+
+int main() {
+  EXPECT_OK(aclrtSetDevice(0));
+  {
+    const StreamOwner own;
+    cancel_a_waiting_thread(own.stream);
+    end_in_a_host_function(own.stream);
+    for (int i = 0; i < 10; ++i) end_in_a_callback(own.stream);
+  }
+  EXPECT_OK(aclrtResetDevice(0));
+  return failed.load() == 0 ? 0 : 1;
+}
