@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory, page-locked host memory, and copies.
 #include "c_function.h"
+#include "runtime/memory.h"
 #include "sections.h"
 
 namespace softnpu::python {
@@ -45,6 +46,9 @@ nb::object memory_view(Number<uintptr_t> at, Number<Py_ssize_t> size) {
   const uintptr_t address = at;
   if (size < 0) throw nb::value_error("size must not be negative");
   if (address == 0 && size > 0) throw nb::value_error("the address is null");
+  const Status status = runtime::check_range("the address", reinterpret_cast<void*>(address),
+                                             static_cast<size_t>(size), runtime::Touch::read);
+  if (!status.ok()) throw nb::value_error(status.message().c_str());
   static char nothing;  // a view of nothing needs an address too
   char* memory = address == 0 ? &nothing : reinterpret_cast<char*>(address);
   PyObject* view = PyMemoryView_FromMemory(memory, size, PyBUF_WRITE);

@@ -21,6 +21,10 @@ class Arguments {
   const IntArray* int_array(const char* name, nb::handle object);
   bool flag(const char* name, nb::handle object);
   double number(const char* name, nb::handle object);
+  // 0 for None.
+  double scale(const char* name, nb::handle object) {
+    return object.is_none() ? 0 : number(name, object);
+  }
   int64_t reduction(const char* name, nb::handle object);
   // The documented name of a format, for all tensors of the call.
   void format(const char* name, nb::handle object);
@@ -37,7 +41,12 @@ class Arguments {
   // What the output must look like, where it is to be made: sizes and data type.
   Tensor& output_tensor() { return arrays_[0].tensor; }
   // Makes the output, of the kind of the first input.
-  Status make_output(const char* name) { return make_array(name, like_, output_tensor(), made_); }
+  Status make_output(const char* name) {
+    return make_array(name, like_, contiguous_ ? Tensor() : arrays_[1].tensor, output_tensor(),
+                      made_);
+  }
+  // For an operator whose contract wants it so.
+  void make_contiguous() { contiguous_ = true; }
   // Whether making it may have: another library was asked for its from_dlpack.
   bool output_ran_code() const { return makes_output() && made_.take_over.is_valid(); }
   bool output_is_fresh() const { return makes_output() && made_.fresh; }
@@ -65,7 +74,7 @@ class Arguments {
   size_t int_array_count_ = 0;
   PyObject* like_ = nullptr;  // the first input
   PyObject* out_ = nullptr;
-  bool ran_code_ = false;
+  bool ran_code_ = false, contiguous_ = false;
   NewArray made_;
   Status status_;
 };

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <vector>
 
 #include "dlpack_arrays.h"
 #include "foreign_arrays.h"
@@ -32,13 +34,38 @@ bool may_be_resized(PyObject* object) {
          is_torch_type(Py_TYPE(object));
 }
 
-Status make_array(const char* name, PyObject* like, Tensor& tensor, NewArray& out) {
+namespace {
+
+// Strides without gaps, with the dimensions in the order in memory that they have in `like`, as
+// PyTorch's own results keep it. Of another rank, or where elements repeat: contiguous.
+Dims strides_like(const Tensor& like, const Dims& sizes) {
+  Dims strides = contiguous_strides(sizes);
+  if (like.rank() != sizes.size()) return strides;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (like.sizes[i] > 1 && like.strides[i] <= 0) return strides;
+  std::vector<size_t> order(sizes.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order,
+                           [&](size_t a, size_t b) { return like.strides[a] > like.strides[b]; });
+  int64_t step = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    strides[order[i]] = step;
+    step *= std::max<int64_t>(sizes[order[i]], 1);
+  }
+  return strides;
+}
+
+}  // namespace
+
+Status make_array(const char* name, PyObject* like, const Tensor& described, Tensor& tensor,
+                  NewArray& out) {
   const auto elements = checked_numel(tensor.sizes);
   const auto bytes = elements ? checked_mul(*elements, item_size(tensor.dtype)) : std::nullopt;
   if (!bytes)
     return fail(kParamInvalid, name, " would have shape ", tensor.sizes,
                 ", which is more than 64 bits can address");
-  tensor.strides = contiguous_strides(tensor.sizes);
+  tensor.strides = is_torch_type(Py_TYPE(like)) ? strides_like(described, tensor.sizes)
+                                                : contiguous_strides(tensor.sizes);
   const bool pooled = memory::is_pooled(static_cast<size_t>(*bytes));
   if (is_numpy_array(like)) {
     out.object = make_numpy_array(tensor, pooled);
@@ -80,8 +107,15 @@ void copy_to_aligned(const std::byte* origin, const Dims& byte_strides, Array& o
   Tensor& t = out.tensor;
   const auto item = static_cast<size_t>(item_size(t.dtype));
   const auto elements = static_cast<size_t>(t.numel());
-  if (elements > SIZE_MAX / 2 / item) throw std::bad_alloc();
-  out.copy = std::make_unique_for_overwrite<std::byte[]>(elements * item);
+  const auto bytes = checked_mul(t.numel(), static_cast<int64_t>(item));
+  if (bytes) out.copy.reset(new (std::nothrow) std::byte[static_cast<size_t>(*bytes)]);
+  if (!out.copy) {
+    const std::string message =
+        text("no memory for a copy of an input that is not aligned to its data type ", t.dtype,
+             ", of shape ", t.sizes);
+    PyErr_SetString(PyExc_MemoryError, message.c_str());
+    nb::raise_python_error();
+  }
   Dims at(t.rank());
   const std::byte* const start = origin;
   for (size_t i = 0; i < elements; ++i) {

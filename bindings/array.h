@@ -57,9 +57,11 @@ Status read_array(const char* name, PyObject* object, Access access, Array& out)
 // keeps the memory that it describes.
 bool may_be_resized(PyObject* object);
 
-// A contiguous array of the kind of `like`, with the sizes and the data type of `tensor`, whose
-// data and strides it sets.
-Status make_array(const char* name, PyObject* like, Tensor& tensor, NewArray& out);
+// An array of the kind of `like`, with the sizes and the data type of `tensor`, whose data and
+// strides it sets. PyTorch tensors have the memory format of `like`, as `described`; other arrays
+// are contiguous.
+Status make_array(const char* name, PyObject* like, const Tensor& described, Tensor& tensor,
+                  NewArray& out);
 
 // The pending Python error as a failure, cut to its first line. Throws what is no ordinary error:
 // running out of memory, an interrupt.

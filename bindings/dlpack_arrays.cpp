@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dlpack_arrays.h"
 
+#include <optional>
+
+#include "base/checked.h"
 #include "foreign_memory.h"
 #include "names.h"
 #include "torch_tensors.h"
@@ -91,6 +94,27 @@ Status check_device(const char* name, Device device) {
   return fail(kParamInvalid, name, " lies in the memory of ", where, "; expected it on the CPU");
 }
 
+namespace {
+
+// No element is further from the first than memory reaches, in bytes. Strides may be negative,
+// those of dimensions of size 1 do not count.
+Status check_reach(const char* name, const Tensor& t, int64_t item) {
+  std::optional<int64_t> reach = item;
+  for (size_t i = 0; i < t.rank(); ++i) {
+    if (t.sizes[i] <= 1) continue;
+    const int64_t stride = t.strides[i];
+    const auto size =
+        stride == INT64_MIN ? std::nullopt : checked_mul(stride < 0 ? -stride : stride, item);
+    const auto extent = size ? checked_mul(t.sizes[i] - 1, *size) : std::nullopt;
+    reach = reach && extent ? checked_add(*reach, *extent) : std::nullopt;
+  }
+  if (reach && *reach <= int64_t{1} << 56) return {};
+  return fail(kParamInvalid, name, " has shape ", t.sizes, " and strides ", t.strides,
+              ", which reach further than memory does");
+}
+
+}  // namespace
+
 Status read_description(const char* name, const Description& d, Access access, Array& out) {
   Tensor& t = out.tensor;
   RETURN_IF_FAILED(check_device(name, d.device));
@@ -110,6 +134,7 @@ Status read_description(const char* name, const Description& d, Access access, A
   if (*elements == 0) return {};
   t.data = static_cast<std::byte*>(d.data) + (d.data != nullptr ? d.byte_offset : 0);
   const int64_t item = item_size(t.dtype);
+  RETURN_IF_FAILED(check_reach(name, t, item));
   // A power of 2, of which only the bits count: a division takes 5 ns.
   const int64_t alignment = is_complex(t.dtype) ? item / 2 : item;
   if ((reinterpret_cast<uintptr_t>(t.data) & static_cast<uintptr_t>(alignment - 1)) == 0) return {};
@@ -180,35 +205,29 @@ Status read_exchanged_array(const char* name, const Exchange& exchange, PyObject
 
 namespace {
 
-ManagedVersioned* allocate(const ExchangeTable& table, Tensor& tensor) {
-  Description prototype{.data = nullptr,
-                        .device = {kCpu, 0},
-                        .ndim = static_cast<int32_t>(tensor.rank()),
-                        .dtype = to_dlpack(tensor.dtype),
-                        .shape = tensor.sizes.data(),
-                        .strides = tensor.strides.data(),
-                        .byte_offset = 0};
-  ManagedVersioned* managed = nullptr;
-  const auto set_error = [](void*, const char* kind, const char* message) {
-    const bool memory = std::string_view(kind) == "MemoryError";
-    PyErr_SetString(memory ? PyExc_MemoryError : PyExc_RuntimeError, message);
-  };
-  const int failed =
-      call_or_stay([&] { return table.allocate(&prototype, &managed, nullptr, set_error); });
-  if (failed != 0) nb::raise_python_error();
-  const Description made = managed->description;
-  tensor.data = static_cast<std::byte*>(made.data) + (made.data != nullptr ? made.byte_offset : 0);
-  if (made.strides != nullptr)
-    tensor.strides = Dims(std::span<const int64_t>(made.strides, tensor.rank()));
-  return managed;
+// Whether `made` has memory of its own for the tensor, which gets it.
+bool take_memory(const ExchangeTable& table, PyObject* made, Tensor& tensor) {
+  Description d;
+  if (table.describe == nullptr) return false;
+  if (call_or_stay([&] { return table.describe(made, &d); }) != 0) {
+    forget_error();
+    return false;
+  }
+  if (d.device.type != kCpu || (d.data == nullptr && tensor.numel() > 0)) return false;
+  tensor.data = static_cast<std::byte*>(d.data) + (d.data != nullptr ? d.byte_offset : 0);
+  return true;
 }
 
 }  // namespace
 
 nb::object make_exchanged_array(const Exchange& exchange, Tensor& tensor, bool pooled) {
   const ExchangeTable& table = *exchange.table;
-  ManagedVersioned* managed = pooled ? make_managed_memory(tensor) : allocate(table, tensor);
+  if (exchange.torch && !pooled) {
+    nb::object made = make_tensor(tensor);
+    if (made.is_valid() && take_memory(table, made.ptr(), tensor)) return made;
+  }
   void* object = nullptr;
+  ManagedVersioned* const managed = make_managed_memory(tensor);
   if (call_or_stay([&] { return table.object_from_managed(managed, &object); }) != 0)
     nb::raise_python_error();
   return nb::steal(static_cast<PyObject*>(object));

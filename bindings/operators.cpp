@@ -81,9 +81,9 @@ nb::object upsample_nearest3d_backward(nb::handle grad_out, nb::handle output_si
       .grad_out = in.input("gradOut", grad_out),
       .output_size = in.int_array("outputSize", output_size),
       .input_size = in.int_array("inputSize", input_size),
-      .scales_d = in.number("scalesD", scales_d),
-      .scales_h = in.number("scalesH", scales_h),
-      .scales_w = in.number("scalesW", scales_w),
+      .scales_d = in.scale("scalesD", scales_d),
+      .scales_h = in.scale("scalesH", scales_h),
+      .scales_w = in.scale("scalesW", scales_w),
       .grad_input = in.output("gradInput", out)};
   in.format("format", format);
   return call<ops::UpsampleNearest3dBackward>(in, args, [&](Tensor& out) {
@@ -103,6 +103,7 @@ nb::object max_unpool3d_backward(nb::handle grad_output, nb::handle self, nb::ha
                                             .stride = in.int_array("stride", stride),
                                             .padding = in.int_array("padding", padding),
                                             .out = in.output("out", out)};
+  in.make_contiguous();
   return call<ops::MaxUnpool3dBackward>(in, args, [&](Tensor& out) {
     out.sizes = args.self->sizes;
     out.dtype = args.grad_output->dtype;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bound_number.h"
+#include "names.h"
 
 namespace softnpu::python {
 
@@ -40,9 +41,10 @@ inline nb::object members_of(nb::handle object) {
   PyObject* const given = object.ptr();
   if (PyTuple_CheckExact(given) || (PyList_CheckExact(given) && !may_change_while_read(given)))
     return nb::borrow(object);
-  // Sets and dicts have no order of their own.
-  if (PyUnicode_Check(given) || PyBytes_Check(given) ||
-      (!PySequence_Check(given) && !PyIter_Check(given)))
+  // Sets and dicts have no order of their own. Tensors are no sequences for C, but arrays.
+  if (PyUnicode_Check(given) || PyBytes_Check(given)) return {};
+  if (!PySequence_Check(given) && !PyIter_Check(given) &&
+      !has_attribute(object.type(), "__dlpack__"_name))
     return {};
   PyObject* const copy = call_or_stay([=] { return PySequence_Tuple(given); });
   if (copy == nullptr) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "torch_tensors.h"
 
-#include <cstdint>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
 #include "names.h"
 #include "readable.h"
@@ -47,19 +49,6 @@ class NativeAttribute {
   PyCFunction method_ = nullptr;
 };
 
-// Lazy negation comes from the imaginary part of a lazily conjugated tensor: elements two apart, at
-// odd places of memory. Asking a tensor takes a tenth of a small call, so those are not asked that
-// begin at an even place and have a dimension with an odd stride. What fools this is as_strided()
-// with an offset of its own, to a real part, and the private torch._neg_view().
-bool may_be_negated(const Tensor& t) {
-  // Elements lie at multiples of their size, a power of 2: its bit tells odd places from even ones.
-  const auto item = static_cast<uintptr_t>(item_size(t.dtype));
-  if ((reinterpret_cast<uintptr_t>(t.origin()) & item) != 0) return true;
-  for (size_t i = 0; i < t.rank(); ++i)
-    if (t.sizes[i] > 1 && t.strides[i] % 2 != 0) return false;
-  return true;
-}
-
 bool is_negated(PyObject* object) {
   static NativeAttribute is_neg("is_neg"_name);
   return is_neg.holds(object);
@@ -74,7 +63,7 @@ bool is_lazy(PyObject* object) {
 // Only floating and complex types can.
 bool is_lazy(PyObject* object, const Tensor& t) {
   if (is_complex(t.dtype)) return is_lazy(object);
-  return is_floating(t.dtype) && may_be_negated(t) && is_negated(object);
+  return is_floating(t.dtype) && is_negated(object);
 }
 
 Status check_output(const char* name, PyObject* object, bool lazy) {
@@ -122,6 +111,60 @@ Status settle_tensor(const char* name, Access access, Array& out, PyObject*& obj
 Status settle_old_tensor(const char* name, Access access, Held& object) {
   if (access == Access::write) return check_output(name, object.ptr(), is_lazy(object.ptr()));
   object = resolve(invoke_method(object, "detach"_name));
+  return {};
+}
+
+namespace {
+
+// torch's object of that name, kept.
+nb::handle from_torch(const char* name) {
+  PyObject* const torch = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
+  if (torch == nullptr) return {};
+  const Held text = nb::str(name);
+  return find_attribute(torch, text).release();
+}
+
+nb::handle dtype_of(DType dtype) {
+  static constexpr std::pair<DType, const char*> names[] = {
+      {DType::f32, "float32"},  {DType::f16, "float16"},   {DType::bf16, "bfloat16"},
+      {DType::f64, "float64"},  {DType::i8, "int8"},       {DType::i16, "int16"},
+      {DType::i32, "int32"},    {DType::i64, "int64"},     {DType::u8, "uint8"},
+      {DType::boolean, "bool"}, {DType::c64, "complex64"}, {DType::c128, "complex128"},
+  };
+  static PyObject* kept[std::size(names)] = {};
+  for (size_t i = 0; i < std::size(names); ++i) {
+    if (names[i].first != dtype) continue;
+    if (kept[i] == nullptr) kept[i] = from_torch(names[i].second).ptr();
+    return kept[i];
+  }
+  return {};
+}
+
+nb::object tuple_of(const Dims& dims) {
+  nb::object tuple = ask([&] { return PyTuple_New(static_cast<Py_ssize_t>(dims.size())); });
+  for (size_t i = 0; i < dims.size(); ++i)
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i),
+                     ask([&] { return PyLong_FromLongLong(dims[i]); }).release().ptr());
+  return tuple;
+}
+
+}  // namespace
+
+nb::object make_tensor(const Tensor& tensor) {
+  static PyObject* const empty = from_torch("empty_strided").ptr();
+  static PyObject* const keywords = nb::make_tuple("dtype"_name, "device"_name).release().ptr();
+  static PyObject* const cpu = nb::str("cpu").release().ptr();
+  const nb::handle dtype = dtype_of(tensor.dtype);
+  if (empty == nullptr || !dtype.is_valid()) return {};
+  const nb::object sizes = tuple_of(tensor.sizes), strides = tuple_of(tensor.strides);
+  PyObject* const arguments[] = {sizes.ptr(), strides.ptr(), dtype.ptr(), cpu};
+  PyObject* const made =
+      call_or_stay([&] { return PyObject_Vectorcall(empty, arguments, 2, keywords); });
+  if (made == nullptr) forget_error();
+  // A mode, as torch.func.grad has one, may make something else of it.
+  const bool plain = made != nullptr && std::string_view(Py_TYPE(made)->tp_name) == "Tensor";
+  if (plain) return nb::steal(made);
+  Py_XDECREF(made);
   return {};
 }
 

@@ -19,6 +19,10 @@ Status settle_tensor(const char* name, Access access, Array& out, PyObject*& obj
 // refuses those of a graph, and forgets that one is lazily negated.
 Status settle_old_tensor(const char* name, Access access, Held& object);
 
+// A tensor with memory from PyTorch, which can be resized as its own can. Null where PyTorch gives
+// none, or a mode has made something else of it.
+nb::object make_tensor(const Tensor& tensor);
+
 // Why a tensor could not be described; a Python error is pending.
 Status failed_tensor(const char* name, PyObject* object);
 

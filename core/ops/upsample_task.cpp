@@ -115,13 +115,17 @@ Task upsample_task(const Args& a) {
   const Tensor& out = *a.grad_out;
   const Tensor& in = *a.grad_input;
   const Axes at = axes_of(out);
+  // That of an axis with one element may be anything.
+  const auto stride = [](const Tensor& tensor, size_t i) {
+    return tensor.sizes[i] == 1 ? 0 : tensor.strides[i];
+  };
   const auto axis = [&, given = scales_given(a)](size_t i, double scale) {
     const auto ratio = static_cast<float>(out.sizes[i]) / static_cast<float>(in.sizes[i]);
-    return UpsampleAxis{in.sizes[i], out.sizes[i], in.strides[i], out.strides[i],
+    return UpsampleAxis{in.sizes[i], out.sizes[i], stride(in, i), stride(out, i),
                         given ? static_cast<float>(scale) : ratio};
   };
   const auto outer = [&](size_t i) {
-    return UpsampleOuter{out.sizes[i], in.strides[i], out.strides[i]};
+    return UpsampleOuter{out.sizes[i], stride(in, i), stride(out, i)};
   };
   Task t{.dtype = out.dtype,
          .batch = outer(at.n),

@@ -130,7 +130,8 @@ Status release(Family family, const void* address) {
   return {};
 }
 
-Status check_range(std::string_view argument, const void* address, size_t count, uint64_t time) {
+Status check_range(std::string_view argument, const void* address, size_t count, Touch touch,
+                   uint64_t time) {
   if (count == 0) return {};
   if (address == nullptr) return fail(kRtParamInvalid, argument, " is null");
   Registry& r = registry();
@@ -139,9 +140,14 @@ Status check_range(std::string_view argument, const void* address, size_t count,
   if (found == r.live.end()) {
     if (r.arena.owns(address))
       return fail(kRtParamInvalid, argument, " is in memory of the runtime that was freed");
-    if (fits_memory(address, count)) return {};
-    return fail(kRtParamInvalid, "the ", count, " bytes from ", argument,
-                " on reach past the end of memory");
+    if (!fits_memory(address, count))
+      return fail(kRtParamInvalid, "the ", count, " bytes from ", argument,
+                  " on reach past the end of memory");
+    lock.unlock();
+    if (is_accessible(address, count, touch)) return {};
+    return fail(kRtParamInvalid, "the ", count, " bytes from ", argument, " (", address, ") on ",
+                touch == Touch::read ? "cannot be read" : "cannot be written",
+                ": the process has no such memory there");
   }
   if (found->second.made > time)
     return fail(kRtParamInvalid, argument,

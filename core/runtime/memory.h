@@ -10,6 +10,7 @@
 
 #include "base/export.h"
 #include "base/status.h"
+#include "runtime/probe.h"
 
 namespace softnpu::runtime {
 
@@ -38,10 +39,10 @@ SOFTNPU_EXPORT Status release(Family family, const void* address);
 
 // Whether `count` bytes may be touched at `address`, as far as the runtime knows: they must lie
 // inside one live allocation that was there at `time` already, or in memory that was never the
-// runtime's.
+// runtime's, whose first and last byte the process must have.
 constexpr uint64_t kNow = UINT64_MAX;
 SOFTNPU_EXPORT Status check_range(std::string_view argument, const void* address, size_t count,
-                                  uint64_t time = kNow);
+                                  Touch touch, uint64_t time = kNow);
 
 // Bytes in live allocations of both families.
 SOFTNPU_EXPORT size_t allocated_bytes();

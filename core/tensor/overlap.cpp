@@ -58,8 +58,8 @@ class Equation {
 
 void add_terms(const Tensor& tensor, std::vector<Term>& terms) {
   for (size_t i = 0; i < tensor.rank(); ++i) {
-    const int64_t step = std::abs(tensor.strides[i]) * item_size(tensor.dtype);
-    if (step != 0 && tensor.sizes[i] > 1) terms.push_back({step, tensor.sizes[i] - 1});
+    if (tensor.sizes[i] <= 1 || tensor.strides[i] == 0) continue;  // no stride is of matter
+    terms.push_back({std::abs(tensor.strides[i]) * item_size(tensor.dtype), tensor.sizes[i] - 1});
   }
 }
 

@@ -142,12 +142,14 @@ def test_another_reduction(value: Any, part: str) -> None:
     assert "reduction" in str(caught.value)
 
 
-@pytest.mark.parametrize("value", [None, "1", 1j, np.complex64(1), np.ones(2)], ids=repr)
+@pytest.mark.parametrize("value", ["1", 1j, np.complex64(1), np.ones(2)], ids=repr)
 def test_beta_and_scales_must_be_real_numbers(value: Any) -> None:
-    """They are no pointers in C, so None is as wrong as a text."""
+    """They are no pointers in C; None is no beta, but scales that are not given."""
     refused(SMOOTH_L1, "beta", value)
+    refused(SMOOTH_L1, "beta", None)
     for name in ("scales_d", "scales_h", "scales_w"):
         refused(UPSAMPLE, name, value)
+        assert np.array_equal(UPSAMPLE(**{name: None}), UPSAMPLE())
 
 
 @pytest.mark.parametrize(

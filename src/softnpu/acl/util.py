@@ -97,8 +97,9 @@ def ptr_to_numpy(
     Raises
     ------
     ValueError
-        data_type is another number, ptr is 0 although there are elements, a size is negative, or
-        the array would have more bytes than 64 bits can address.
+        data_type is another number, ptr is 0 although there are elements, a size is negative, the
+        array would have more bytes than 64 bits can address, or it would reach past the end of the
+        allocation that ptr lies in.
     TypeError
         data_type is no data type, or ptr is no address.
 
@@ -164,7 +165,8 @@ def ptr_to_bytes(ptr: int, size: int) -> bytes:
     Raises
     ------
     ValueError
-        size is negative, or ptr is 0 and size is not.
+        size is negative, ptr is 0 and size is not, or the bytes reach past the end of the
+        allocation that ptr lies in.
     TypeError
         ptr is no address, or size no integer.
 

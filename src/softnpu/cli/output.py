@@ -5,6 +5,7 @@ import codecs
 import contextlib
 import io
 import os
+import signal
 import sys
 from typing import NoReturn
 
@@ -58,7 +59,10 @@ def _as_given(error: UnicodeError) -> tuple[str | bytes, int]:
 
 def end_of_output(error: OSError) -> NoReturn:
     """End the command after a failure of the system, in most cases to write results."""
-    if not isinstance(error, BrokenPipeError):
+    if isinstance(error, BrokenPipeError):  # nobody reads on: the end that other tools have then
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGPIPE)
+    else:
         with contextlib.suppress(OSError):
             _complain(f"{error.filename or 'cannot write the results'}: {error.strerror}")
     # What stdout still holds would fail again when Python ends.

@@ -96,6 +96,7 @@ def elu_backward(
     -------
     array
         ``out``, or a new array with the shape and data type of grad_output.
+        A new PyTorch tensor has the memory format of grad_output; other new arrays are contiguous.
 
     Raises
     ------

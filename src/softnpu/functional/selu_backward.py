@@ -49,6 +49,7 @@ def selu_backward(grad_output: Operand, result: Operand, *, out: Array | None = 
     -------
     array
         ``out``, or a new array with the shape and data type of grad_output.
+        A new PyTorch tensor has the memory format of grad_output; other new arrays are contiguous.
 
     Raises
     ------

@@ -77,6 +77,7 @@ def smooth_l1_loss_backward(
     -------
     array
         ``out``, or a new array with the broadcast shape and the promoted data type.
+        A new PyTorch tensor has the memory format of grad_out; other new arrays are contiguous.
 
     Raises
     ------

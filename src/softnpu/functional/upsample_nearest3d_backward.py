@@ -19,9 +19,9 @@ def upsample_nearest3d_backward(
     grad_out: ndarray[ShapeT, DTypeT],
     output_size: Sizes,
     input_size: Sizes,
-    scales_d: Number = 0.0,
-    scales_h: Number = 0.0,
-    scales_w: Number = 0.0,
+    scales_d: Number | None = 0.0,
+    scales_h: Number | None = 0.0,
+    scales_w: Number | None = 0.0,
     *,
     format: str = "NCDHW",
     out: None = None,
@@ -31,9 +31,9 @@ def upsample_nearest3d_backward(
     grad_out: ArrayT,
     output_size: Sizes,
     input_size: Sizes,
-    scales_d: Number = 0.0,
-    scales_h: Number = 0.0,
-    scales_w: Number = 0.0,
+    scales_d: Number | None = 0.0,
+    scales_h: Number | None = 0.0,
+    scales_w: Number | None = 0.0,
     *,
     format: str = "NCDHW",
     out: None = None,
@@ -43,9 +43,9 @@ def upsample_nearest3d_backward(
     grad_out: Array,
     output_size: Sizes,
     input_size: Sizes,
-    scales_d: Number = 0.0,
-    scales_h: Number = 0.0,
-    scales_w: Number = 0.0,
+    scales_d: Number | None = 0.0,
+    scales_h: Number | None = 0.0,
+    scales_w: Number | None = 0.0,
     *,
     format: str = "NCDHW",
     out: ArrayT,
@@ -57,9 +57,9 @@ def upsample_nearest3d_backward(
     grad_out: Array,
     output_size: Sizes,
     input_size: Sizes,
-    scales_d: Number = 0.0,
-    scales_h: Number = 0.0,
-    scales_w: Number = 0.0,
+    scales_d: Number | None = 0.0,
+    scales_h: Number | None = 0.0,
+    scales_w: Number | None = 0.0,
     *,
     format: str = "NCDHW",
     out: Array | None = None,
@@ -73,15 +73,16 @@ def upsample_nearest3d_backward(
     grad_out : array
         float32, float16, bfloat16 or float64, of shape (N, C, D, H, W), or (N, D, H, W, C) with
         format "NDHWC"; not empty.
-    output_size : sequence of 3 int
+    output_size : sequence or one-dimensional array of 3 int
         D, H, W of grad_out.
-    input_size : sequence of 5 int
+    input_size : sequence or one-dimensional array of 5 int
         Shape of the result. With format "NDHWC" it is (N, D, H, W, C) or (N, C, D, H, W): N and C
         of grad_out tell which, and where they fit both it is the former; pass out to have it the
         other way.
     scales_d, scales_h, scales_w : number, optional
-        Output size over input size. They count only if all three are above 0, and each input size
-        times its scale, rounded down, must be the output size then; otherwise the sizes decide.
+        Output size over input size; None is 0. They count only if all three are above 0, and each
+        input size times its scale, rounded down, must be the output size then; otherwise the sizes
+        decide.
     format : str, optional
         "NDHWC" for arrays whose last axis is the channel; "ND", "NCHW" and the other public formats
         are read as "NCDHW".
@@ -91,7 +92,8 @@ def upsample_nearest3d_backward(
     Returns
     -------
     array
-        ``out``, or a new array; its axes are in the order of grad_out's.
+        ``out``, or a new array; its axes are in the order of grad_out's. A new PyTorch tensor has
+        the memory format of grad_out (channels-last stays so), other new arrays are contiguous.
 
     Raises
     ------

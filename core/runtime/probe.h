@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether memory that is not the runtime's is there.
+#pragma once
+
+#include <cstddef>
+
+namespace softnpu::runtime {
+
+enum class Touch : unsigned char { read, write };
+
+// False if the first or the last of `count` bytes cannot be read, or written. True where the system
+// does not tell.
+bool is_accessible(const void* address, size_t count, Touch touch);
+
+}  // namespace softnpu::runtime
