@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/last_error.h"
 
+#include <pthread.h>
+
+#include "base/lasting.h"
 #include "base/main_thread.h"
 
 namespace softnpu {
@@ -17,13 +20,19 @@ struct ThreadErrors {
 thread_local constinit ThreadErrors* errors = nullptr;
 thread_local constinit int32_t runtime_code = 0;
 
-struct AtThreadExit {
-  ~AtThreadExit() {
-    // The main thread's exit is the program's: exit handlers may still read what was handed out.
-    if (is_main_thread()) return;
-    delete errors;
-    errors = nullptr;
-  }
+void delete_errors(void* mine) {
+  // The main thread's exit is the program's: exit handlers may still read what was handed out.
+  if (is_main_thread()) return;
+  delete static_cast<ThreadErrors*>(mine);
+  errors = nullptr;
+}
+
+// Not the destructor of a thread_local: the C library ends the process where there is no memory to
+// register one.
+struct ExitKey {
+  ExitKey() { usable = pthread_key_create(&key, delete_errors) == 0; }
+  pthread_key_t key;
+  bool usable;
 };
 
 // Messages repeat what callers passed in, paths above all.
@@ -41,8 +50,11 @@ std::string in_one_line(const std::string& message) {
 }
 
 ThreadErrors& mine() {
-  static thread_local AtThreadExit at_exit;
-  if (errors == nullptr) errors = new ThreadErrors;
+  if (errors == nullptr) {
+    errors = new ThreadErrors;
+    const ExitKey& at_exit = lasting<ExitKey>;
+    if (at_exit.usable) pthread_setspecific(at_exit.key, errors);
+  }
   return *errors;
 }
 

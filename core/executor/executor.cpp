@@ -108,6 +108,8 @@ Status Executor::set_address(Counted counted, size_t index, const void* handle, 
 
 namespace {
 
+constexpr uintptr_t kWorkspaceAlignment = 64;
+
 // Notes the workspace in `out`, if the operator needs one.
 Status check_workspace(const Executor& executor, void* workspace, uint64_t size, Placement& out) {
   const uint64_t planned = executor.workspace_size();
@@ -123,6 +125,9 @@ Status check_workspace(const Executor& executor, void* workspace, uint64_t size,
       static_cast<uint64_t>(block->base + block->size - static_cast<const std::byte*>(workspace));
   REQUIRE(room >= planned, kParamInvalid, "workspace-past-allocation"_rule, "workspace is to hold ",
           planned, " bytes, but its device allocation ends after ", room);
+  REQUIRE(reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment == 0, kParamInvalid,
+          "workspace-misaligned"_rule, "workspace is not aligned to ", kWorkspaceAlignment,
+          " bytes, as memory of aclrtMalloc is");
   out.workspace = static_cast<std::byte*>(workspace);
   return {};
 }

@@ -24,9 +24,13 @@ constexpr uintptr_t round_up(uintptr_t value, size_t alignment) {
 
 size_t padded(size_t size) { return round_up(size, Arena::kSmallAlignment) + kGap; }
 
-void* reserve(size_t size) {
-  void* begin = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return begin == MAP_FAILED ? nullptr : begin;
+// With `left` bytes beside them that stay free for the program.
+void* reserve(size_t size, size_t left) {
+  void* begin =
+      mmap(nullptr, size + left, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (begin == MAP_FAILED) return nullptr;
+  if (left > 0) munmap(static_cast<std::byte*>(begin) + size, left);
+  return begin;
 }
 
 }  // namespace
@@ -63,10 +67,11 @@ bool Arena::owns(const void* address) const {
 
 bool Arena::grow(size_t size) {
   const size_t least = round_up(size, kHugePage) + 2 * kHugePage;
-  // Where address space is short, the program needs some, too.
+  // Where address space is limited, the program needs some, too: no region is taken to have room
+  // for more than the next allocation unless as much is left.
   for (const size_t most : {kRegionSize, kSmallRegionSize, least}) {
     const size_t want = std::max(most, least);
-    if (void* got = reserve(want)) {
+    if (void* got = reserve(want, want > least ? want : 0)) {
       const auto begin = reinterpret_cast<uintptr_t>(got);
       regions_.push_back({begin, begin + want, begin});
       add_free(begin, want);

@@ -36,10 +36,11 @@ std::shared_ptr<Context> make_context(int32_t device, bool is_default) {
   return nullptr;
 }
 
-void retire(Context& context, Held held, Remains& remains) {
+void retire(Context& context, const std::vector<std::shared_ptr<Stream>>& streams, Held held,
+            Remains& remains) {
   table().erase(context.handle());
   context.owner()->alive.store(false, std::memory_order_release);
-  for (const auto& stream : streams_of(*context.owner()))
+  for (const auto& stream : streams)
     if (!stream->is_default()) finish(*stream, held, remains);
   retire(*context.default_stream(), held, remains);
 }
@@ -68,10 +69,11 @@ Status destroy_context(const void* handle) {
                 "context is a device's default context; aclrtResetDevice releases it");
   if (runs_on_this_thread(*context))
     return fail(kRtParamInvalid, "called from work of one of the context's streams");
+  const auto streams = streams_of(*context->owner());
   context = table().erase(handle);
   if (!context) return no_such_context(handle);  // another thread was faster
   Remains remains;
-  retire(*context, Held::awaited, remains);
+  retire(*context, streams, Held::awaited, remains);
   return remains.report("aclrtDestroyContext");
 }
 

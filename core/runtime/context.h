@@ -40,7 +40,9 @@ std::shared_ptr<Context> make_context(int32_t device, bool is_default);
 
 // Finishes or drops the work of its streams and takes the context and its default stream out of
 // use. The streams that the program created keep their handles, so that it can still destroy them.
-void retire(Context& context, Held held, Remains& remains);
+// `streams` are the context's: whoever calls listed them before, while a failure changed nothing.
+void retire(Context& context, const std::vector<std::shared_ptr<Stream>>& streams, Held held,
+            Remains& remains);
 
 // Whether the calling thread is running work of one of its streams.
 bool runs_on_this_thread(const Context& context);

@@ -21,12 +21,12 @@ Status check_pitch(std::string_view name, size_t pitch, size_t width) {
 }
 
 Status check_rows(std::string_view name, const void* address, size_t pitch, size_t width,
-                  size_t height, Touch touch, uint64_t time) {
+                  size_t height, uint64_t time) {
   const auto bytes = extent(pitch, width, height);
   if (!bytes)
     return fail(kRtParamInvalid, height, " rows that are ", pitch,
                 " bytes apart do not fit memory");
-  return check_range(name, address, *bytes, touch, time);
+  return check_range(name, address, *bytes, time);
 }
 
 }  // namespace
@@ -34,8 +34,10 @@ Status check_rows(std::string_view name, const void* address, size_t pitch, size
 Status Copy::check(uint64_t time) const {
   if (count > dest_max)
     return fail(kRtParamInvalid, "count is ", count, ", above destMax, which is ", dest_max);
-  RETURN_IF_FAILED(check_range("dst", dst, count, Touch::write, time));
-  return check_range("src", src, count, Touch::read, time);
+  RETURN_IF_FAILED(check_range("dst", dst, count, time));
+  RETURN_IF_FAILED(check_range("src", src, count, time));
+  RETURN_IF_FAILED(check_access("dst", dst, count, Touch::write));
+  return check_access("src", src, count, Touch::read);
 }
 
 void Copy::run() const {
@@ -46,8 +48,10 @@ Status Copy2d::check(uint64_t time) const {
   RETURN_IF_FAILED(check_pitch("dpitch", dpitch, width));
   RETURN_IF_FAILED(check_pitch("spitch", spitch, width));
   if (width == 0 || height == 0) return {};
-  RETURN_IF_FAILED(check_rows("dst", dst, dpitch, width, height, Touch::write, time));
-  return check_rows("src", src, spitch, width, height, Touch::read, time);
+  RETURN_IF_FAILED(check_rows("dst", dst, dpitch, width, height, time));
+  RETURN_IF_FAILED(check_rows("src", src, spitch, width, height, time));
+  RETURN_IF_FAILED(check_access("dst", dst, *extent(dpitch, width, height), Touch::write));
+  return check_access("src", src, *extent(spitch, width, height), Touch::read);
 }
 
 void Copy2d::run() const {
@@ -61,7 +65,8 @@ void Copy2d::run() const {
 Status Fill::check(uint64_t time) const {
   if (count > max_count)
     return fail(kRtParamInvalid, "count is ", count, ", above maxCount, which is ", max_count);
-  return check_range("devPtr", ptr, count, Touch::write, time);
+  RETURN_IF_FAILED(check_range("devPtr", ptr, count, time));
+  return check_access("devPtr", ptr, count, Touch::write);
 }
 
 void Fill::run() const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "base/fork.h"
 #include "base/lasting.h"
@@ -63,17 +64,19 @@ namespace {
 
 Status release(int32_t device, Reset how, Remains& remains) {
   std::shared_ptr<Context> last;
+  std::vector<std::shared_ptr<Stream>> streams;
   {
     std::lock_guard lock(devices().mutex);
     Device& d = devices().by_id[device];
     if (d.times_set == 0) return not_set(device);
     const bool releases = how != Reset::once || d.times_set == 1;
     if (releases) RETURN_IF_FAILED(check_caller(d));
+    if (releases && d.context) streams = streams_of(*d.context->owner());
     d.times_set = releases ? 0 : d.times_set - 1;
     if (releases) last = std::exchange(d.context, nullptr);
   }
   // Outside the lock: the streams' work may call anything.
-  if (last) retire(*last, how == Reset::by_force ? Held::dropped : Held::awaited, remains);
+  if (last) retire(*last, streams, how == Reset::by_force ? Held::dropped : Held::awaited, remains);
   return {};
 }
 

@@ -130,8 +130,7 @@ Status release(Family family, const void* address) {
   return {};
 }
 
-Status check_range(std::string_view argument, const void* address, size_t count, Touch touch,
-                   uint64_t time) {
+Status check_range(std::string_view argument, const void* address, size_t count, uint64_t time) {
   if (count == 0) return {};
   if (address == nullptr) return fail(kRtParamInvalid, argument, " is null");
   Registry& r = registry();
@@ -143,11 +142,7 @@ Status check_range(std::string_view argument, const void* address, size_t count,
     if (!fits_memory(address, count))
       return fail(kRtParamInvalid, "the ", count, " bytes from ", argument,
                   " on reach past the end of memory");
-    lock.unlock();
-    if (is_accessible(address, count, touch)) return {};
-    return fail(kRtParamInvalid, "the ", count, " bytes from ", argument, " (", address, ") on ",
-                touch == Touch::read ? "cannot be read" : "cannot be written",
-                ": the process has no such memory there");
+    return {};
   }
   if (found->second.made > time)
     return fail(kRtParamInvalid, argument,
@@ -157,6 +152,17 @@ Status check_range(std::string_view argument, const void* address, size_t count,
   if (count <= room) return {};
   return fail(kRtParamInvalid, argument, " is ", offset, " bytes into an allocation of ",
               found->second.size, " bytes; the ", count, " bytes from there reach past its end");
+}
+
+Status check_access(std::string_view argument, const void* address, size_t count, Touch touch) {
+  {
+    Registry& r = registry();
+    std::shared_lock lock(r.mutex);
+    if (r.arena.owns(address)) return {};
+  }
+  if (is_accessible(address, count, touch)) return {};
+  return fail(kRtParamInvalid, "the ", count, " bytes from ", argument, " on cannot be ",
+              touch == Touch::read ? "read" : "written", ": the process has no such memory there");
 }
 
 size_t allocated_bytes() {

@@ -39,10 +39,14 @@ SOFTNPU_EXPORT Status release(Family family, const void* address);
 
 // Whether `count` bytes may be touched at `address`, as far as the runtime knows: they must lie
 // inside one live allocation that was there at `time` already, or in memory that was never the
-// runtime's, whose first and last byte the process must have.
+// runtime's.
 constexpr uint64_t kNow = UINT64_MAX;
 SOFTNPU_EXPORT Status check_range(std::string_view argument, const void* address, size_t count,
-                                  Touch touch, uint64_t time = kNow);
+                                  uint64_t time = kNow);
+
+// The same for memory that was never the runtime's: the process must have its first and last byte.
+SOFTNPU_EXPORT Status check_access(std::string_view argument, const void* address, size_t count,
+                                   Touch touch);
 
 // Bytes in live allocations of both families.
 SOFTNPU_EXPORT size_t allocated_bytes();

@@ -33,10 +33,17 @@ Process& process() { return lasting<Process>; }
 
 Status check_config(const char* path) {
   if (path == nullptr || *path == '\0') return {};
+  constexpr off_t kMostBytes = off_t{1} << 20;
   struct stat about;
+  // Before it is opened, which may block: a pipe or a device has no end.
+  if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+    return fail(kAclInvalidFile, "configPath \"", path, "\" is no regular file that can be read");
+  if (about.st_size > kMostBytes)
+    return fail(kAclInvalidFile, "configPath \"", path, "\" has ", about.st_size,
+                " bytes; at most ", kMostBytes, " are read");
   std::ifstream file(path, std::ios::binary);
-  if (stat(path, &about) != 0 || S_ISDIR(about.st_mode) || !file)
-    return fail(kAclInvalidFile, "configPath \"", path, "\" is no file that can be read");
+  if (!file)
+    return fail(kAclInvalidFile, "configPath \"", path, "\" is no regular file that can be read");
   const std::string content(std::istreambuf_iterator<char>(file), {});
   const Status status = check_json(content);
   if (status.ok()) return {};

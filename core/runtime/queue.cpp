@@ -6,6 +6,7 @@
 #include <chrono>
 #include <exception>
 #include <memory>
+#include <new>
 
 #include "runtime/scheduler.h"
 
@@ -34,6 +35,9 @@ Status run_safely(Work& work) {
   if (!work.run) return {};
   try {
     return work.run().in(work.what);
+  } catch (const std::bad_alloc&) {
+    return fail(work.what.starts_with("aclnn") ? kRuntimeError : kRtMemoryAllocation, work.what,
+                ": out of host memory");
   } catch (const std::exception& error) {
     return fail(kRtInternalError, work.what, ": internal error: ", error.what());
   } catch (const abi::__forced_unwind&) {  // pthread_exit() in a host function
@@ -254,17 +258,20 @@ void Queue::close() {
 }
 
 size_t Queue::drop_pending() {
-  std::deque<Work> dropped;
-  {
-    std::lock_guard lock(mutex_);
-    dropped.swap(work_);
-    enlisted_ = nullptr;
-    done_ += dropped.size();
-    if (waiters_ > 0) progress_.notify_all();
-  }
-  for (Work& work : dropped)
+  // One by one, which takes no memory. What is dropped is released outside the lock.
+  for (size_t dropped = 0;; ++dropped) {
+    Work work;
+    {
+      std::lock_guard lock(mutex_);
+      if (work_.empty()) return dropped;
+      work = std::move(work_.front());
+      work_.pop_front();
+      enlisted_ = nullptr;
+      ++done_;
+      if (waiters_ > 0) progress_.notify_all();
+    }
     if (work.opens) work.opens->open();
-  return dropped.size();
+  }
 }
 
 Status Queue::require_runner() const {

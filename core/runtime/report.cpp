@@ -3,16 +3,14 @@
 
 #include <pthread.h>
 
-#include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "acl/acl_rt.h"
 #include "base/fork.h"
@@ -30,7 +28,7 @@ struct Pending {
 };
 
 struct Inbox {
-  std::deque<Pending> pending;
+  std::list<Pending> pending;  // whose parts can be taken out without memory
   std::condition_variable arrived;
   int streams = 0;
 };
@@ -74,19 +72,17 @@ Status thread_not_subscribed() {
 }
 
 // With the lock held. Returns what the thread has not run for the stream.
-std::vector<Pending> take_pending(Inbox& inbox, int32_t stream_id) {
-  const auto is_its = [=](const Pending& pending) { return pending.stream_id == stream_id; };
-  std::vector<Pending> left;
-  left.reserve(static_cast<size_t>(std::ranges::count_if(inbox.pending, is_its)));
-  // Nothing throws from here on.
-  for (Pending& pending : inbox.pending)
-    if (is_its(pending)) left.push_back(std::move(pending));
-  std::erase_if(inbox.pending, is_its);
+std::list<Pending> take_pending(Inbox& inbox, int32_t stream_id) {
+  std::list<Pending> left;
+  for (auto next = inbox.pending.begin(); next != inbox.pending.end();) {
+    const auto each = next++;
+    if (each->stream_id == stream_id) left.splice(left.end(), inbox.pending, each);
+  }
   return left;
 }
 
 // The same, and the thread runs no more of them.
-std::vector<Pending> end_subscription(std::map<int32_t, uint64_t>::iterator subscription) {
+std::list<Pending> end_subscription(std::map<int32_t, uint64_t>::iterator subscription) {
   const uint64_t thread = subscription->second;
   const auto inbox = reports().inboxes.at(thread);
   auto left = take_pending(*inbox, subscription->first);
@@ -97,7 +93,7 @@ std::vector<Pending> end_subscription(std::map<int32_t, uint64_t>::iterator subs
 }
 
 // Without the lock: the streams that waited run on.
-void drop(const std::vector<Pending>& callbacks) {
+void drop(const std::list<Pending>& callbacks) {
   for (const Pending& callback : callbacks) {
     callback.dropped->store(true, std::memory_order_relaxed);
     if (callback.gate) callback.gate->open();
@@ -115,15 +111,17 @@ void run(const Pending& callback) {
   callback.callback(callback.user_data.get());
 }
 
-// The stream's order has come to the callback.
-Status hand_over(Pending callback) {
+// The stream's order has come to the callback, the one in the list. Takes no memory: the launch
+// has.
+Status hand_over(std::list<Pending>& one) {
+  const Pending& callback = one.front();
   {
     std::lock_guard lock(reports().mutex);
     const auto thread = reports().threads.find(callback.stream_id);
     if (thread != reports().threads.end()) {
       if (callback.gate) callback.gate->set_opener(thread->second);
       Inbox& inbox = *reports().inboxes.at(thread->second);
-      inbox.pending.push_back(std::move(callback));
+      inbox.pending.splice(inbox.pending.end(), one);
       inbox.arrived.notify_all();
       return {};
     }
@@ -146,7 +144,7 @@ Status subscribe(uint64_t thread, const Stream& stream) {
 }
 
 Status unsubscribe(uint64_t thread, const Stream& stream) {
-  std::vector<Pending> dropped;
+  std::list<Pending> dropped;
   {
     std::lock_guard lock(reports().mutex);
     const auto subscription = reports().threads.find(stream.id());
@@ -160,7 +158,7 @@ Status unsubscribe(uint64_t thread, const Stream& stream) {
 }
 
 void drop_callbacks(const Stream& stream) {
-  std::vector<Pending> dropped;
+  std::list<Pending> dropped;
   {
     std::lock_guard lock(reports().mutex);
     const auto subscription = reports().threads.find(stream.id());
@@ -171,7 +169,7 @@ void drop_callbacks(const Stream& stream) {
 }
 
 void forget_subscription(const Stream& stream) {
-  std::vector<Pending> dropped;
+  std::list<Pending> dropped;
   {
     std::lock_guard lock(reports().mutex);
     const auto subscription = reports().threads.find(stream.id());
@@ -195,9 +193,10 @@ Status launch_callback(const void* stream_handle, Callback callback,
   }
   auto dropped = std::make_shared<std::atomic<bool>>(false);
   const auto gate = blocks ? std::make_shared<Gate>(std::weak_ptr<Queue>()) : nullptr;
-  const Pending pending{stream->id(), callback, std::move(user_data), gate, dropped};
+  const auto one = std::make_shared<std::list<Pending>>();
+  one->push_back({stream->id(), callback, std::move(user_data), gate, dropped});
   constexpr std::string_view name = "aclrtLaunchCallback";
-  Work hands_over{[pending] { return hand_over(pending); }, name, nullptr, nullptr};
+  Work hands_over{[one] { return hand_over(*one); }, name, nullptr, nullptr};
   if (!blocks) return stream->submit(std::move(hands_over));
   Task after = [dropped]() -> Status {
     if (!dropped->load(std::memory_order_relaxed)) return {};

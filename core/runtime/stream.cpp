@@ -166,9 +166,8 @@ Status Remains::report(std::string_view function) const {
              dropped == 1 ? " piece of queued work was" : " pieces of queued work were",
              " dropped before running"));
   if (others == 0) return failure;
-  return Status(failure.code(),
-                text(failure.message(), " (and work of ", others,
-                     others == 1 ? " other stream failed)" : " other streams failed)"));
+  return fail(failure.code(), failure.message(), " (and work of ", others,
+              others == 1 ? " other stream failed)" : " other streams failed)");
 }
 
 Status create_stream(uint32_t priority, uint32_t flags, void** out) {

@@ -220,8 +220,8 @@ def launch_with(call: Prepared, executor: int | None, workspace: int | None, siz
 
 
 def test_a_workspace_must_be_there_large_enough_and_on_the_device(upsample: Prepared) -> None:
-    """Null is 161001; too small, not device memory, or past its allocation is 161002; after each of
-    these the executor can still be launched.
+    """Null is 161001; too small, not device memory, past its allocation, or not aligned to 64 bytes
+    is 161002; after each of these the executor can still be launched.
     """
     session = upsample.session
     planned = upsample.plan()
@@ -229,12 +229,14 @@ def test_a_workspace_must_be_there_large_enough_and_on_the_device(upsample: Prep
     assert size > 0
     workspace = session.malloc(size)
     host = ct.create_string_buffer(size)
+    apart = session.malloc(size + 64)
     attempts = [
         (None, size, NULLPTR),
         (workspace, size - 1, INVALID),
         (workspace, 0, INVALID),
         (ct.addressof(host), size, INVALID),
         (workspace + size // 2, size, INVALID),
+        *((apart + offset, size, INVALID) for offset in (1, 8, 32)),
     ]
     for address, given, status in attempts:
         assert launch_with(upsample, executor, address, given) == status
@@ -280,16 +282,17 @@ def test_the_workspace_is_not_overrun(upsample: Prepared) -> None:
 
 @pytest.mark.parametrize("name", ["gradOut", "gradInput"])
 def test_a_workspace_must_not_overlap_the_tensors(upsample: Prepared, name: str) -> None:
-    """A workspace that shares a byte with a tensor is 161002; right beside it there is room."""
+    """A workspace that shares memory with a tensor is 161002; right beside it there is room."""
     session, like = upsample.session, upsample.arrays[name].like
     needed = upsample.plan().workspace_size
     before = -(-needed // 64) * 64
-    block = session.malloc(before + like.nbytes + needed)
+    behind = -(-like.nbytes // 64) * 64
+    block = session.malloc(before + behind + needed)
     address = session.upload(like, block + before)
     tensor = session.tensor("FLOAT", like.shape, address, format="NCDHW")
     planned = upsample.try_plan(**{name: tensor})
     assert (planned.status, planned.workspace_size) == (0, needed), planned.message
-    for workspace in (address, address - needed + 1, address + like.nbytes - 1):
+    for workspace in (address, address - needed + 64, address + behind - 64):
         assert launch_with(upsample, planned.executor, workspace, needed) == INVALID
         message = session.message()
         for part in ("aclnnUpsampleNearest3dBackward: workspace overlaps", name):
@@ -298,7 +301,7 @@ def test_a_workspace_must_not_overlap_the_tensors(upsample: Prepared, name: str)
     after = session.download(address, like.nbytes).view(like.dtype).reshape(like.shape)
     np.testing.assert_array_equal(after, like)
 
-    for workspace in (address - needed, address + like.nbytes):
+    for workspace in (address - needed, address + behind):
         planned = upsample.try_plan(**{name: tensor})
         session.check(launch_with(upsample, planned.executor, workspace, needed))
         session.check(session.synchronize())

@@ -2,9 +2,11 @@
 """Memory: allocation, release, and what the machine has."""
 
 import ctypes as ct
+import mmap
 import random
 import threading
 
+import numpy as np
 import pytest
 
 from tests.support.acl_runtime import (
@@ -14,9 +16,12 @@ from tests.support.acl_runtime import (
     in_fresh_process,
     in_thread,
     made,
+    message,
     out,
+    run_python,
 )
-from tests.support.capi_symbols import Functions
+from tests.support.capi_symbols import Functions, library_folder
+from tests.support.process import SANITIZED
 
 DEVICE = ["aclrtMalloc", "aclrtMallocAlign32", "aclrtMallocCached"]
 MIB = 1 << 20
@@ -214,3 +219,59 @@ def test_host_memory_needs_no_device(api: Functions) -> None:
     address = made(api.aclrtMallocHost, 100)
     assert api.aclrtFreeHost(address) == 0
     assert out(ct.c_void_p, api.aclrtMalloc, 100, 0, first=True) == (107002, None)
+
+
+@in_fresh_process
+def test_addresses_that_are_nowhere(api: Functions) -> None:
+    """Host memory that the process does not have, or may not write to, is 107000, and no crash."""
+    assert api.aclrtSetDevice(0) == 0
+    block, stream = made(api.aclrtMalloc, 64, 0), made(api.aclrtCreateStream)
+    page = mmap.PAGESIZE
+    read_only = mmap.mmap(-1, page, prot=mmap.PROT_READ)
+    there = np.frombuffer(read_only, np.uint8).ctypes.data
+    for nowhere in (0x10, (1 << 47) - 4096):
+        calls = {
+            "src": [
+                api.aclrtMemcpy(block, 64, nowhere, 64, 1),
+                api.aclrtMemcpyAsync(block, 64, nowhere, 64, 1, stream),
+                api.aclrtMemcpy2d(block, 8, nowhere, 8, 8, 8, 1),
+            ],
+            "dst": [
+                api.aclrtMemcpy(nowhere, 64, block, 64, 2),
+                api.aclrtMemcpyAsync(nowhere, 64, block, 64, 2, stream),
+                api.aclrtMemcpy2d(nowhere, 8, block, 8, 8, 8, 2),
+                api.aclrtMemset(nowhere, 64, 0, 64),
+                api.aclrtMemsetAsync(nowhere, 64, 0, 64, stream),
+            ],
+        }
+        for argument, codes in calls.items():
+            assert codes == [PARAM_INVALID] * len(codes), argument
+    assert api.aclrtMemcpy(there, 64, block, 64, 2) == PARAM_INVALID
+    said = message(api)
+    assert said is not None
+    assert "cannot be written" in said
+    assert api.aclrtMemset(there, 64, 0, 64) == PARAM_INVALID
+    assert api.aclrtMemcpy(block, 64, there, 64, 1) == 0
+    end = there + page  # in most cases another mapping follows; the far end of memory does not
+    assert api.aclrtMemcpy(block, 64, end - 64, 64, 1) == 0
+    assert api.aclrtSynchronizeDevice() == 0
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer takes all addresses")
+@pytest.mark.parametrize("kilobytes", [70_000, 75_000, 80_000, 85_000, 90_000, 120_000, 160_000])
+def test_limits_on_address_space(kilobytes: int) -> None:
+    """Whatever the limit, device memory leaves the program as much as it takes in advance."""
+    program = (
+        "import ctypes as ct, resource, sys\n"
+        f"lib = ct.CDLL({str(library_folder().resolve() / 'libascendcl.so')!r})\n"
+        "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        f"limit = used + ({kilobytes} << 10)\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (limit, limit))\n"
+        "assert lib.aclrtSetDevice(0) == 0\n"
+        "block = ct.c_void_p()\n"
+        "assert lib.aclrtMalloc(ct.byref(block), ct.c_size_t(1 << 20), 0) == 0\n"
+        "held = [bytearray(1 << 20) for _ in range(24)]\n"
+        "assert lib.aclrtMalloc(ct.byref(block), ct.c_size_t(1 << 20), 0) == 0\n"
+    )
+    done = run_python(program)
+    assert done.returncode == 0, done.stderr

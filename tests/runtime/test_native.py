@@ -121,6 +121,14 @@ def test_last_failures(tmp_path: Path) -> None:
     assert "99" in lines[0]
 
 
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer has an allocator of its own")
+def test_no_memory(tmp_path: Path) -> None:
+    """A call that finds no memory says so with its one code, changes nothing, can be repeated."""
+    done = compile_and_run("no_memory", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.split()[0]) > 200
+
+
 def test_busy_streams(tmp_path: Path) -> None:
     """Threads that wait for each other's streams, as they may on a device, do not hang."""
     done = compile_and_run("busy_streams", tmp_path)

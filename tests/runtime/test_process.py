@@ -2,6 +2,7 @@
 """aclInit and aclFinalize, and what the environment decides: each test has its own process."""
 
 import ctypes as ct
+import os
 import re
 import tempfile
 from pathlib import Path
@@ -104,7 +105,25 @@ def test_config_path_missing(api: Functions) -> None:
 def test_message_is_one_line(api: Functions) -> None:
     """A message stays in one line, whatever is in the path that it repeats."""
     assert api.aclInit(b"/no/such\nfile\r") == INVALID_FILE
-    assert message(api) == 'aclInit: configPath "/no/such\\nfile\\r" is no file that can be read'
+    assert (
+        message(api)
+        == 'aclInit: configPath "/no/such\\nfile\\r" is no regular file that can be read'
+    )
+
+
+@in_fresh_process
+def test_config_path_special(api: Functions) -> None:
+    """A pipe, a device and a file without end are refused at once, with a message."""
+    with tempfile.TemporaryDirectory() as folder:
+        pipe, large = Path(folder) / "pipe", Path(folder) / "large"
+        os.mkfifo(pipe)
+        with large.open("wb") as file:
+            file.truncate(1 << 40)
+        for path in (str(pipe), "/dev/zero", "/dev/stdin", str(large)):
+            assert api.aclInit(path.encode()) == INVALID_FILE
+            said = message(api)
+            assert said is not None
+            assert path in said
 
 
 @in_fresh_process
