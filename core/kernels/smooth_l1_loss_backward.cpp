@@ -26,18 +26,30 @@ inline float least_difference(DType self, DType target) {
   return self == DType::f16 && target == DType::f16 ? 0x1p-24f : 0.0f;
 }
 
+inline bool is_power_of_two(double v) { return (std::bit_cast<uint64_t>(v) << 12) == 0; }
+
 // For v > 0.
 inline float rounded_down(double v) {
   const auto nearest = static_cast<float>(v);
   return nearest <= v ? nearest : std::bit_cast<float>(std::bit_cast<uint32_t>(nearest) - 1);
 }
 
+// What a - b loses when it is rounded to d; -0, which changes no sum, where that is nothing, or d
+// is so large that only its sign counts.
+template <class V>
+SOFTNPU_INLINE V lost_in_difference(V a, V b, V d) {
+  const V back = a - d;
+  const V lost = (a - (d + back)) + (back - b);
+  const auto counts = ((lost < 0.0f) & (lost > -0x1p60f)) | ((lost > 0.0f) & (lost < 0x1p60f));
+  return select(counts, lost, splat<V>(-0.0f));
+}
+
 // The same in float32, where SmoothL1LossBackwardNumbers::fits_float() holds: within 2 units in the
-// last place, and 3 times as fast in cache. The factor norm / beta comes in two parts unless
-// float32 holds it. Where a product of d falls among the subnormals, a large gradOut would bring
-// back the bits that are lost there, so such elements are computed in float64. That of the lower
-// part does so 24 bits earlier.
-template <bool kExactFactor>
+// last place. Products with a power of two lose nothing. Another factor norm / beta comes in two
+// parts, and d with what rounding lost, since three roundings would be too many. Where a product of
+// d falls among the subnormals, a large gradOut would bring back the bits that are lost there, so
+// such elements are computed in float64. That of the lower part does so 24 bits earlier.
+template <bool kPowerOfTwo>
 struct SmoothL1InFloat {
   SmoothL1 wide;
   float norm, factor, factor_low, least;
@@ -47,7 +59,7 @@ struct SmoothL1InFloat {
         norm(static_cast<float>(c.norm)),
         factor(rounded_down(c.norm_over_beta)),
         factor_low(static_cast<float>(c.norm_over_beta - factor)),
-        least(static_cast<float>((kExactFactor ? 0x1p-125 : 0x1p-101) / c.norm_over_beta)) {
+        least(static_cast<float>((kPowerOfTwo ? 0x1p-125 : 0x1p-101) / c.norm_over_beta)) {
     // A factor of 1 loses nothing.
     if (least <= least_difference || c.norm_over_beta == 1) least = 0;
   }
@@ -56,7 +68,10 @@ struct SmoothL1InFloat {
   SOFTNPU_INLINE V operator()(V grad, V self, V target) const {
     const V d = self - target;
     V inside = d * factor;
-    if constexpr (!kExactFactor) inside = fused(d, splat<V>(factor), d * factor_low);
+    if constexpr (!kPowerOfTwo) {
+      const V low = fused(lost_in_difference(self, target, d), splat<V>(factor), d * factor_low);
+      inside = fused(d, splat<V>(factor), low);
+    }
     // Within 1 unit of norm where |d| = beta, and no comparison is true of NaN.
     const V below = select(inside < -norm, splat<V>(-norm), inside);
     return grad * select(below > norm, splat<V>(norm), below);
@@ -75,7 +90,7 @@ void smooth_l1_loss_backward(const ElementwiseLayout& layout, std::byte* const* 
   const auto& c = *static_cast<const SmoothL1LossBackwardNumbers*>(numbers);
   if (!c.fits_float()) return walk<3, float>(layout, origins, SmoothL1{c}, begin, end);
   const float apart = least_difference(layout.dtype[1], layout.dtype[2]);
-  if (static_cast<float>(c.norm_over_beta) == c.norm_over_beta)
+  if (is_power_of_two(c.norm_over_beta))
     return walk<3, float>(layout, origins, SmoothL1InFloat<true>(c, apart), begin, end);
   walk<3, float>(layout, origins, SmoothL1InFloat<false>(c, apart), begin, end);
 }
