@@ -2,6 +2,7 @@
 """What the system refuses the command: one line that says so, and a status, but no traceback."""
 
 import os
+import signal
 import subprocess
 from typing import Any
 
@@ -112,3 +113,20 @@ main()
     assert done.stderr.startswith("softnpu: there is no home folder")
     assert "XDG_CACHE_HOME" in done.stderr.splitlines()[1]
     assert softnpu("run", "hello.cpp").stdout == "hello\n"
+
+
+@pytest.mark.parametrize("args", ["ops elu_backward", "ops", "info"])
+def test_a_reader_that_ends_early(softnpu: Any, args: str) -> None:
+    """Where nobody reads on, the command ends as other tools do: by SIGPIPE, without a word."""
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [*softnpu.command, *args.split()],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        check=False,
+        cwd=softnpu.folder,
+        env=softnpu.environment,
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b"")

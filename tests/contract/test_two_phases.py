@@ -311,3 +311,24 @@ def test_a_workspace_must_not_overlap_the_tensors(upsample: Prepared, name: str)
         np.testing.assert_array_equal(
             result.view(upsample.expect.dtype).reshape(upsample.expect.shape), upsample.expect
         )
+
+
+def test_strides_of_size_1_do_not_count(upsample: Prepared) -> None:
+    """A dimension with one element may have any stride, beside another tensor's memory, too."""
+    session = upsample.session
+    grad, result = upsample.arrays["gradOut"].like, upsample.arrays["gradInput"].like
+    assert result.shape[2:] == (1, 1, 1)
+    block = session.malloc(4096)
+    inputs = session.tensor("FLOAT", grad.shape, session.upload(grad, block), format="NCDHW")
+    address = block + 1024
+    own = [stride // result.itemsize for stride in result.strides[:2]]
+    for stride in (2**63 - 1, 2**62, 0):
+        output = session.tensor(
+            "FLOAT", result.shape, address, strides=[*own, *[stride] * 3], format="NCDHW"
+        )
+        planned = upsample.try_plan(gradOut=inputs, gradInput=output)
+        assert planned.status == 0, planned.message
+        session.check(upsample.launch(planned))
+        session.check(session.synchronize())
+        got = session.download(address, upsample.expect.nbytes).view(upsample.expect.dtype)
+        np.testing.assert_array_equal(got.reshape(upsample.expect.shape), upsample.expect)

@@ -260,3 +260,22 @@ def test_other_threads_run_while_one_waits(stream: int) -> None:
     assert (before, launched) == ([], [0])
     assert (status, ran) == (0, ["callback"])
     assert rt.unsubscribe_report(threading.get_ident(), stream) == 0
+
+
+@pytest.mark.usefixtures("block")
+def test_views_end_with_their_allocation() -> None:
+    """What would reach past a known allocation is refused, from any address inside it."""
+    small, status = rt.malloc(16, 0)
+    assert status == 0
+    assert util.ptr_to_bytes(small + 8, 8) is not None
+    for call in (
+        lambda: util.ptr_to_numpy(small, (40,), 11),
+        lambda: util.ptr_to_bytes(small, 17),
+        lambda: util.ptr_to_bytes(small + 8, 9),
+        lambda: util.ptr_to_numpy(small + 12, (2,), 11),
+    ):
+        with pytest.raises(ValueError, match="past its end"):
+            call()
+    assert rt.free(small) == 0
+    with pytest.raises(ValueError, match="was freed"):
+        util.ptr_to_bytes(small, 1)

@@ -193,3 +193,25 @@ def test_bfloat16() -> None:
     got = softnpu.selu_backward(x, Bfloat16(x), out=out)
     assert got.tobytes() == softnpu.selu_backward(x, x).tobytes()
     assert SMOOTH_L1.function(x, Bfloat16(x), x * 2, "sum", 1).dtype == x.dtype
+
+
+@pytest.mark.parametrize("stride", [2**61, 2**62, 2**63 - 1, -(2**61), -(2**63), 2**55])
+def test_strides_that_no_memory_has(stride: int) -> None:
+    """Every product of a foreign description is checked; a dimension of size 1 may have any."""
+    x = Described(ndim=2, shape=(2, 2), strides=(stride, 1))
+    with pytest.raises(softnpu.ParamInvalidError, match="reach further than memory does"):
+        SELU(grad_output=x, result=x)
+    with pytest.raises(softnpu.ParamInvalidError, match="reach further than memory does"):
+        SELU(out=x)
+    one = Described(ndim=2, shape=(1, 4), strides=(stride, 1))
+    ones = np.ones((1, 4), np.float32)
+    expected = softnpu.selu_backward(ones, np.arange(4, dtype=np.float32).reshape(1, 4))
+    assert np.array_equal(softnpu.selu_backward(ones, one), expected)
+
+
+def test_shapes_that_no_memory_has() -> None:
+    """A product of sizes beyond 64 bits, or beyond memory, is refused."""
+    for shape in ((2**32, 2**32), (2**62, 2), (2**40, 2**20)):
+        x = Described(ndim=2, shape=shape, strides=(shape[1], 1))
+        with pytest.raises(softnpu.ParamInvalidError, match=r"memory does|64 bits"):
+            SELU(grad_output=x, result=x)

@@ -34,7 +34,11 @@ def _complain(message: str, hint: str = "") -> None:
 
 
 def prepare_streams() -> None:
-    """Make streams of those that the caller closed, and let stdout take any text."""
+    """Make streams of those that the caller closed, and let stdout take any text.
+
+    Where nobody reads on, the command ends by SIGPIPE, as other tools do.
+    """
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     if sys.stdout is None:
         # Results that nobody can get are an error: what is open for reading refuses them.
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
@@ -59,10 +63,7 @@ def _as_given(error: UnicodeError) -> tuple[str | bytes, int]:
 
 def end_of_output(error: OSError) -> NoReturn:
     """End the command after a failure of the system, in most cases to write results."""
-    if isinstance(error, BrokenPipeError):  # nobody reads on: the end that other tools have then
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGPIPE)
-    else:
+    if not isinstance(error, BrokenPipeError):
         with contextlib.suppress(OSError):
             _complain(f"{error.filename or 'cannot write the results'}: {error.strerror}")
     # What stdout still holds would fail again when Python ends.
