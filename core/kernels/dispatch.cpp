@@ -9,7 +9,6 @@
 
 #include "base/environment.h"
 #include "base/lasting.h"
-#include "base/machine.h"
 #include "kernels/table.h"
 
 namespace softnpu::kernels {
@@ -65,25 +64,9 @@ const KernelTable* choose() {
   return tables().front();
 }
 
-const KernelTable* choose_for_few() {
-#if defined(__x86_64__)
-  if (&active_table() == &avx512::table) return &avx2::table;
-#endif
-  return &active_table();
-}
-
-const KernelTable* choose_for_loads() {
-  return machine().is_zen4 ? choose_for_few() : &active_table();
-}
-
 }  // namespace
 
 const KernelTable& active_table() { return *made_once<choose>(); }
-
-const KernelTable& dense_float_table(int64_t elements) {
-  constexpr int64_t kFew = 512;
-  return *(elements < kFew ? made_once<choose_for_few>() : made_once<choose_for_loads>());
-}
 
 const char* active_level_name() { return active_table().level; }
 

@@ -46,11 +46,15 @@ SOFTNPU_INLINE V lost_in_difference(V a, V b, V d) {
 
 // The same in float32, where SmoothL1LossBackwardNumbers::fits_float() holds: within 2 units in the
 // last place. Products with a power of two lose nothing. Another factor norm / beta comes in two
-// parts, and d with what rounding lost, since three roundings would be too many. Where a product of
+// parts, and unless the result is rounded to 16 bits, d with what rounding lost: three roundings
+// would be too many. Where a product of
 // d falls among the subnormals, a large gradOut would bring back the bits that are lost there, so
 // such elements are computed in float64. That of the lower part does so 24 bits earlier.
-template <bool kPowerOfTwo>
+enum class Factor { power_of_two, any, any_for_16_bits };
+template <Factor kFactor>
 struct SmoothL1InFloat {
+  static constexpr bool kPowerOfTwo = kFactor == Factor::power_of_two;
+
   SmoothL1 wide;
   float norm, factor, factor_low, least;
 
@@ -69,7 +73,9 @@ struct SmoothL1InFloat {
     const V d = self - target;
     V inside = d * factor;
     if constexpr (!kPowerOfTwo) {
-      const V low = fused(lost_in_difference(self, target, d), splat<V>(factor), d * factor_low);
+      V low = d * factor_low;
+      if constexpr (kFactor == Factor::any)
+        low = fused(lost_in_difference(self, target, d), splat<V>(factor), low);
       inside = fused(d, splat<V>(factor), low);
     }
     // Within 1 unit of norm where |d| = beta, and no comparison is true of NaN.
@@ -91,8 +97,12 @@ void smooth_l1_loss_backward(const ElementwiseLayout& layout, std::byte* const* 
   if (!c.fits_float()) return walk<3, float>(layout, origins, SmoothL1{c}, begin, end);
   const float apart = least_difference(layout.dtype[1], layout.dtype[2]);
   if (is_power_of_two(c.norm_over_beta))
-    return walk<3, float>(layout, origins, SmoothL1InFloat<true>(c, apart), begin, end);
-  walk<3, float>(layout, origins, SmoothL1InFloat<false>(c, apart), begin, end);
+    return walk<3, float>(layout, origins, SmoothL1InFloat<Factor::power_of_two>(c, apart), begin,
+                          end);
+  if (item_size(layout.dtype[3]) == 2)
+    return walk<3, float>(layout, origins, SmoothL1InFloat<Factor::any_for_16_bits>(c, apart),
+                          begin, end);
+  walk<3, float>(layout, origins, SmoothL1InFloat<Factor::any>(c, apart), begin, end);
 }
 
 SOFTNPU_LEVEL_END

@@ -33,14 +33,6 @@ struct KernelTable {
 // The best table, or the one that SOFTNPU_ISA names if this machine has it.
 SOFTNPU_EXPORT const KernelTable& active_table();
 SOFTNPU_EXPORT const char* active_level_name();
-// The table for so many elements of dense FLOAT operands in a cache and a formula of a few
-// operations, whose time goes into loads. With AVX-512 it is AVX2's in two cases:
-// - On Zen 4, loads of half a line make the machine fetch more of the next lines: selu with 1M
-//   elements takes 73 instead of 81 us. On a Xeon whole lines are better: smooth_l1 with 64K
-//   elements takes 6.2 instead of 8.8 us, with one thread 8.5 instead of 13.9.
-// - Few elements do not make up for the clock, which 512-bit operations lower on a Xeon: Python's
-//   part of the call, too, takes 1.07 times as long with 16 elements.
-SOFTNPU_EXPORT const KernelTable& dense_float_table(int64_t elements);
 // All that this machine can run, best first.
 SOFTNPU_EXPORT std::span<const KernelTable* const> available_tables();
 

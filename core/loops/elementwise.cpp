@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/machine.h"
 #include "loops/dimensions.h"
 
 namespace softnpu::loops {
@@ -102,20 +101,8 @@ void set_far(ElementwiseLayout& l, int64_t bytes, int64_t elements) {
   l.far = l.has_dense_rows() ? bytes - kept >= kFarBytes : bytes >= kFarStridedBytes;
   if (bytes >= kNearBytes && !l.far) l.order = Order::turning_at_home;
   if (!l.far) return;
-  l.into_first = machine().is_zen5;
-  const int64_t item = item_size(l.dtype[0]);
-  if (machine().is_intel) {
-    // 16-bit types take 0.75 to 0.95 of the time for being prefetched on a Xeon. At half the
-    // distance FLOAT with exp takes 0.97 of it, they take 1.05 times as long.
-    if (l.dtype[0] == DType::f32 && has_one_type(l)) l.ahead = 512;
-    // See stream_integers().
-    if (is_integer(l.dtype[0])) l.ahead = 4096 / item;
-  } else if (l.has_dense_rows()) {
-    l.by_line = true;
-    // Six lines of each input: with twelve, elu with exp takes 1.2 times as long on a Zen 4, selu
-    // and smooth_l1 of 16-bit types 1.05 to 1.2 times. Those take 0.77 to 1 of the time without.
-    l.ahead = 6 * 64 / item;
-  }
+  l.by_line = l.has_dense_rows();
+  l.ahead = kLinesAhead * 64 / item_size(l.dtype[0]);
 }
 
 // How inputs that are dense along y are cut: rows of a tile, and elements that it takes of each.
@@ -135,16 +122,11 @@ bool would_share_lines(const ElementwiseLayout& l, int64_t bytes) {
   return l.ny <= (bytes <= kFewBytes ? 1024 : 512);
 }
 
-// In a cache. 16-bit types: on a Zen 4 1.03 to 1.08 times as fast as with half as many rows of half
-// the length, on a Xeon half as many rows are 1.05 to 1.1 times as fast. There, FLOAT whose tile is
-// in the first cache, the rest in the second, takes 0.8 to 0.95 of the time.
+// In a cache. A small FLOAT tile is in the first cache, the rest in the second.
 TransposedTiles choose_near_tiles(const ElementwiseLayout& l, int transposed, int64_t bytes) {
-  constexpr int64_t kSmallBytes = int64_t{5} << 19, kOneTile = kMostBlockElements / 4;
-  const bool zen4 = machine().is_zen4;
-  if (item_size(l.dtype[0]) <= 2 && transposed <= 1)
-    return zen4 ? TransposedTiles{64, kMostBlockElements}
-                : TransposedTiles{32, kMostBlockElements / 2};
-  if (!zen4 && bytes <= kSmallBytes && l.nx * l.ny > kOneTile) return {16, kMostBlockElements / 8};
+  constexpr int64_t kOneTile = kMostBlockElements / 4;
+  if (item_size(l.dtype[0]) <= 2 && transposed <= 1) return {32, kMostBlockElements / 2};
+  if (bytes <= kSmallBytes && l.nx * l.ny > kOneTile) return {16, kMostBlockElements / 8};
   return {32, kOneTile};
 }
 
@@ -152,10 +134,9 @@ TransposedTiles choose_transposed_tiles(const ElementwiseLayout& l, int64_t byte
   const auto [transposed, spread, aliased] = l.transposed_inputs();
   const int64_t item = std::max<int64_t>(2, item_size(l.dtype[0]));
   if (!l.far) return choose_near_tiles(l, transposed, bytes);
-  // From memory. Columns that share pages are read whole: 1.2 times as fast as 16 rows, and 1.5
-  // times with float16. Else few and long rows, for the sake of the operands that are dense along
-  // x: 2048 x 16 is up to 2 times as fast as 128 x 64. Columns whole pages apart fall into the same
-  // few places of a cache, where more of each has to be used at once: 1.5 times as fast.
+  // From memory. Columns that share pages are read whole. Else few and long rows, for the sake of
+  // the operands that are dense along x. Columns whole pages apart fall into the same few places of
+  // a cache, where more of each has to be used at once.
   if (!spread) return {64, std::min((int64_t{32} << 10) / item, kMostBlockElements / transposed)};
   const int64_t all = (int64_t{64} << 10) / item;
   return {aliased ? 32 : 16, std::max(all / transposed, kMostBlockElements / 4)};
@@ -164,8 +145,7 @@ TransposedTiles choose_transposed_tiles(const ElementwiseLayout& l, int64_t byte
 void choose_tiles(ElementwiseLayout& l, bool transposed, int64_t bytes) {
   if (transposed) {
     TransposedTiles tiles = choose_transposed_tiles(l, bytes);
-    // Where they would, each has columns to itself. With two threads, FLOAT takes 0.3 to 1 of the
-    // time (127 x 129 elements 0.4, 255 x 257 0.5), 16-bit types 0.5 to 1.05.
+    // Where they would, each has columns to itself.
     const bool columns = l.ny > tiles.rows && would_share_lines(l, bytes);
     if (columns) tiles = {256, kMostBlockElements / 4};
     l.tile_y = std::min<int64_t>(l.ny, tiles.rows);
@@ -174,7 +154,7 @@ void choose_tiles(ElementwiseLayout& l, bool transposed, int64_t bytes) {
     const int64_t count = (l.nx + most - 1) / most;
     l.tile_x = std::min(l.nx, ((l.nx + count - 1) / count + 15) / 16 * 16);
     // Along y first, the next tile continues the lines that were read, which helps from memory; in
-    // cache the other way shares the work better: 1.15 times as fast with 1M elements.
+    // cache the other way shares the work better.
     l.y_first = l.far || columns;
   } else {
     l.tile_x = std::min<int64_t>(l.nx, kTileElements);
@@ -190,7 +170,7 @@ void choose_tiles(ElementwiseLayout& l, bool transposed, int64_t bytes) {
 }
 
 // The usual case: all operands have the output's sizes and are contiguous, which makes one
-// dimension of everything. It takes a tenth of the time of looking at each.
+// dimension of everything.
 bool is_plain(std::span<const Tensor* const> operands) {
   for (const Tensor* operand : operands)
     if (!(operand->sizes == operands.back()->sizes) || !is_contiguous(*operand)) return false;
@@ -214,9 +194,7 @@ bool has_one_with_gaps(const Dimensions& dims, int operands) {
 }
 
 // Whether elements are brought together one by one: where rows are short, or share no tile that is
-// worth it. Up to three times as fast as such tiles. Rows of a vector and more are computed where
-// they lie, squares of transposed inputs are transposed in registers. Images of three channels
-// beside each other, to a result of three planes: a fifth of the time.
+// worth it. Rows of a vector and more are computed where they lie.
 bool should_gather(const Dimensions& dims, const Y& y, const ElementwiseLayout& l) {
   constexpr int64_t kShortRow = 16, kShortColumn = 9, kSmallTile = 100;
   if (dims.size() < 2 || dims.size() > kMostGathered) return false;

@@ -17,7 +17,7 @@
 
 namespace softnpu::loops {
 
-constexpr int kMaxOperands = 4;          // inputs first, then the one output
+constexpr int kMaxOperands = 4;  // inputs first, then the one output
 // The most dimensions of operands that are brought together element by element.
 constexpr size_t kMostGathered = 8;
 
@@ -28,15 +28,9 @@ struct ElementwiseLayout {
   int64_t nx = 1, ny = 1;
   std::array<int64_t, kMaxOperands> sx{}, sy{};
   // Tiles: the unit of work. Their order is x fastest, then y, then the outer dimensions.
-  bool far = false;      // operands are in memory, not in a cache
-  bool by_line = false;  // FLOAT past the caches line by line, whatever the formula
-  bool stream = false;   // write past the caches
-  // Strided and transposed inputs are prefetched into the first cache, not the second. On a Zen 4
-  // FLOAT16 takes 1.25 to 1.35 times as long so, and columns a power of two apart would push each
-  // other out; on a Zen 5 16-bit types take 0.64 to 1 of the time, FLOAT the same. Where so, lines
-  // of a result that has gaps are prefetched, too, to be written in part: on a Zen 5 0.5 to 0.9 of
-  // the time from memory, on a Zen 4 1.04 to 1.5 times, in a cache up to 1.4 times.
-  bool into_first = false;
+  bool far = false;       // operands are in memory, not in a cache
+  bool by_line = false;   // FLOAT past the caches line by line, whatever the formula
+  bool stream = false;    // write past the caches
   bool y_first = false;   // tiles along y follow each other
   bool gathered = false;  // tiles are of elements in the output's order; all dimensions are `outer`
   int64_t ahead = 1024;   // how many elements ahead inputs are prefetched
@@ -70,14 +64,6 @@ struct ElementwiseLayout {
   };
   TransposedInputs transposed_inputs() const;
 
-  // All operands are FLOAT, and one row.
-  bool is_dense_float() const {
-    if (tiles != tiles_x) return false;
-    for (int k = 0; k < operands; ++k)
-      if (dtype[k] != DType::f32 || sx[k] != 1) return false;
-    return true;
-  }
-
   // The rows of all operands are dense: none repeats an element.
   bool has_dense_rows_only() const {
     for (int k = 0; k < operands; ++k)
@@ -90,12 +76,6 @@ struct ElementwiseLayout {
 using ElementwiseKernel = void (*)(const ElementwiseLayout& layout, std::byte* const* origins,
                                    const void* formula, int64_t begin, int64_t end);
 
-// The kernel for all layouts, and the one for dense FLOAT operands that a cache holds.
-struct ElementwiseKernels {
-  ElementwiseKernel any;
-  ElementwiseKernel dense = any;
-};
-
 // The operands broadcast to the last one's sizes.
 SOFTNPU_EXPORT ElementwiseLayout classify(std::span<const Tensor* const> operands);
 
@@ -103,10 +83,9 @@ SOFTNPU_EXPORT ElementwiseLayout classify(std::span<const Tensor* const> operand
 class ElementwisePlan {
  public:
   template <class Formula>
-  ElementwisePlan(std::span<const Tensor* const> operands, const ElementwiseKernels& kernels,
+  ElementwisePlan(std::span<const Tensor* const> operands, ElementwiseKernel kernel,
                   const Formula& formula)
-      : layout_(classify(operands)) {
-    kernel_ = layout_.is_dense_float() && !layout_.far ? kernels.dense : kernels.any;
+      : kernel_(kernel), layout_(classify(operands)) {
     static_assert(sizeof(Formula) <= sizeof formula_ && std::is_trivially_copyable_v<Formula>);
     new (formula_.data()) Formula(formula);
     layout_.stream = layout_.far;
@@ -127,17 +106,12 @@ class ElementwisePlan {
   }
 
  private:
-  // Below this, dense rows take less time on one thread than on two: selu with 16K elements 2.4
-  // instead of 2.9 us. The second: than on a larger team.
-  static constexpr int64_t kAlone = 22 * kTileElements, kAloneOfMany = 32 * kTileElements;
-
   bool is_for_one_thread(int64_t elements) const {
     if (elements >= kAloneOfMany || !layout_.has_dense_rows()) return false;
     return elements < kAlone || usable_threads() > kSmallTeam;
   }
 
-  // One line of memory, whatever a thread needs besides the plan: another core wrote both, and each
-  // line takes 0.1 us.
+  // One line of memory, whatever a thread needs besides the plan: another core wrote both.
   struct alignas(64) Work {
     const ElementwisePlan& plan;
     std::array<std::byte*, kMaxOperands> origins;

@@ -162,8 +162,7 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
   const bool whole = l.has_dense_rows();
   const int64_t out_sx = l.sx[Inputs];
   constexpr int64_t kStridedAhead = 1024;
-  const Ahead ahead{l.far ? kStridedAhead : 0, !l.into_first};
-  const Ahead result_ahead{l.into_first ? kStridedAhead : 0};
+  const Ahead ahead{l.far ? kStridedAhead : 0, true};
   for (int64_t index = begin; index < end;) {
     Tile tile = locate(l, index);
     index += join_tiles(l, index, end, tile);
@@ -180,7 +179,7 @@ void walk_fused(const ElementwiseLayout& l, std::byte* const* origins, const For
         with_inputs<Inputs>([&](auto... k) SOFTNPU_INLINED {
           fused_row<kStreams>(formula, n, l.ahead, out, FusedRow(in[k])...);
         });
-        if (out_sx != 1) scatter_row(held, n, to, out_sx, result_ahead);
+        if (out_sx != 1) scatter_row(held, n, to, out_sx, {});
       }
     }
   }

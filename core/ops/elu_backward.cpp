@@ -69,10 +69,8 @@ EluBackward::Plan EluBackward::plan(const Args& a) {
                                             .input_scale = input_scale,
                                             .input_alpha_scale = input_scale * alpha * scale};
   const kernels::KernelTable& table = kernels::active_table();
-  if (!a.is_result) return Plan(tensors, {table.elu_backward_from_input}, numbers);
-  const kernels::KernelTable& dense =
-      numbers.result_fits_float() ? kernels::dense_float_table(a.grad_input->numel()) : table;
-  return Plan(tensors, {table.elu_backward_from_result, dense.elu_backward_from_result}, numbers);
+  const auto kernel = a.is_result ? table.elu_backward_from_result : table.elu_backward_from_input;
+  return Plan(tensors, kernel, numbers);
 }
 
 }  // namespace softnpu::ops

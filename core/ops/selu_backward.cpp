@@ -49,10 +49,8 @@ SeluBackward::Plan SeluBackward::plan(const Args& a) {
   const Tensor* const tensors[] = {a.grad_output.tensor, a.result.tensor, a.grad_input.tensor};
   const kernels::KernelTable& table = kernels::active_table();
   const kernels::SeluBackwardNumbers numbers{};
-  if (a.grad_output->dtype == DType::i32)
-    return Plan(tensors, {table.selu_backward_int32}, numbers);
-  const kernels::KernelTable& dense = kernels::dense_float_table(a.grad_input->numel());
-  return Plan(tensors, {table.selu_backward, dense.selu_backward}, numbers);
+  const bool wide = a.grad_output->dtype == DType::i32;
+  return Plan(tensors, wide ? table.selu_backward_int32 : table.selu_backward, numbers);
 }
 
 }  // namespace softnpu::ops

@@ -75,10 +75,7 @@ SmoothL1LossBackward::Plan SmoothL1LossBackward::plan(const Args& a) {
   const double beta = static_cast<float>(a.beta);
   const kernels::SmoothL1LossBackwardNumbers numbers{
       .beta = beta, .norm = norm, .norm_over_beta = norm / beta};
-  const kernels::KernelTable& table = kernels::active_table();
-  const kernels::KernelTable& dense =
-      numbers.fits_float() ? kernels::dense_float_table(a.grad_input->numel()) : table;
-  return Plan(tensors, {table.smooth_l1_loss_backward, dense.smooth_l1_loss_backward}, numbers);
+  return Plan(tensors, kernels::active_table().smooth_l1_loss_backward, numbers);
 }
 
 }  // namespace softnpu::ops
