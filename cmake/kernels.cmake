@@ -14,7 +14,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   endif()
 endif()
 
-file(GLOB kernel_sources CONFIGURE_DEPENDS core/kernels/*.cpp)
+file(GLOB kernel_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/kernels/*.cpp")
 list(FILTER kernel_sources EXCLUDE REGEX "dispatch\\.cpp$")
 
 # The baseline comes first: where two levels emit the same inline function of the standard library,

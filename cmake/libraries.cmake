@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # libsoftnpu.so holds all state and all kernels. The documented libraries hold entry points alone,
 # so that it does not matter which of them, or how many, a process loads.
-file(GLOB core_sources CONFIGURE_DEPENDS core/base/*.cpp core/tensor/*.cpp core/runtime/*.cpp
-     core/memory/*.cpp core/loops/*.cpp core/executor/*.cpp)
+file(GLOB core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/base/*.cpp" "${PROJECT_SOURCE_DIR}/core/tensor/*.cpp" "${PROJECT_SOURCE_DIR}/core/runtime/*.cpp"
+     "${PROJECT_SOURCE_DIR}/core/memory/*.cpp" "${PROJECT_SOURCE_DIR}/core/loops/*.cpp" "${PROJECT_SOURCE_DIR}/core/executor/*.cpp")
 list(FILTER core_sources EXCLUDE REGEX "/api_[a-z_]*\\.cpp$")
-list(APPEND core_sources core/kernels/dispatch.cpp)
-file(GLOB runtime_entries CONFIGURE_DEPENDS core/runtime/api_*.cpp)
-file(GLOB base_entries CONFIGURE_DEPENDS core/tensor/api_*.cpp core/executor/api_*.cpp)
-file(GLOB operator_sources CONFIGURE_DEPENDS core/ops/*.cpp)
+list(APPEND core_sources "${PROJECT_SOURCE_DIR}/core/kernels/dispatch.cpp")
+file(GLOB runtime_entries CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/runtime/api_*.cpp")
+file(GLOB base_entries CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/tensor/api_*.cpp" "${PROJECT_SOURCE_DIR}/core/executor/api_*.cpp")
+file(GLOB operator_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/ops/*.cpp")
 
 # Sanitizers leave their own symbols to the program.
 if(NOT SOFTNPU_SANITIZE)
@@ -48,5 +48,5 @@ endforeach()
 set(SOFTNPU_SDK softnpu/sdk)
 install(TARGETS softnpu ascendcl acl_rt nnopbase opapi opapi_nn opapi_cv opapi_math
         LIBRARY DESTINATION ${SOFTNPU_SDK}/lib64)
-install(DIRECTORY include/ DESTINATION ${SOFTNPU_SDK}/include)
-install(FILES sdk/set_env.sh DESTINATION ${SOFTNPU_SDK})
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION ${SOFTNPU_SDK}/include)
+install(FILES "${PROJECT_SOURCE_DIR}/sdk/set_env.sh" DESTINATION ${SOFTNPU_SDK})
