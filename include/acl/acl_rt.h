@@ -71,9 +71,9 @@ typedef enum { ACL_CALLBACK_NO_BLOCK = 0, ACL_CALLBACK_BLOCK = 1 } aclrtCallback
 typedef void (*aclrtCallback)(void* userData);
 typedef void (*aclrtHostFunc)(void* args);
 
-// pthread_cancel() takes effect when a call has returned, a callback in it included. A callback or a
-// host function may end its own thread with pthread_exit(). In a forked child, streams that wait for
-// a thread of the parent give ACL_ERROR_RT_INVALID_HANDLE.
+// pthread_cancel() takes effect when a call has returned, a callback in it included. A callback or
+// a host function may end its own thread with pthread_exit(). In a forked child, streams that wait
+// for a thread of the parent give ACL_ERROR_RT_INVALID_HANDLE.
 
 // ---- the machine and the thread's last status --------------------------------------------------
 
@@ -90,8 +90,8 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCount(uint32_t* count);
 ACL_FUNC_VISIBILITY aclError aclrtSetDevice(int32_t deviceId);
 ACL_FUNC_VISIBILITY aclError aclrtGetDevice(int32_t* deviceId);
 // Undoes one aclrtSetDevice. The last one finishes the work of the device's streams and releases
-// them. It returns a failure of that work which no call has reported yet; the device is released all
-// the same.
+// them. It returns a failure of that work which no call has reported yet; the device is released
+// all the same.
 ACL_FUNC_VISIBILITY aclError aclrtResetDevice(int32_t deviceId);
 // Undoes all of them. Work that waits for a callback which no thread has run is dropped; then
 // aclGetRecentErrMsg says how much.

@@ -10,9 +10,9 @@
 extern "C" {
 #endif
 
-// Phase two of an operator takes a workspace that is aligned to 64 bytes, as aclrtMalloc's memory is;
-// where phase one planned one, others give 161002. Beside the codes of the operators' table it may
-// give ACL_ERROR_RT_CONTEXT_NULL (the thread has no device, and stream is null) and
+// Phase two of an operator takes a workspace that is aligned to 64 bytes, as aclrtMalloc's memory
+// is; where phase one planned one, others give 161002. Beside the codes of the operators' table it
+// may give ACL_ERROR_RT_CONTEXT_NULL (the thread has no device, and stream is null) and
 // ACL_ERROR_RT_STREAM_CONTEXT (the stream belongs to another context). Without host memory both
 // phases give 561103, change nothing and can be repeated.
 
