@@ -18,8 +18,8 @@ using loops::kGatherAhead, loops::kIndicesAhead;
 // A byte that, unlike uint8_t, compilers know not to alias the indices.
 enum class Bits8 : uint8_t {};
 
-constexpr int64_t kIndices = 16;  // checked together
-constexpr int64_t kBlock = 64;    // elements: whole cache lines of every type
+constexpr int64_t kIndices = 8;  // checked together: registers hold them
+constexpr int64_t kBlock = 64;   // elements: whole cache lines of every type
 
 // Consecutive positions of one row, and where their elements come from.
 template <class Bits>
@@ -39,13 +39,14 @@ SOFTNPU_INLINE int64_t read_once(const int64_t* index) {
   return *const_cast<const volatile int64_t*>(index);
 }
 SOFTNPU_INLINE void read_once(const int64_t* index, int64_t (&at)[kIndices]) {
-  __builtin_memcpy(at, index, sizeof at);
-  asm volatile("" : "+m"(at));
+  SOFTNPU_UNROLLED
+  for (int64_t i = 0; i < kIndices; ++i) at[i] = read_once(index + i);
 }
 
 // The sign bit of i | (last - i) is set where i < 0 or i > last.
 SOFTNPU_INLINE bool has_bad(const int64_t (&at)[kIndices], int64_t last) {
   uint64_t signs = 0;
+  SOFTNPU_UNROLLED
   for (const int64_t i : at)
     signs |= static_cast<uint64_t>(i) | (static_cast<uint64_t>(last) - static_cast<uint64_t>(i));
   return signs >> 63 != 0;

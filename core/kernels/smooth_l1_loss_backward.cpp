@@ -34,14 +34,14 @@ inline float rounded_down(double v) {
   return nearest <= v ? nearest : std::bit_cast<float>(std::bit_cast<uint32_t>(nearest) - 1);
 }
 
-// What a - b loses when it is rounded to d; -0, which changes no sum, where that is nothing, or d
-// is so large that only its sign counts.
+// What d, the rounded a - b, has too much: never -0. Bounded, because only the sign of a large d
+// counts: it has no finite error.
 template <class V>
-SOFTNPU_INLINE V lost_in_difference(V a, V b, V d) {
-  const V back = a - d;
-  const V lost = (a - (d + back)) + (back - b);
-  const auto counts = ((lost < 0.0f) & (lost > -0x1p60f)) | ((lost > 0.0f) & (lost < 0x1p60f));
-  return select(counts, lost, splat<V>(-0.0f));
+SOFTNPU_INLINE V excess_of_difference(V a, V b, V d) {
+  const V back = a - d, most = splat<V>(0x1p60f);
+  const V excess = ((d + back) - a) + (b - back);
+  const V below = select(excess < most, excess, most);
+  return select(below > -most, below, -most);
 }
 
 // The same in float32, where SmoothL1LossBackwardNumbers::fits_float() holds: within 2 units in the
@@ -75,7 +75,7 @@ struct SmoothL1InFloat {
     if constexpr (!kPowerOfTwo) {
       V low = d * factor_low;
       if constexpr (kFactor == Factor::any)
-        low = fused(lost_in_difference(self, target, d), splat<V>(factor), low);
+        low = fused(excess_of_difference(self, target, d), splat<V>(-factor), low);
       inside = fused(d, splat<V>(factor), low);
     }
     // Within 1 unit of norm where |d| = beta, and no comparison is true of NaN.
