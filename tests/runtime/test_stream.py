@@ -236,5 +236,5 @@ def test_destroyed_by_own_work(rt: Runtime) -> None:
         seen.append(rt.api.aclrtDestroyStreamForce(stream))
 
     rt.launch_host(work, stream)
-    assert seen == [0]
+    rt.wait_for(lambda: seen == [0])
     assert rt.api.aclrtSynchronizeStream(stream) == INVALID_HANDLE
