@@ -132,7 +132,8 @@ Task upsample_task(const Args& a) {
          .channels = outer(at.c),
          .d = axis(at.d, a.scales_d),
          .h = axis(at.h, a.scales_h),
-         .w = axis(at.w, a.scales_w)};
+         .w = axis(at.w, a.scales_w),
+         .side = {}};
   arrange_outer_axes(t);
   join_identity_axes(t);
   choose_mode(t);
