@@ -37,7 +37,8 @@ struct GuardCodes {
 class NoCancellation {
  public:
   NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-  ~NoCancellation() { pthread_setcancelstate(before_, nullptr); }
+  // May unwind: a thread with asynchronous cancellation ends here.
+  ~NoCancellation() noexcept(false) { pthread_setcancelstate(before_, nullptr); }
   NoCancellation(const NoCancellation&) = delete;
   NoCancellation& operator=(const NoCancellation&) = delete;
 

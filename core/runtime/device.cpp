@@ -86,7 +86,7 @@ Status reset_device(int32_t device, Reset how) {
   RETURN_IF_FAILED(check_device(device));
   Remains remains;
   RETURN_IF_FAILED(release(device, how, remains));
-  return remains.report("aclrtResetDeviceForce");
+  return remains.report(how == Reset::by_force ? "aclrtResetDeviceForce" : "aclrtResetDevice");
 }
 
 Status check_reset_of_all_devices() {
@@ -99,6 +99,10 @@ void reset_all_devices() {
   Remains remains;
   for (int32_t device = 0; device < device_count(); ++device)
     (void)release(device, Reset::all, remains);  // fails for those that are not set
+  // Contexts of the program's own live on, but nobody asks for what failed in them before.
+  for (int32_t device = 0; device < device_count(); ++device)
+    for (const auto& stream : streams_of_device(device))
+      remains.add(*stream, stream->require_runner().ok() ? 0 : stream->drop_pending());
   const Status failure = remains.report("aclFinalize");
   if (failure.ok()) return;
   std::fputs(

@@ -17,6 +17,10 @@ namespace {
 constexpr uint64_t kFarBehind = 1000;
 constexpr std::chrono::milliseconds kNotForLong{100};
 
+// What holds a queue back may itself come to wait, for the calling thread or for a callback, and
+// tells only its own queue. So threads that wait for a queue that is held look again this often.
+constexpr std::chrono::milliseconds kLookAgain{20};
+
 // The queues that this thread is running, innermost first.
 struct Frame {
   const Queue* queue;
@@ -211,7 +215,11 @@ Status Queue::wait(Ticket ticket, const Deadline& deadline, int32_t timeout_code
     lock.lock();
     if (done_ >= ticket || front_is_ready()) continue;
     ++waiters_;
-    in_time = runtime::wait(progress_, lock, deadline);
+    const auto look_again = std::chrono::steady_clock::now() + kLookAgain;
+    if (!running_ && (deadline.milliseconds == 0 || look_again < deadline.end))
+      progress_.wait_until(lock, look_again);
+    else
+      in_time = runtime::wait(progress_, lock, deadline);
     --waiters_;
   }
   const bool done = done_ >= ticket;
@@ -263,7 +271,10 @@ size_t Queue::drop_pending() {
     Work work;
     {
       std::lock_guard lock(mutex_);
-      if (work_.empty()) return dropped;
+      if (work_.empty()) {
+        if (lost_its_runner_) done_ = appended_;  // what runs in the parent will not end here
+        return dropped;
+      }
       work = std::move(work_.front());
       work_.pop_front();
       enlisted_ = nullptr;

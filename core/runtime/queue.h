@@ -81,7 +81,8 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
 
   // From now on append() refuses.
   void close();
-  // Drops the work that has not started. Returns how many pieces.
+  // Drops the work that has not started, and what a forked child has lost. Returns how many pieces
+  // had not started.
   size_t drop_pending();
 
   // Fails where it depends on a thread that this process, a forked child, does not have.

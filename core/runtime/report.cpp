@@ -92,12 +92,18 @@ std::list<Pending> end_subscription(std::map<int32_t, uint64_t>::iterator subscr
   return left;
 }
 
-// Without the lock: the streams that waited run on.
-void drop(const std::list<Pending>& callbacks) {
+// Without the lock: the streams that waited run on. Returns how many had no stream waiting, which
+// then has no work that tells of them.
+size_t drop(const std::list<Pending>& callbacks) {
+  size_t unawaited = 0;
   for (const Pending& callback : callbacks) {
     callback.dropped->store(true, std::memory_order_relaxed);
-    if (callback.gate) callback.gate->open();
+    if (callback.gate)
+      callback.gate->open();
+    else
+      ++unawaited;
   }
+  return unawaited;
 }
 
 // Runs it, and lets the stream go on even if it throws.
@@ -157,26 +163,26 @@ Status unsubscribe(uint64_t thread, const Stream& stream) {
   return {};
 }
 
-void drop_callbacks(const Stream& stream) {
+size_t drop_callbacks(const Stream& stream) {
   std::list<Pending> dropped;
   {
     std::lock_guard lock(reports().mutex);
     const auto subscription = reports().threads.find(stream.id());
-    if (subscription == reports().threads.end()) return;
+    if (subscription == reports().threads.end()) return 0;
     dropped = take_pending(*reports().inboxes.at(subscription->second), stream.id());
   }
-  drop(dropped);
+  return drop(dropped);
 }
 
-void forget_subscription(const Stream& stream) {
+size_t forget_subscription(const Stream& stream) {
   std::list<Pending> dropped;
   {
     std::lock_guard lock(reports().mutex);
     const auto subscription = reports().threads.find(stream.id());
-    if (subscription == reports().threads.end()) return;
+    if (subscription == reports().threads.end()) return 0;
     dropped = end_subscription(subscription);
   }
-  drop(dropped);
+  return drop(dropped);
 }
 
 Status launch_callback(const void* stream_handle, Callback callback,

@@ -20,10 +20,10 @@ SOFTNPU_EXPORT Status subscribe(uint64_t thread, const Stream& stream);
 // and reports that at its next synchronisation.
 SOFTNPU_EXPORT Status unsubscribe(uint64_t thread, const Stream& stream);
 
-// Those that were handed over and not run yet.
-void drop_callbacks(const Stream& stream);
-// For a stream that goes out of use.
-void forget_subscription(const Stream& stream);
+// Those that were handed over and not run yet. Returns how many of them no stream waits for.
+size_t drop_callbacks(const Stream& stream);
+// The same for a stream that goes out of use.
+size_t forget_subscription(const Stream& stream);
 
 // `user_data` is released when the callback has run, or when it is dropped, by whichever thread
 // does that. `block_type` is an aclrtCallbackBlockType: whether the stream's later work waits until

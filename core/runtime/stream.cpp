@@ -160,14 +160,19 @@ void Remains::add(Stream& stream, size_t dropped_work) {
 }
 
 Status Remains::report(std::string_view function) const {
-  if (dropped > 0)
-    remember_message(
-        fail(kRtInternalError, function, ": ", dropped,
-             dropped == 1 ? " piece of queued work was" : " pieces of queued work were",
-             " dropped before running"));
-  if (others == 0) return failure;
-  return fail(failure.code(), failure.message(), " (and work of ", others,
-              others == 1 ? " other stream failed)" : " other streams failed)");
+  // fail(), and not text(): the streams are gone, so nothing may throw.
+  const auto drops = dropped == 1 ? " piece of queued work was dropped before running"
+                                  : " pieces of queued work were dropped before running";
+  if (failure.ok()) {
+    if (dropped > 0) remember_message(fail(kRtInternalError, function, ": ", dropped, drops));
+    return {};
+  }
+  Status all = failure;
+  if (others > 0)
+    all = fail(all.code(), all.message(), " (and work of ", others,
+               others == 1 ? " other stream failed)" : " other streams failed)");
+  if (dropped > 0) all = fail(all.code(), all.message(), "; ", dropped, drops);
+  return all;
 }
 
 Status create_stream(uint32_t priority, uint32_t flags, void** out) {
@@ -199,14 +204,15 @@ Status destroy_stream(const void* handle, Destroy how) {
     remains.dropped = stream->drop_pending();
   }
   retire(*stream, Held::awaited, remains);
-  return remains.report("aclrtDestroyStreamForce");
+  return remains.report(how == Destroy::drop_work ? "aclrtDestroyStreamForce"
+                                                  : "aclrtDestroyStream");
 }
 
 void finish(Stream& stream, Held held, Remains& remains) {
   size_t dropped = 0;
   if (held == Held::dropped) {
     dropped = stream.finish_or_drop();
-    if (dropped > 0) drop_callbacks(stream);
+    dropped += drop_callbacks(stream);
   } else if (!stream.runs_on_this_thread() && !stream.wait_idle({}).ok()) {
     dropped = stream.drop_pending();
     (void)stream.wait_idle({});
@@ -218,7 +224,7 @@ void retire(Stream& stream, Held held, Remains& remains) {
   stream.close();
   table().erase(stream.handle());
   finish(stream, held, remains);
-  forget_subscription(stream);
+  remains.dropped += forget_subscription(stream);
   live().remove(stream);
 }
 

@@ -122,6 +122,15 @@ def test_last_failures(tmp_path: Path) -> None:
     assert "99" in lines[0]
 
 
+def test_forced_ends(tmp_path: Path) -> None:
+    """No end waits for a callback that nobody runs; what was dropped or failed is told, once."""
+    done = compile_and_run("forced_ends", tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stderr.splitlines() if "no call has reported" in line]
+    assert len(lines) == 1, done.stderr
+    assert "aclrtMemsetAsync: devPtr is in memory" in lines[0]
+
+
 @pytest.mark.skipif(SANITIZED, reason="a sanitizer has an allocator of its own")
 def test_no_memory(tmp_path: Path) -> None:
     """A call that finds no memory says so with its one code, changes nothing, can be repeated."""
