@@ -41,7 +41,8 @@ void cancel_a_waiting_thread(aclrtStream stream) {
   go = true;
   void* result = nullptr;
   EXPECT(pthread_join(thread, &result) == 0);
-  EXPECT(result == PTHREAD_CANCELED);
+  // Of a thread that ends as soon as it may be cancelled again, some C libraries give null.
+  EXPECT(result == PTHREAD_CANCELED || (asynchronously && result == nullptr));
   EXPECT(status_of_wait == (asynchronously ? -1 : ACL_SUCCESS));  // it ends in the call's return
   EXPECT_OK(aclrtSynchronizeStream(stream));
 }
