@@ -73,7 +73,8 @@ typedef void (*aclrtHostFunc)(void* args);
 
 // pthread_cancel() takes effect when a call has returned, a callback in it included. A callback or
 // a host function may end its own thread with pthread_exit(). In a forked child, streams that wait
-// for a thread of the parent give ACL_ERROR_RT_INVALID_HANDLE.
+// for a thread of the parent give ACL_ERROR_RT_INVALID_HANDLE; a reset of the device drops their
+// work.
 
 // ---- the machine and the thread's last status --------------------------------------------------
 
@@ -93,8 +94,8 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDevice(int32_t* deviceId);
 // them. It returns a failure of that work which no call has reported yet; the device is released
 // all the same.
 ACL_FUNC_VISIBILITY aclError aclrtResetDevice(int32_t deviceId);
-// Undoes all of them. Work that waits for a callback which no thread has run is dropped; then
-// aclGetRecentErrMsg says how much.
+// Undoes all of them. Callbacks that no thread has run, and work that waits for them, are dropped;
+// then aclGetRecentErrMsg says how much.
 ACL_FUNC_VISIBILITY aclError aclrtResetDeviceForce(int32_t deviceId);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDevice(void);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);

@@ -3,6 +3,7 @@
 // themselves in a host function or a callback. The process must survive, and everything be usable
 // after it.
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -37,6 +38,7 @@ void cancel_a_waiting_thread(aclrtStream stream) {
   pthread_t thread;
   EXPECT(pthread_create(&thread, nullptr, wait_for_stream, stream) == 0);
   while (!waits) std::this_thread::yield();
+  usleep(50'000);  // most likely it is in the call by then, which asynchronous cancellation needs
   EXPECT(pthread_cancel(thread) == 0);
   go = true;
   void* result = nullptr;
