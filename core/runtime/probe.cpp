@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/probe.h"
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -10,15 +12,26 @@
 namespace softnpu::runtime {
 namespace {
 
-// The system copies a byte of this process, and fails where a load or a store would crash. What is
-// written is what was there.
-bool is_byte_accessible(uintptr_t address, Touch touch) {
+// The system copies a byte of this process, and fails where a load would crash.
+bool is_readable(uintptr_t address) {
   char byte;
   const iovec here{&byte, 1}, there{reinterpret_cast<void*>(address), 1};
-  const pid_t self = getpid();
-  if (process_vm_readv(self, &here, 1, &there, 1, 0) != 1) return errno != EFAULT;
-  return touch == Touch::read || process_vm_writev(self, &here, 1, &there, 1, 0) == 1 ||
+  return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1 || errno != EFAULT;
+}
+
+// The system ORs 0 into the word that holds the byte, and fails where a store would crash. In one
+// atomic step: what other work, queued earlier, writes there at the same time must stay. Nobody
+// sleeps on the word that is woken.
+bool is_writable(uintptr_t address) {
+  uint32_t unused = 0;
+  const uintptr_t word = address & ~uintptr_t{3};
+  constexpr int kOrZero = FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0);
+  return syscall(SYS_futex, &unused, FUTEX_WAKE_OP_PRIVATE, 0, nullptr, word, kOrZero) >= 0 ||
          errno != EFAULT;
+}
+
+bool is_byte_accessible(uintptr_t address, Touch touch) {
+  return touch == Touch::read ? is_readable(address) : is_writable(address);
 }
 
 }  // namespace

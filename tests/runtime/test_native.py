@@ -139,6 +139,13 @@ def test_no_memory(tmp_path: Path) -> None:
     assert int(done.stdout.split()[0]) > 200
 
 
+@pytest.mark.skipif(SANITIZED, reason="the program looks at a byte that a stream writes")
+def test_waiting_copies(tmp_path: Path) -> None:
+    """A copy or a fill that waits for its turn leaves its destination alone."""
+    done = compile_and_run("waiting_copies", tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
 def test_busy_streams(tmp_path: Path) -> None:
     """Threads that wait for each other's streams, as they may on a device, do not hang."""
     done = compile_and_run("busy_streams", tmp_path)
