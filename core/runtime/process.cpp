@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/process.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <string>
 
@@ -31,20 +32,44 @@ struct Process {
 
 Process& process() { return lasting<Process>; }
 
+constexpr size_t kMostConfigBytes = size_t{1} << 20;
+
+// Whether all that there is was read, up to the size of `content`, which is cut to it.
+bool read_all(int file, std::string& content) {
+  size_t size = 0;
+  while (size < content.size()) {
+    const ssize_t got = read(file, content.data() + size, content.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return false;
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  content.resize(size);
+  return true;
+}
+
+// Whether it is a regular file that could be read. No more than a byte above the limit is: files of
+// /proc are regular and of size 0 by what they say, but some have no end, and some wait for more.
+bool read_config(const char* path, std::string& content) {
+  struct stat about;
+  // Before it is opened, which may block, or wake a pipe's writer.
+  if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
+  content.resize(kMostConfigBytes + 1);
+  const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool read = read_all(file, content);
+  close(file);
+  return read;
+}
+
 Status check_config(const char* path) {
   if (path == nullptr || *path == '\0') return {};
-  constexpr off_t kMostBytes = off_t{1} << 20;
-  struct stat about;
-  // Before it is opened, which may block: a pipe or a device has no end.
-  if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+  std::string content;
+  if (!read_config(path, content))
     return fail(kAclInvalidFile, "configPath \"", path, "\" is no regular file that can be read");
-  if (about.st_size > kMostBytes)
-    return fail(kAclInvalidFile, "configPath \"", path, "\" has ", about.st_size,
-                " bytes; at most ", kMostBytes, " are read");
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return fail(kAclInvalidFile, "configPath \"", path, "\" is no regular file that can be read");
-  const std::string content(std::istreambuf_iterator<char>(file), {});
+  if (content.size() > kMostConfigBytes)
+    return fail(kAclInvalidFile, "configPath \"", path, "\" has more than the ", kMostConfigBytes,
+                " bytes that are read");
   const Status status = check_json(content);
   if (status.ok()) return {};
   return fail(status.code(), "configPath \"", path, "\": ", status.message());

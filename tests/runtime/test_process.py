@@ -127,6 +127,27 @@ def test_config_path_special(api: Functions) -> None:
 
 
 @in_fresh_process
+def test_config_path_in_proc(api: Functions) -> None:
+    """Files that call themselves regular, but have no end or block, are refused like devices."""
+    for path in ("/proc/self/pagemap", "/proc/self/mem", "/proc/kmsg"):
+        assert api.aclInit(path.encode()) == INVALID_FILE
+        said = message(api)
+        assert said is not None
+        assert path in said
+
+
+@in_fresh_process
+def test_config_path_of_the_largest_size(api: Functions) -> None:
+    """A file of 1 MiB is read, one of a byte more is not."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "acl.json"
+        file.write_text("{}" + " " * ((1 << 20) - 1))
+        assert api.aclInit(str(file).encode()) == INVALID_FILE
+        file.write_text("{}" + " " * ((1 << 20) - 2))
+        assert api.aclInit(str(file).encode()) == 0
+
+
+@in_fresh_process
 def test_config_path_empty(api: Functions) -> None:
     """An empty config path is no config."""
     assert api.aclInit(b"") == 0
