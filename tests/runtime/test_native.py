@@ -139,6 +139,14 @@ def test_no_memory(tmp_path: Path) -> None:
     assert int(done.stdout.split()[0]) > 200
 
 
+def test_no_library_registers_destructors_of_threads() -> None:
+    """The C library ends the process where there is no memory for the registration."""
+    libraries = [Path(_core.__file__), *library_folder().resolve().glob("*.so")]
+    assert len(libraries) > 2
+    for library in libraries:
+        assert b"__cxa_thread_atexit" not in library.read_bytes(), library
+
+
 @pytest.mark.skipif(SANITIZED, reason="the program looks at a byte that a stream writes")
 def test_waiting_copies(tmp_path: Path) -> None:
     """A copy or a fill that waits for its turn leaves its destination alone."""
