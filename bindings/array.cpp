@@ -9,6 +9,7 @@
 #include "dlpack_arrays.h"
 #include "foreign_arrays.h"
 #include "memory/buffer_pool.h"
+#include "memory/pages.h"
 #include "numpy_arrays.h"
 #include "readable.h"
 #include "torch_tensors.h"
@@ -64,13 +65,16 @@ Status make_array(const char* name, PyObject* like, const Tensor& described, Ten
   if (!bytes)
     return fail(kParamInvalid, name, " would have shape ", tensor.sizes,
                 ", which is more than 64 bits can address");
-  tensor.strides = is_torch_type(Py_TYPE(like)) ? strides_like(described, tensor.sizes)
-                                                : contiguous_strides(tensor.sizes);
+  const bool torch = is_torch_type(Py_TYPE(like));
+  tensor.strides = torch ? strides_like(described, tensor.sizes) : contiguous_strides(tensor.sizes);
   const bool pooled = memory::is_pooled(static_cast<size_t>(*bytes));
-  if (is_numpy_array(like)) {
+  if (torch) out.object = make_tensor(tensor);
+  if (out.object.is_valid()) {
+    if (pooled) memory::prefer_huge_pages(tensor.data, static_cast<size_t>(*bytes));
+  } else if (is_numpy_array(like)) {
     out.object = make_numpy_array(tensor, pooled);
   } else if (const Exchange* exchange = find_exchange(Py_TYPE(like))) {
-    out.object = make_exchanged_array(*exchange, tensor, pooled);
+    out.object = make_exchanged_array(*exchange, tensor);
   } else if (is_foreign_array(like)) {
     RETURN_IF_FAILED(make_foreign_array(name, like, tensor, out));
   } else {

@@ -203,32 +203,10 @@ Status read_exchanged_array(const char* name, const Exchange& exchange, PyObject
   return read_description(name, description, access, out);
 }
 
-namespace {
-
-// Whether `made` has memory of its own for the tensor, which gets it.
-bool take_memory(const ExchangeTable& table, PyObject* made, Tensor& tensor) {
-  Description d;
-  if (table.describe == nullptr) return false;
-  if (call_or_stay([&] { return table.describe(made, &d); }) != 0) {
-    forget_error();
-    return false;
-  }
-  if (d.device.type != kCpu || (d.data == nullptr && tensor.numel() > 0)) return false;
-  tensor.data = static_cast<std::byte*>(d.data) + (d.data != nullptr ? d.byte_offset : 0);
-  return true;
-}
-
-}  // namespace
-
-nb::object make_exchanged_array(const Exchange& exchange, Tensor& tensor, bool pooled) {
-  const ExchangeTable& table = *exchange.table;
-  if (exchange.torch && !pooled) {
-    nb::object made = make_tensor(tensor);
-    if (made.is_valid() && take_memory(table, made.ptr(), tensor)) return made;
-  }
+nb::object make_exchanged_array(const Exchange& exchange, Tensor& tensor) {
   void* object = nullptr;
   ManagedVersioned* const managed = make_managed_memory(tensor);
-  if (call_or_stay([&] { return table.object_from_managed(managed, &object); }) != 0)
+  if (call_or_stay([&] { return exchange.table->object_from_managed(managed, &object); }) != 0)
     nb::raise_python_error();
   return nb::steal(static_cast<PyObject*>(object));
 }

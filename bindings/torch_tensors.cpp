@@ -11,53 +11,13 @@
 namespace softnpu::python {
 namespace {
 
-// An attribute of torch.Tensor that is written in C, for tensors of the class that was asked for
-// first. Calling it directly takes half of the 50 to 70 ns of looking it up.
-class NativeAttribute {
- public:
-  explicit NativeAttribute(nb::handle name) : name_(name.ptr()) {}
+bool holds(const nb::object& answer) { return answer.is(Py_True); }
 
-  // Whether a method without arguments, or a property, is True.
-  bool holds(PyObject* object) {
-    PyTypeObject* const type = Py_TYPE(object);
-    if (type_ == nullptr && type->tp_getattro == PyObject_GenericGetAttr) find(type);
-    if (type == type_ && method_ != nullptr)
-      return ask([&] { return method_(object, nullptr); }).is(Py_True);
-    if (type == type_ && getter_ != nullptr)
-      return ask([&] { return getter_->get(object, getter_->closure); }).is(Py_True);
-    const Held value = attribute(object, name_);
-    return PyCallable_Check(value.ptr()) ? invoke(value).is(Py_True) : value.is(Py_True);
-  }
-
- private:
-  void find(PyTypeObject* type) {
-    const nb::object owner = attribute(type, name_);  // the type keeps it
-    PyObject* const descriptor = owner.ptr();
-    if (Py_TYPE(descriptor) == &PyGetSetDescr_Type)
-      getter_ = reinterpret_cast<PyGetSetDescrObject*>(descriptor)->d_getset;
-    if (Py_TYPE(descriptor) == &PyMethodDescr_Type) {
-      const PyMethodDef* found = reinterpret_cast<PyMethodDescrObject*>(descriptor)->d_method;
-      if (found->ml_flags == METH_NOARGS) method_ = found->ml_meth;
-    }
-    Py_INCREF(type);  // so that no other type takes its address
-    type_ = type;
-  }
-
-  PyObject* name_;
-  PyTypeObject* type_ = nullptr;
-  const PyGetSetDef* getter_ = nullptr;
-  PyCFunction method_ = nullptr;
-};
-
-bool is_negated(PyObject* object) {
-  static NativeAttribute is_neg("is_neg"_name);
-  return is_neg.holds(object);
-}
+bool is_negated(PyObject* tensor) { return holds(invoke_method(tensor, "is_neg"_name)); }
 
 // Whether memory holds the negated or conjugated values.
-bool is_lazy(PyObject* object) {
-  static NativeAttribute is_conj("is_conj"_name);
-  return is_conj.holds(object) || is_negated(object);
+bool is_lazy(PyObject* tensor) {
+  return holds(invoke_method(tensor, "is_conj"_name)) || is_negated(tensor);
 }
 
 // Only floating and complex types can.
@@ -67,12 +27,11 @@ bool is_lazy(PyObject* object, const Tensor& t) {
 }
 
 Status check_output(const char* name, PyObject* object, bool lazy) {
-  static NativeAttribute requires_grad("requires_grad"_name);
   if (lazy)
     return fail(kParamInvalid, name,
                 " is a lazily negated or conjugated tensor; an output must "
                 "hold its values");
-  if (requires_grad.holds(object))
+  if (holds(attribute(object, "requires_grad"_name)))
     return fail(kParamInvalid, name, " requires grad; an output must not, pass out.detach()");
   return {};
 }
@@ -148,9 +107,20 @@ nb::object tuple_of(const Dims& dims) {
   return tuple;
 }
 
+// Whether a new tensor has memory for the elements of `tensor`, which gets its address. A mode, as
+// torch.func.grad has one, may have made something else of it.
+bool has_memory(PyObject* made, Tensor& tensor) {
+  if (std::string_view(Py_TYPE(made)->tp_name) != "Tensor") return false;
+  const Held address = nb::steal(
+      call_or_stay([&] { return PyObject_CallMethodNoArgs(made, "data_ptr"_name.ptr()); }));
+  if (!address.is_valid()) return false;
+  tensor.data = static_cast<std::byte*>(PyLong_AsVoidPtr(address.ptr()));
+  return tensor.data != nullptr || tensor.numel() == 0;
+}
+
 }  // namespace
 
-nb::object make_tensor(const Tensor& tensor) {
+nb::object make_tensor(Tensor& tensor) {
   static PyObject* const empty = from_torch("empty_strided").ptr();
   static PyObject* const keywords = nb::make_tuple("dtype"_name, "device"_name).release().ptr();
   static PyObject* const cpu = nb::str("cpu").release().ptr();
@@ -158,13 +128,10 @@ nb::object make_tensor(const Tensor& tensor) {
   if (empty == nullptr || !dtype.is_valid()) return {};
   const nb::object sizes = tuple_of(tensor.sizes), strides = tuple_of(tensor.strides);
   PyObject* const arguments[] = {sizes.ptr(), strides.ptr(), dtype.ptr(), cpu};
-  PyObject* const made =
-      call_or_stay([&] { return PyObject_Vectorcall(empty, arguments, 2, keywords); });
-  if (made == nullptr) forget_error();
-  // A mode, as torch.func.grad has one, may make something else of it.
-  const bool plain = made != nullptr && std::string_view(Py_TYPE(made)->tp_name) == "Tensor";
-  if (plain) return nb::steal(made);
-  Py_XDECREF(made);
+  Held made =
+      nb::steal(call_or_stay([&] { return PyObject_Vectorcall(empty, arguments, 2, keywords); }));
+  if (made.is_valid() && has_memory(made.ptr(), tensor)) return std::move(made);
+  if (PyErr_Occurred()) forget_error();
   return {};
 }
 
@@ -176,6 +143,11 @@ Status failed_tensor(const char* name, PyObject* object) {
   const std::string device = text_of(object, "device"_name);
   if (device != "cpu")
     return fail(kParamInvalid, name, " lies on device ", device, "; expected it on the CPU");
+  if (failure.message().find("data pointer") != std::string_view::npos)
+    return fail(
+        kParamInvalid, name,
+        " cannot be read: it has no memory of its own, as inside torch.vmap, torch.func.grad, "
+        "torch.compile or a fake tensor mode");
   return failure;
 }
 

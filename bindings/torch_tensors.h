@@ -19,9 +19,9 @@ Status settle_tensor(const char* name, Access access, Array& out, PyObject*& obj
 // refuses those of a graph, and forgets that one is lazily negated.
 Status settle_old_tensor(const char* name, Access access, Held& object);
 
-// A tensor with memory from PyTorch, which can be resized as its own can. Null where PyTorch gives
-// none, or a mode has made something else of it.
-nb::object make_tensor(const Tensor& tensor);
+// A new tensor with memory from PyTorch, so that it can be resized as any other; sets the data of
+// `tensor`. Null where PyTorch gives none, or a mode has made something else of it.
+nb::object make_tensor(Tensor& tensor);
 
 // Why a tensor could not be described; a Python error is pending.
 Status failed_tensor(const char* name, PyObject* object);

@@ -2,6 +2,7 @@
 #include "memory/pages.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdint>
 
@@ -22,13 +23,20 @@ std::byte* map_pages(size_t bytes) noexcept {
   if (before > 0) munmap(first, before);
   std::byte* const data = first + before;
   munmap(data + bytes, room - before - bytes);
-#ifdef MADV_HUGEPAGE
-  madvise(data, bytes, MADV_HUGEPAGE);  // advice only: nothing depends on its success
-#endif
+  prefer_huge_pages(data, bytes);
   return data;
 }
 
 void unmap_pages(std::byte* data, size_t bytes) noexcept { munmap(data, bytes); }
+
+void prefer_huge_pages(std::byte* data, size_t bytes) noexcept {
+#ifdef MADV_HUGEPAGE
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t before = -reinterpret_cast<uintptr_t>(data) & (page - 1);
+  // Advice only: nothing depends on its success.
+  if (bytes > before) madvise(data + before, bytes - before, MADV_HUGEPAGE);
+#endif
+}
 
 void offer_pages(std::byte* data, size_t bytes) noexcept {
 #ifdef MADV_FREE

@@ -2,8 +2,9 @@
 """The memory of large results, which is kept for the next ones.
 
 The system clears every page that it gives to a process, which takes longer than a kernel needs to
-compute what goes there. So a result of 4 MB or more gets a buffer from a pool; when the result and
-all views of it are gone, the buffer waits there for the next result of about its size.
+compute what goes there. So a new array of 4 MB or more gets a buffer from a pool; when it and all
+views of it are gone, the buffer waits there for the next array of about its size. Tensors get their
+memory from PyTorch.
 
 Idle buffers have a limit: ``SOFTNPU_POOL_MB`` (in units of 2**20 bytes; 0 turns the pool off), by
 default the smaller of 1024 and an eighth of the memory that the process may use;
@@ -41,7 +42,7 @@ def set_pool_limit(limit: SupportsIndex) -> None:
     ----------
     limit : int
         In bytes. What is idle beyond it goes back to the system at once, the oldest first. 0 turns
-        the pool off: results are allocated as NumPy and PyTorch do it themselves.
+        the pool off: results are allocated as NumPy does it itself.
 
     Raises
     ------

@@ -102,6 +102,15 @@ def test_an_unaligned_input_is_copied(operator: Operator, name: str) -> None:
     assert field.base.tobytes() == before
 
 
+def test_an_unaligned_input_without_memory_for_its_copy() -> None:
+    """Python's own error, which says what was to be copied."""
+    raw = np.zeros(8, np.uint8)[1:5].view(np.float32)
+    endless = np.broadcast_to(raw, (2**44,))
+    message = r"no memory for a copy .* data type FLOAT, of shape \[17592186044416\]"
+    with pytest.raises(MemoryError, match=message):
+        softnpu.selu_backward(endless, endless)
+
+
 def test_an_aligned_field_with_odd_strides_is_copied() -> None:
     """The first element is aligned, the others are not."""
     raw = np.zeros(12 * 5 + 4, np.uint8)

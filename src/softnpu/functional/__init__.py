@@ -16,7 +16,8 @@ Nothing here takes part in automatic differentiation: a PyTorch tensor that requ
 like any other, and is refused as ``out``. Writing to ``out`` is as invisible to PyTorch as writing
 through ``tensor.numpy()``.
 
-New results of 4 MB and more get their memory from a pool; `softnpu.pool` says how to limit it.
+New arrays of 4 MB and more get their memory from a pool (`softnpu.pool`); new tensors get theirs
+from PyTorch.
 
 What breaks the contract raises a subclass of `softnpu.AclnnError`, with the documented status and
 message. TypeError and MemoryError are Python's own: a call does not fit the signature, or memory
