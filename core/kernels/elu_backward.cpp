@@ -4,7 +4,7 @@
 
 #include "kernels/kernels.h"
 #include "loops/exp.h"
-#include "loops/walk.h"
+#include "loops/row_loops.h"
 
 SOFTNPU_LEVEL_BEGIN
 namespace {
@@ -75,18 +75,17 @@ bool rounds_to_16_bits(const ElementwiseLayout& layout) {
 void elu_backward_from_result(const ElementwiseLayout& layout, std::byte* const* origins,
                               const void* numbers, int64_t begin, int64_t end) {
   const auto& c = *static_cast<const EluBackwardNumbers*>(numbers);
-  if (!c.result_fits_float()) return walk<2, float>(layout, origins, FromResult{c}, begin, end);
+  if (!c.result_fits_float()) return walk<2>(layout, origins, FromResult{c}, begin, end);
   const FromResultInFloat formula{static_cast<float>(c.scale), static_cast<float>(c.alpha_scale)};
-  walk<2, float>(layout, origins, formula, begin, end);
+  walk<2>(layout, origins, formula, begin, end);
 }
 
 void elu_backward_from_input(const ElementwiseLayout& layout, std::byte* const* origins,
                              const void* numbers, int64_t begin, int64_t end) {
   const auto& c = *static_cast<const EluBackwardNumbers*>(numbers);
-  if (!c.input_fits_float()) return walk<2, float>(layout, origins, FromInput{c}, begin, end);
-  rounds_to_16_bits(layout)
-      ? walk<2, float>(layout, origins, FromInputInFloat<false>(c), begin, end)
-      : walk<2, float>(layout, origins, FromInputInFloat<true>(c), begin, end);
+  if (!c.input_fits_float()) return walk<2>(layout, origins, FromInput{c}, begin, end);
+  rounds_to_16_bits(layout) ? walk<2>(layout, origins, FromInputInFloat<false>(c), begin, end)
+                            : walk<2>(layout, origins, FromInputInFloat<true>(c), begin, end);
 }
 
 SOFTNPU_LEVEL_END

@@ -13,8 +13,6 @@ void elu_backward_from_input(const loops::ElementwiseLayout&, std::byte* const*,
                              int64_t begin, int64_t end);
 void selu_backward(const loops::ElementwiseLayout&, std::byte* const*, const void*, int64_t begin,
                    int64_t end);
-void selu_backward_int32(const loops::ElementwiseLayout&, std::byte* const*, const void*,
-                         int64_t begin, int64_t end);
 void smooth_l1_loss_backward(const loops::ElementwiseLayout&, std::byte* const*, const void*,
                              int64_t begin, int64_t end);
 void upsample_nearest3d_backward(const UpsampleNearest3dBackwardTask& task,

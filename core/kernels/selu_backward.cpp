@@ -5,8 +5,7 @@
 #include <cmath>
 
 #include "kernels/kernels.h"
-#include "loops/integer_rows.h"
-#include "loops/walk.h"
+#include "loops/row_loops.h"
 
 SOFTNPU_LEVEL_BEGIN
 namespace {
@@ -19,10 +18,9 @@ struct FromResult {
   }
 };
 
-// In float32, within 2 units in the last place, and 2.5 times as fast in cache as in float64. Near
-// -lambda · alpha, where y + lambda · alpha cancels, adding the constant's first part is exact, and
-// the second part brings the bits that are left. Of INT8, no exact result but 0 is nearer to a
-// whole number than 0.002, and none is off by more than 0.00002: the one toward zero is the same.
+// In float32, within 2 units in the last place. Near -lambda · alpha, where y + lambda · alpha
+// cancels, adding the constant's first part is exact, and the second part brings the bits that are
+// left.
 struct FromResultInFloat {
   float lambda, high, low;
 
@@ -38,9 +36,9 @@ struct FromResultInFloat {
   }
 };
 
-// Of INT8, in whole numbers, which takes 0.35 to 0.5 of the time: gradOutput · c is gradOutput +
-// gradOutput · (c - 1), whose second part is rounded down in the high half of a product. There the
-// constant is off by 2^-16 at most, the product by 0.00195: less than the 0.002 above.
+// Of INT8, in whole numbers: gradOutput · c is gradOutput + gradOutput · (c - 1), whose second part
+// is rounded down in the high half of a product. There the constant is off by 2^-16 at most, the
+// product by 0.00195, and no exact result but 0 is nearer to a whole number than 0.002.
 struct FromResultInWholeNumbers {
   int16_t lambda_part, lambda_alpha_part;
 
@@ -59,23 +57,26 @@ struct FromResultInWholeNumbers {
   }
 };
 
+constexpr RowLoops kLoops = [] {
+  RowLoops loops = kFloatLoops<FromResultInFloat, 2>;
+  loops.i8[0] = row_loop<FromResultInWholeNumbers, 2, int8_t, false>;
+  loops.i8[1] = row_loop<FromResultInWholeNumbers, 2, int8_t, true>;
+  loops.i32[0] = row_loop<FromResult, 2, int32_t, false>;
+  loops.i32[1] = row_loop<FromResult, 2, int32_t, true>;
+  return loops;
+}();
+
 }  // namespace
 
 void selu_backward(const ElementwiseLayout& layout, std::byte* const* origins, const void* numbers,
                    int64_t begin, int64_t end) {
   const auto& c = *static_cast<const SeluBackwardNumbers*>(numbers);
-  if (layout.dtype[0] == DType::i8 &&
-      try_integers<2, int8_t>(layout, origins, FromResultInWholeNumbers(c), begin, end))
-    return;
-  walk<2, float>(layout, origins, FromResultInFloat(c), begin, end);
-}
-
-void selu_backward_int32(const ElementwiseLayout& layout, std::byte* const* origins,
-                         const void* numbers, int64_t begin, int64_t end) {
-  const auto& c = *static_cast<const SeluBackwardNumbers*>(numbers);
-  const FromResult formula{c};
-  if (try_integers<2, int32_t>(layout, origins, formula, begin, end)) return;
-  walk<2, double>(layout, origins, formula, begin, end);
+  const auto walk_with = [&](const auto& formula) {
+    walk_rows(layout, origins, kLoops, &formula, begin, end);
+  };
+  if (layout.dtype[0] == DType::i8) return walk_with(FromResultInWholeNumbers(c));
+  if (layout.dtype[0] == DType::i32) return walk_with(FromResult{c});
+  walk_with(FromResultInFloat(c));
 }
 
 SOFTNPU_LEVEL_END

@@ -5,7 +5,7 @@
 #include "kernels/smooth_l1_loss_backward.h"
 
 #include "kernels/kernels.h"
-#include "loops/walk.h"
+#include "loops/row_loops.h"
 
 SOFTNPU_LEVEL_BEGIN
 namespace {
@@ -94,15 +94,13 @@ struct SmoothL1InFloat {
 void smooth_l1_loss_backward(const ElementwiseLayout& layout, std::byte* const* origins,
                              const void* numbers, int64_t begin, int64_t end) {
   const auto& c = *static_cast<const SmoothL1LossBackwardNumbers*>(numbers);
-  if (!c.fits_float()) return walk<3, float>(layout, origins, SmoothL1{c}, begin, end);
+  if (!c.fits_float()) return walk<3>(layout, origins, SmoothL1{c}, begin, end);
   const float apart = least_difference(layout.dtype[1], layout.dtype[2]);
   if (is_power_of_two(c.norm_over_beta))
-    return walk<3, float>(layout, origins, SmoothL1InFloat<Factor::power_of_two>(c, apart), begin,
-                          end);
+    return walk<3>(layout, origins, SmoothL1InFloat<Factor::power_of_two>(c, apart), begin, end);
   if (item_size(layout.dtype[3]) == 2)
-    return walk<3, float>(layout, origins, SmoothL1InFloat<Factor::any_for_16_bits>(c, apart),
-                          begin, end);
-  walk<3, float>(layout, origins, SmoothL1InFloat<Factor::any>(c, apart), begin, end);
+    return walk<3>(layout, origins, SmoothL1InFloat<Factor::any_for_16_bits>(c, apart), begin, end);
+  walk<3>(layout, origins, SmoothL1InFloat<Factor::any>(c, apart), begin, end);
 }
 
 SOFTNPU_LEVEL_END

@@ -15,7 +15,6 @@ const KernelTable table = {
     .elu_backward_from_result = elu_backward_from_result,
     .elu_backward_from_input = elu_backward_from_input,
     .selu_backward = selu_backward,
-    .selu_backward_int32 = selu_backward_int32,
     .smooth_l1_loss_backward = smooth_l1_loss_backward,
     .upsample_nearest3d_backward = upsample_nearest3d_backward,
     .max_unpool3d_backward = max_unpool3d_backward,

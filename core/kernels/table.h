@@ -17,8 +17,7 @@ struct KernelTable {
   const char* level;
   loops::ElementwiseKernel elu_backward_from_result;
   loops::ElementwiseKernel elu_backward_from_input;
-  loops::ElementwiseKernel selu_backward;  // floating types and INT8
-  loops::ElementwiseKernel selu_backward_int32;
+  loops::ElementwiseKernel selu_backward;
   loops::ElementwiseKernel smooth_l1_loss_backward;
   // Rows [begin, end); `scratch` holds kUpsampleScratchBytes.
   void (*upsample_nearest3d_backward)(const UpsampleNearest3dBackwardTask& task,

@@ -15,6 +15,7 @@
 #include "kernels/upsample_boxes.h"
 #include "kernels/upsample_columns.h"
 #include "loops/convert.h"
+#include "loops/spaced.h"
 #include "loops/stream_out.h"
 
 SOFTNPU_LEVEL_BEGIN
@@ -22,7 +23,8 @@ namespace {
 
 using Task = UpsampleNearest3dBackwardTask;
 
-constexpr int64_t kMostSums = 8;  // of a row with as few elements of the side axis
+constexpr int64_t kUpsampleStore = 64;  // elements that are converted before they are spread
+constexpr int64_t kMostSums = 8;        // of a row with as few elements of the side axis
 
 template <class T>
 class GradientMaker {
@@ -292,7 +294,13 @@ class GradientMaker {
     std::memset(out, 0, static_cast<size_t>(n) * sizeof(E));
   }
   static void store(const Stage* made, int64_t stride, int64_t n, T* to) {
-    store_row<T, Stage>(made, stride, n, reinterpret_cast<std::byte*>(to));
+    if (stride == 1) return store_dense(made, n, to);
+    T held[kUpsampleStore];
+    for (int64_t at = 0, count; at < n; at += count) {
+      count = least(n - at, kUpsampleStore);
+      store_dense(made + at, count, held);
+      copy_spaced(held, 1, count, to + at * stride, stride);
+    }
   }
 
   const Task& t_;

@@ -101,7 +101,6 @@ void set_far(ElementwiseLayout& l, int64_t bytes, int64_t elements) {
   l.far = l.has_dense_rows() ? bytes - kept >= kFarBytes : bytes >= kFarStridedBytes;
   if (bytes >= kNearBytes && !l.far) l.order = Order::turning_at_home;
   if (!l.far) return;
-  l.by_line = l.has_dense_rows();
   l.ahead = kLinesAhead * 64 / item_size(l.dtype[0]);
 }
 
@@ -198,8 +197,6 @@ bool has_one_with_gaps(const Dimensions& dims, int operands) {
 bool should_gather(const Dimensions& dims, const Y& y, const ElementwiseLayout& l) {
   constexpr int64_t kShortRow = 16, kShortColumn = 9, kSmallTile = 100;
   if (dims.size() < 2 || dims.size() > kMostGathered) return false;
-  for (int k = 0; k < l.operands; ++k)
-    if (!is_one_of(l.dtype[k], {DType::f32, DType::f16, DType::bf16})) return false;
   const int64_t nx = dims.back().size, ny = dims[y.dimension].size;
   if (y.transposed) return nx < kShortColumn || ny < kShortColumn || nx * ny < kSmallTile;
   if (!has_one_type(l)) return nx < 2 * kShortRow;

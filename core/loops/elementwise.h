@@ -29,7 +29,6 @@ struct ElementwiseLayout {
   std::array<int64_t, kMaxOperands> sx{}, sy{};
   // Tiles: the unit of work. Their order is x fastest, then y, then the outer dimensions.
   bool far = false;       // operands are in memory, not in a cache
-  bool by_line = false;   // FLOAT past the caches line by line, whatever the formula
   bool stream = false;    // write past the caches
   bool y_first = false;   // tiles along y follow each other
   bool gathered = false;  // tiles are of elements in the output's order; all dimensions are `outer`

@@ -84,9 +84,9 @@ struct ScaledPowers {
 
 // factor · exp(x) in float32 for -87 < x <= 0, within 0.6 units in the last place where the result
 // is normal (0.56 for a factor of 1). Not kFine, for results that are rounded to 16 bits:
-// within 1.4 units for x > -11, 2.2 for x > -30, and 4.5 elsewhere, in 0.87 of the time. V is float
-// or Lanes. A polynomial up to ln 2 / 2 needs three more steps than this one up to a sixteenth of
-// that: elu with exp takes 0.8 of the time in cache.
+// within 1.4 units for x > -11, 2.2 for x > -30, and 4.5 elsewhere, with fewer steps. V is
+// float or Lanes. A polynomial up to ln 2 / 2 would need three more steps than this one up to a
+// sixteenth of that.
 template <bool kFine, class V>
 SOFTNPU_INLINE V scaled_exp(V x, const ScaledPowers& powers) {
   const V shift = splat<V>(0x1.8p23f);

@@ -5,11 +5,9 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
-#include "loops/convert.h"
 #include "loops/count.h"
-#include "loops/tiles.h"
+#include "loops/tile_operands.h"
 
 SOFTNPU_LEVEL_BEGIN
 
@@ -98,55 +96,64 @@ SOFTNPU_INLINE void for_rows(int64_t rows, int64_t run, int64_t stride, const Co
   });
 }
 
-// One operand of a walk: its elements from number `first` on, brought together or spread.
+// One operand: its elements from number `first` on, brought together or spread.
 class GatheredOperand {
  public:
-  GatheredOperand(const ElementwiseLayout& l, int k, std::byte* origin)
-      : path_(l, k), type_(l.dtype[k]), origin_(origin) {}
+  GatheredOperand(const ElementwiseLayout& l, int k, std::byte* origin, DType stage)
+      : path_(l, k),
+        type_(l.dtype[k]),
+        item_(item_size(type_)),
+        origin_(origin),
+        in_place_(type_ == stage && path_.is_dense()) {}
 
-  // As float32.
-  const float* load(int64_t first, int64_t n, float* space) const {
-    return with_lanes_type(type_, [&]<class T>() -> const float* {
-      const T* const in = reinterpret_cast<const T*>(origin_);
-      if (path_.is_dense()) {
-        if constexpr (std::is_same_v<T, float>) return in + first;
-        load_dense(in + first, n, space);
-        return space;
-      }
-      alignas(64) T elements[kTileElements];
-      T* to = elements;
-      if constexpr (std::is_same_v<T, float>) to = space;
+  // n elements of the stage's type: where they lie, or in `rows`.
+  const std::byte* load(int64_t first, int64_t n, bool converts, std::byte* rows,
+                        std::byte* raw) const {
+    const std::byte* dense = origin_ + first * item_;
+    if (in_place_) return dense;
+    if (!path_.is_dense()) {
+      dense = converts ? raw : rows;
+      gather(first, n, converts ? raw : rows);
+    }
+    if (converts) to_float(type_, dense, n, reinterpret_cast<float*>(rows));
+    return rows;
+  }
+  // Where results may be written at once, or `rows`.
+  std::byte* place(int64_t first, std::byte* rows) const {
+    return in_place_ ? origin_ + first * item_ : rows;
+  }
+  void store(const std::byte* results, int64_t first, int64_t n, bool converts,
+             std::byte* narrow) const {
+    if (converts) {
+      std::byte* const to = path_.is_dense() ? origin_ + first * item_ : narrow;
+      from_float(reinterpret_cast<const float*>(results), n, type_, to);
+      results = to;
+    }
+    if (!path_.is_dense()) spread(results, first, n);
+  }
+  bool is_in_place() const { return in_place_; }
+  DType type() const { return type_; }
+
+ private:
+  void gather(int64_t first, int64_t n, std::byte* rows) const {
+    with_item(item_, [&]<class T>() {
+      T* next = reinterpret_cast<T*>(rows);
       const int64_t sx = path_.stride(), sy = path_.row_stride();
-      T* next = to;
       path_.for_pieces(first, n, [&](int64_t at, int64_t rows, int64_t run) {
-        const T* const from = in + at;
+        const T* const from = reinterpret_cast<const T*>(origin_) + at;
         for_rows(rows, run, sx, [&](int64_t i, int64_t r, int64_t x, int64_t step) SOFTNPU_INLINED {
           next[i] = from[r * sy + x * step];
         });
         next += rows * run;
       });
-      if constexpr (!std::is_same_v<T, float>) load_dense(elements, n, space);
-      return space;
     });
   }
-  // Where results may be written at once, or `space`.
-  float* place(int64_t first, float* space) const {
-    const bool here = type_ == DType::f32 && path_.is_dense();
-    return here ? reinterpret_cast<float*>(origin_) + first : space;
-  }
-  void store(const float* results, int64_t first, int64_t n) const {
-    with_lanes_type(type_, [&]<class T>() {
-      T* const out = reinterpret_cast<T*>(origin_);
-      if (path_.is_dense()) return store_dense(results, n, out + first);
-      alignas(64) T elements[kTileElements];
-      const T* from = elements;
-      if constexpr (std::is_same_v<T, float>)
-        from = results;
-      else
-        store_dense(results, n, elements);
+  void spread(const std::byte* results, int64_t first, int64_t n) const {
+    with_item(item_, [&]<class T>() {
+      const T* from = reinterpret_cast<const T*>(results);
       const int64_t sx = path_.stride(), sy = path_.row_stride();
       path_.for_pieces(first, n, [&](int64_t at, int64_t rows, int64_t run) {
-        T* const to = out + at;
+        T* const to = reinterpret_cast<T*>(origin_) + at;
         for_rows(rows, run, sx, [&](int64_t i, int64_t r, int64_t x, int64_t step) SOFTNPU_INLINED {
           to[r * sy + x * step] = from[i];
         });
@@ -155,26 +162,40 @@ class GatheredOperand {
     });
   }
 
- private:
   ElementPath path_;
   DType type_;
+  int64_t item_;
   std::byte* origin_;
+  bool in_place_;
 };
 
-template <int Inputs, class Formula>
-__attribute__((noinline)) void walk_gathered(const ElementwiseLayout& l, std::byte* const* origins,
-                                             const Formula& formula, int64_t begin, int64_t end) {
-  // The third one is there for formulas of three inputs only.
-  const GatheredOperand in[3] = {
-      {l, 0, origins[0]}, {l, 1, origins[1]}, {l, Inputs - 1, origins[Inputs - 1]}};
-  const GatheredOperand out(l, Inputs, origins[Inputs]);
-  alignas(64) float space[Inputs + 1][kTileElements];
+inline void walk_gathered(const ElementwiseLayout& l, std::byte* const* origins,
+                          const RowLoops& loops, const void* formula, int64_t begin, int64_t end) {
+  const DType stage = stage_of(l);
+  const int inputs = loops.inputs;
+  // Those behind the last input are there for formulas that have more.
+  const auto operand = [&](int k) {
+    const int which = least(k, inputs - 1);
+    return GatheredOperand(l, which, origins[which], stage);
+  };
+  const GatheredOperand in[kMaxOperands - 1] = {operand(0), operand(1), operand(2)};
+  const GatheredOperand out(l, inputs, origins[inputs], stage);
+  alignas(64) std::byte rows[kMaxOperands][kTileElements * 4];
+  alignas(64) std::byte raw[kTileElements * 4], narrow[kTileElements * 16];
+  const RowLoop loop = loops.of(stage)[0];
+  Row row;
+  row.ahead = 0;
   for (int64_t tile = begin; tile < end; ++tile) {
-    const int64_t first = tile * kTileElements, n = least(l.nx - first, kTileElements);
-    float* const results = out.place(first, space[Inputs]);
-    with_inputs<Inputs>(
-        [&](auto... k) { apply(formula, n, results, in[k].load(first, n, space[k])...); });
-    if (results == space[Inputs]) out.store(results, first, n);
+    const int64_t first = tile * kTileElements;
+    row.n = least(l.nx - first, kTileElements);
+    for (int k = 0; k < inputs; ++k) {
+      row.in[k] = in[k].load(first, row.n, in[k].type() != stage, rows[k], raw);
+      row.step[k] = 1;
+    }
+    std::byte* const results = out.place(first, rows[inputs]);
+    row.out = results;
+    loop(formula, row);
+    if (!out.is_in_place()) out.store(results, first, row.n, out.type() != stage, narrow);
   }
 }
 

@@ -108,12 +108,6 @@ template <class T>
 SOFTNPU_INLINE __m256i even_words(const T* in) {
   return _mm512_maskz_cvtepi32_epi16(0xFFFF, _mm512_loadu_si512(in));
 }
-SOFTNPU_INLINE Lanes load_even_lanes(const f16* in) {
-  return _mm512_maskz_cvtph_ps(0xFFFF, even_words(in));
-}
-SOFTNPU_INLINE Lanes load_even_lanes(const bf16* in) {
-  return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xFFFF, _mm512_loadu_si512(in), 16));
-}
 SOFTNPU_INLINE void copy_even(const float* in, float* out) {
   _mm512_storeu_ps(out, load_even_lanes(in));
 }
@@ -158,10 +152,6 @@ SOFTNPU_INLINE void store_even_lanes(Lanes v, float* out) {
 template <class T>
 SOFTNPU_INLINE void store_even_words(__m256i words, T* out) {
   _mm512_mask_storeu_epi16(out, 0x55555555, _mm512_maskz_cvtepu16_epi32(0xFFFF, words));
-}
-template <class T>
-SOFTNPU_INLINE void store_even_lanes(Lanes v, T* out) {
-  store_even_words(to_words<T>(v), out);
 }
 SOFTNPU_INLINE void spread_even(const float* in, float* out) {
   store_even_lanes(_mm512_loadu_ps(in), out);
@@ -223,10 +213,6 @@ SOFTNPU_INLINE __m128i even_words(const T* in) {
   const __m256i low =
       _mm256_and_si256(_mm256_loadu_si256((const __m256i*)in), _mm256_set1_epi32(0xFFFF));
   return _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
-}
-SOFTNPU_INLINE Lanes load_even_lanes(const f16* in) { return _mm256_cvtph_ps(even_words(in)); }
-SOFTNPU_INLINE Lanes load_even_lanes(const bf16* in) {
-  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_loadu_si256((const __m256i*)in), 16));
 }
 SOFTNPU_INLINE void copy_even(const float* in, float* out) {
   _mm256_storeu_ps(out, load_even_lanes(in));

@@ -40,16 +40,9 @@ SOFTNPU_INLINE Lanes load_lanes(const bf16* in) {
   return (Lanes)vshll_n_u16(vld1_u16(&in->bits), 16);
 }
 // Every second element; all 2 · kLanes of them are read.
-SOFTNPU_INLINE Lanes load_even_lanes(const float* in) { return (Lanes)vld2q_f32(in).val[0]; }
 template <class T>
 SOFTNPU_INLINE uint16x4_t even_words(const T* in) {
   return vld2_u16(&in->bits).val[0];
-}
-SOFTNPU_INLINE Lanes load_even_lanes(const f16* in) {
-  return (Lanes)vcvt_f32_f16(vreinterpret_f16_u16(even_words(in)));
-}
-SOFTNPU_INLINE Lanes load_even_lanes(const bf16* in) {
-  return (Lanes)vshll_n_u16(even_words(in), 16);
 }
 SOFTNPU_INLINE void copy_even(const float* in, float* out) { vst1q_f32(out, vld2q_f32(in).val[0]); }
 template <class T>

@@ -8,8 +8,7 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// out[i * to] = in[i * from] for n elements, eight at a time: strides of 2 to 5, in a cache, take
-// 0.6 to 0.8 of the time on a Zen 5.
+// out[i * to] = in[i * from] for n elements, eight at a time, so that no load waits for a store.
 template <class T>
 SOFTNPU_INLINE void copy_spaced(const T* in, int64_t from, int64_t n, T* out, int64_t to) {
   constexpr int64_t kAtOnce = 8;

@@ -104,8 +104,7 @@ template <class T, size_t kCount>
 SOFTNPU_INLINE void stream_lines(T* to, const T (&from)[kCount]) {
   static_assert(sizeof from % 64 == 0);
 #if defined(__AVX512F__)
-  // In the pieces that were just written: reading two at once waits until both have left the core,
-  // which took selu float16 1.5 times as long with one thread.
+  // In the pieces that were just written: reading two at once waits until both have left the core.
   if constexpr (sizeof(T) == 2)
     for (size_t i = 0; i < sizeof from / 32; ++i)
       _mm256_stream_si256((__m256i*)to + i, _mm256_load_si256((const __m256i*)from + i));

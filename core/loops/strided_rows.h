@@ -4,14 +4,14 @@
 
 #include <cstdint>
 
-#include "loops/lanes.h"
+#include "loops/convert.h"
 #include "loops/level.h"
 #include "loops/prefetch.h"
 #include "loops/spaced.h"
 
-#ifdef SOFTNPU_LANES
 SOFTNPU_LEVEL_BEGIN
 
+#ifdef SOFTNPU_LANES
 // Prefetches the pairs that are `ahead` pairs behind these kLanes.
 template <class T>
 SOFTNPU_INLINE void prefetch_pairs(const T* pairs, Ahead ahead) {
@@ -20,17 +20,20 @@ SOFTNPU_INLINE void prefetch_pairs(const T* pairs, Ahead ahead) {
   ahead.distance *= 2;
   for (int64_t at = 0; at < 2 * kLanes; at += kLine) prefetch(pairs + at, ahead);
 }
+#endif
 
-// What comes `ahead` elements later is prefetched, of rows that are in memory: up to twice as fast.
+// What comes `ahead` elements later is prefetched, of rows that are in memory.
 template <class T>
-void gather_row(const T* in, int64_t stride, int64_t n, Ahead ahead, T* out) {
+void gather_row(const T* in, int64_t stride, int64_t n, [[maybe_unused]] Ahead ahead, T* out) {
   int64_t i = 0;
+#ifdef SOFTNPU_LANES
   // The last elements are left, so that nothing behind them is read.
-  if (stride == 2)
-    for (; i + kLanes < n; i += kLanes) {
+  if constexpr (kHasLanes<T>)
+    for (; stride == 2 && i + kLanes < n; i += kLanes) {
       prefetch_pairs(in + i * 2, ahead);
       copy_even(in + i * 2, out + i);
     }
+#endif
   copy_spaced(in + i * stride, stride, n - i, out + i, 1);
 }
 
@@ -45,21 +48,14 @@ void repeat_element(T value, int64_t n, T* out) {
   for (int64_t i = lines * kLine; i < n; ++i) out[i] = value;
 }
 
-// What is written `ahead` elements later is prefetched, with what lies between.
 template <class T>
-void scatter_row(const T* in, int64_t n, T* out, int64_t stride, Ahead ahead) {
+void scatter_row(const T* in, int64_t n, T* out, int64_t stride) {
   int64_t i = 0;
-  if (stride == 2)
-    for (; i + kLanes <= n; i += kLanes) {
-      prefetch_pairs(out + i * 2, ahead);
 #ifdef SOFTNPU_STORES_EVEN
-      spread_even(in + i, out + i * 2);
-#else
-      copy_spaced(in + i, 1, kLanes, out + i * 2, 2);
+  if constexpr (kHasLanes<T>)
+    for (; stride == 2 && i + kLanes <= n; i += kLanes) spread_even(in + i, out + i * 2);
 #endif
-    }
   copy_spaced(in + i, 1, n - i, out + i * stride, stride);
 }
 
 SOFTNPU_LEVEL_END
-#endif

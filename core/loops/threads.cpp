@@ -41,7 +41,7 @@ std::atomic<int>& wanted_threads() { return made_once<default_threads>(); }
 int team_of(const OpenMp& openmp, int workers) { return std::min(workers, openmp.most_threads()); }
 
 // A few for each thread, so that one that is held up does not hold up the rest; where they would be
-// no longer than `grain`, one: 64K elements take 0.98 of the time. A larger team, which takes
+// no longer than `grain`, one. A larger team, which takes
 // longer to call together, is not called for two, and if it is called there is work for all.
 int pieces_for(int64_t count, int64_t grain, int workers) {
   if (workers <= 1) return 1;
@@ -152,8 +152,7 @@ void set_thread_count(int count) { wanted_threads() = std::clamp(count, 1, kMost
 
 void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body, Order order) {
   if (count <= 0) return;
-  // Steps of 32K elements: shorter ones gain 3 % in the caches and lose it at their ends.
-  constexpr int64_t kStep = 4;
+  constexpr int64_t kStep = 4;  // grains: steps of 32K elements
   static std::atomic<unsigned> turns{0};
   grain = std::max<int64_t>(grain, 1);
   const int64_t step =

@@ -41,18 +41,14 @@ enum class Order : uint8_t {
   forward,
   // Every second such job from the end to the beginning. It meets in the caches what the one before
   // it, or another program's, read and wrote last. For operands that the cores' own caches do not
-  // hold, but a shared one does. With two threads of a Xeon, selu with 1M elements takes 165
-  // instead of 215 us.
+  // hold, but a shared one does.
   turning,
   // The same for jobs all of whose pieces take as long, and whose operands the caches of a larger
   // team may hold together: there, as in the other turning orders where two threads are all, a
-  // thread leaves another the last piece of its share. With 8 threads of a Xeon, selu with 1M
-  // elements takes 30 instead of 46 us; from memory this would cost 1.2 times the time, gathers and
-  // upsampling 1.05. With two of a Zen 5 that have no cache in common, and else hand each other
-  // some pieces for good, 0.6 to 1.05.
+  // thread leaves another the last piece of its share. Not for operands in memory.
   turning_at_home,
   // As `turning`, in steps of an eighth of those, for jobs that read far more for each element than
-  // they write. On a Zen 5 gathers of 64K elements take 0.86 to 0.98 of the time.
+  // they write, as gathers do.
   turning_often,
 };
 

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a block that is dense along y into rows that are dense along x, converted or bit by bit.
-// Squares are transposed in registers: 3 times as fast as element by element.
+// Making rows of a block that is dense along y dense along x, bit by bit, in squares that stay in
+// registers.
 #pragma once
 
-#include "loops/convert.h"
+#include <type_traits>
+
+#include "loops/lanes.h"
 #include "loops/level.h"
 #include "loops/prefetch.h"
 
 SOFTNPU_LEVEL_BEGIN
-
-// Any part of a block: element by element.
-template <class T, class Stage>
-void transpose_elements(const T* in, int64_t sx, int64_t nx, int64_t ny, Stage* out, int64_t so) {
-  for (int64_t y = 0; y < ny; ++y)
-    for (int64_t x = 0; x < nx; ++x) out[y * so + x] = widen(in[x * sx + y]);
-}
 
 #if defined(__AVX512F__)
 // Transposes kLanes vectors: load(x) gives those along y, store(y, v) takes those along x. Four
@@ -65,46 +60,7 @@ SOFTNPU_INLINE void transpose_registers(const Load& load, const Store& store) {
 }
 #endif
 
-#ifdef SOFTNPU_LANES
-template <class T>
-SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, float* out, int64_t so) {
-  transpose_registers([&](int x) { return load_lanes(in + x * sx); },
-                      [&](int y, Lanes v) { store_lanes(v, out + y * so); });
-}
-
-// The edges of a block, where less than a square is left: 5 times as fast as element by element.
-template <class From, class To>
-void transpose_part(const From* in, int64_t sx, int64_t nx, int64_t ny, To* out, int64_t so) {
-  for (int64_t x0 = 0; x0 < nx; x0 += kLanes)
-    for (int64_t y0 = 0; y0 < ny; y0 += kLanes) {
-      const From* const from = in + x0 * sx + y0;
-      To* const to = out + y0 * so + x0;
-      const int64_t columns = least(nx - x0, kLanes);
-      const int64_t rows = least(ny - y0, kLanes);
-      transpose_registers(
-          [&](int x) { return x < columns ? load_some(from + x * sx, rows) : splat<Lanes>(0); },
-          [&](int y, Lanes v) {
-            if (y < rows) store_some(v, to + y * so, columns);
-          });
-    }
-}
-
-// The squares of a block. With kPrefetches, those of the block after next along y are prefetched:
-// the machine does not guess what comes after so many short pieces. 1.3 times as fast from memory,
-// slower from a cache.
-template <bool kPrefetches, class T>
-void transpose_squares(const T* in, int64_t sx, int64_t nx, int64_t ny, float* out, int64_t so) {
-  for (int64_t x = 0; x < nx; x += kLanes)
-    for (int64_t y = 0; y < ny; y += kLanes) {
-      if constexpr (kPrefetches)
-        for (int64_t i = 0; i < kLanes; ++i) prefetch<kSecondCache>(in, (x + i) * sx + y + 2 * ny);
-      transpose_square(in + x * sx + y, sx, out + y * so + x, so);
-    }
-}
-#endif
-
-#ifdef SOFTNPU_LANES
-// Squares that are transposed bit by bit have this side for every type.
+// Blocks are transposed in squares of this side, for every type.
 constexpr int64_t kSquareSide = 16;
 
 #if defined(__AVX2__)
@@ -133,8 +89,9 @@ SOFTNPU_INLINE void transpose_words(const Load& load, T* out, int64_t so) {
 // out[y * so + x] = in[x * sx + y], bit by bit, for a whole square, or for its first `columns` and
 // `rows`: what else is written there means nothing.
 template <bool kWhole, class T>
-SOFTNPU_INLINE void transpose_raw_square(const T* in, int64_t sx, int64_t columns, int64_t rows,
-                                         T* out, int64_t so) {
+SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, int64_t columns, int64_t rows, T* out,
+                                     int64_t so) {
+#ifdef SOFTNPU_LANES
   if constexpr (std::is_same_v<T, float>) {
     for (int64_t x0 = 0; x0 < kSquareSide; x0 += kLanes)
       for (int64_t y0 = 0; y0 < kSquareSide; y0 += kLanes) {
@@ -147,26 +104,28 @@ SOFTNPU_INLINE void transpose_raw_square(const T* in, int64_t sx, int64_t column
         transpose_registers(load,
                             [&](int y, Lanes v) { store_lanes(v, out + (y0 + y) * so + x0); });
       }
-  } else {
+    return;
+  }
+#endif
 #if defined(__AVX2__)
+  if constexpr (std::is_same_v<T, f16>) {
     const auto load = [&](int x, int half) {
       const T* const at = in + x * sx + half * 8;
       if (kWhole) return _mm_loadu_si128((const __m128i*)at);
       return x < columns ? load_some_words(at, rows - half * 8) : _mm_setzero_si128();
     };
-    transpose_words(load, out, so);
-#else
-    for (int64_t x = 0; x < columns; ++x)
-      for (int64_t y = 0; y < rows; ++y) out[y * so + x] = in[x * sx + y];
-#endif
+    return transpose_words(load, out, so);
   }
+#endif
+  for (int64_t x = 0; x < columns; ++x)
+    for (int64_t y = 0; y < rows; ++y) out[y * so + x] = in[x * sx + y];
 }
 
 // The same for nx columns and ny rows, in a place with room for whole squares. The elements that
 // lie `ahead` are prefetched.
 template <class T>
-void transpose_raw_block(const T* in, int64_t sx, int64_t nx, int64_t ny, Ahead ahead, T* out,
-                         int64_t so) {
+void transpose_block(const T* in, int64_t sx, int64_t nx, int64_t ny, Ahead ahead, T* out,
+                     int64_t so) {
   for (int64_t x = 0; x < nx; x += kSquareSide)
     for (int64_t y = 0; y < ny; y += kSquareSide) {
       const T* const from = in + x * sx + y;
@@ -176,32 +135,10 @@ void transpose_raw_block(const T* in, int64_t sx, int64_t nx, int64_t ny, Ahead 
       if (ahead.any())
         for (int64_t i = 0; i < columns; ++i) prefetch(from + i * sx, ahead);
       if (columns == kSquareSide && rows == kSquareSide)
-        transpose_raw_square<true>(from, sx, columns, rows, to, so);
+        transpose_square<true>(from, sx, columns, rows, to, so);
       else
-        transpose_raw_square<false>(from, sx, columns, rows, to, so);
+        transpose_square<false>(from, sx, columns, rows, to, so);
     }
-}
-#endif
-
-// out[y * nx + x] = in[x * sx + y]. `far` operands are in memory, not in a cache.
-template <class T, class Stage>
-void load_transposed(const std::byte* from, int64_t sx, int64_t nx, int64_t ny,
-                     [[maybe_unused]] bool far, Stage* out) {
-  const T* in = reinterpret_cast<const T*>(from);
-#ifdef SOFTNPU_LANES
-  if constexpr (kHasLanes<T>) {
-    const int64_t whole_x = nx / kLanes * kLanes, whole_y = ny / kLanes * kLanes;
-    far ? transpose_squares<true>(in, sx, whole_x, whole_y, out, nx)
-        : transpose_squares<false>(in, sx, whole_x, whole_y, out, nx);
-    if (whole_x < nx)
-      transpose_part(in + whole_x * sx, sx, nx - whole_x, whole_y, out + whole_x, nx);
-    if (whole_y < ny) transpose_part(in + whole_y, sx, nx, ny - whole_y, out + whole_y * nx, nx);
-    return;
-  }
-#endif
-  constexpr int64_t kBlock = 16;
-  for (int64_t x = 0; x < nx; x += kBlock)
-    transpose_elements(in + x * sx, sx, least(nx - x, kBlock), ny, out + x, nx);
 }
 
 SOFTNPU_LEVEL_END

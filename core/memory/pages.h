@@ -8,8 +8,8 @@
 
 namespace softnpu::memory {
 
-// Aligned to a huge page, and made of huge pages where the system has them: clearing those takes a
-// fifth of the time. Null when there is no such memory.
+// Aligned to a huge page, and made of huge pages where the system has them, which are quicker to
+// clear. Null when there is no such memory.
 std::byte* map_pages(size_t bytes) noexcept;
 void unmap_pages(std::byte* data, size_t bytes) noexcept;
 

@@ -47,10 +47,7 @@ Status SeluBackward::check(const Args& a) {
 
 SeluBackward::Plan SeluBackward::plan(const Args& a) {
   const Tensor* const tensors[] = {a.grad_output.tensor, a.result.tensor, a.grad_input.tensor};
-  const kernels::KernelTable& table = kernels::active_table();
-  const kernels::SeluBackwardNumbers numbers{};
-  const bool wide = a.grad_output->dtype == DType::i32;
-  return Plan(tensors, wide ? table.selu_backward_int32 : table.selu_backward, numbers);
+  return Plan(tensors, kernels::active_table().selu_backward, kernels::SeluBackwardNumbers{});
 }
 
 }  // namespace softnpu::ops

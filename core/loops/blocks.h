@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// A formula on some elements: in plain loops, or in vectors, which a formula that is a template of
+// its numbers' type takes. A formula in float32 may say that an element is_rare() and needs the
+// float64 one, `wide`.
+#pragma once
+
+#include <type_traits>
+
+#include "loops/convert.h"
+#include "loops/level.h"
+
+SOFTNPU_LEVEL_BEGIN
+
+// Consecutive elements that are worked on together: whole cache lines of any type.
+constexpr int64_t kBlock = 64;
+// How often an element that a row repeats is written down, for all loops that read it.
+constexpr int64_t kRepeated = 256;
+
+// Whether a formula has rare elements at all. Those that do have the most arithmetic, too.
+template <class Formula>
+SOFTNPU_INLINE bool may_be_rare(const Formula& formula) {
+  if constexpr (requires { formula.may_be_rare(); }) return formula.may_be_rare();
+  return false;
+}
+
+// The loops take the formula by value: behind a reference its numbers might change with every
+// store.
+template <class Formula, class... In>
+SOFTNPU_INLINE void apply_plain(const Formula formula, int64_t n, float* out, const In*... in) {
+  SOFTNPU_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    float result = formula(in[i]...);
+    if constexpr (requires { formula.is_rare(in[i]...); })
+      if (formula.may_be_rare() && formula.is_rare(in[i]...)) result = formula.wide(in[i]...);
+    out[i] = one_nan(result);
+  }
+}
+
+#ifdef SOFTNPU_LANES
+constexpr int64_t kBlockVectors = kBlock / kLanes;
+
+template <class Formula, int kInputs>
+constexpr bool takes_lanes() {
+  if constexpr (kInputs == 1) return requires(Formula f, Lanes v) { f(v); };
+  if constexpr (kInputs == 2) return requires(Formula f, Lanes v) { f(v, v); };
+  if constexpr (kInputs == 3) return requires(Formula f, Lanes v) { f(v, v, v); };
+}
+
+template <class Formula, class... In>
+__attribute__((noinline)) Lanes apply_with_rare(const Formula formula, In... in) {
+  alignas(64) float result[kLanes];
+  [&](const auto&... values) {
+    apply_plain(formula, kLanes, result, reinterpret_cast<const float*>(&values)...);
+  }(in...);
+  return load_lanes(result);
+}
+
+template <class Formula, class... In>
+SOFTNPU_INLINE Lanes apply_lanes(const Formula& formula, In... in) {
+  if constexpr (requires { formula.is_rare(in...); })
+    if (formula.may_be_rare() && any(formula.is_rare(in...))) [[unlikely]]
+      return apply_with_rare(formula, in...);
+  return one_nan(formula(in...));
+}
+
+// Writes a block of results. with_inputs(f, i) calls f with the vectors of all inputs that begin
+// with element i. Results wait for one look at all rare elements: a store may be to an input. One
+// look finds NaN, too: it makes the sum one; so may infinities, which does no harm.
+template <class Formula, class T, size_t kCount, class With>
+SOFTNPU_INLINE void apply_block(const Formula& formula, T (&out)[kCount], const With& with_inputs) {
+  constexpr int64_t kVectors = static_cast<int64_t>(kCount) / kLanes;
+  Lanes results[kVectors];
+  bool rare = false;
+  const auto apply_all = [&](auto&& f) SOFTNPU_INLINED {
+    for (int64_t i = 0; i < kVectors; ++i) results[i] = with_inputs(f, i * kLanes);
+  };
+  if constexpr (requires { &Formula::may_be_rare; }) {
+    if (formula.may_be_rare()) {
+      decltype(with_inputs([&](auto... in) { return formula.is_rare(in...); }, 0)) mask{};
+      apply_all([&](auto... in) SOFTNPU_INLINED {
+        mask |= formula.is_rare(in...);
+        return formula(in...);
+      });
+      rare = any(mask);
+    } else {
+      apply_all(formula);
+    }
+  } else {
+    apply_all(formula);
+  }
+  if (rare) [[unlikely]] {
+    apply_all([&](auto... in) { return apply_with_rare(formula, in...); });
+  } else {
+    Lanes sum = results[0];
+    for (int64_t i = 1; i < kVectors; ++i) sum += results[i];
+    if (any(is_nan(sum))) [[unlikely]]
+      for (int64_t i = 0; i < kVectors; ++i) results[i] = one_nan(results[i]);
+  }
+  for (int64_t i = 0; i < kVectors; ++i) store_lanes(results[i], out + i * kLanes);
+}
+#endif
+
+SOFTNPU_LEVEL_END
