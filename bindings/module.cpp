@@ -9,7 +9,6 @@ NB_MODULE(_core, m) {
   m.doc() = "The device of softnpu. Private: use softnpu, softnpu.acl and softnpu.aclnn.";
   bind_settings(m);
   bind_operators(m);
-  bind_keyword_function(m);
   bind_foreign_memory(m);
   bind_acl_device(m);
   bind_acl_stream(m);

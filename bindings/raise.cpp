@@ -22,7 +22,7 @@ void load_errors() {
 }
 
 void raise(const Status& status) {
-  if (make_error == nullptr) load_errors();
+  if (make_error == nullptr) load_errors();  // nobody has imported softnpu itself
   const nb::handle make = status.cause() == Cause::index ? make_index_error : make_error;
   // What a caller named (a path, an array's class) need not be UTF-8.
   const std::string& message = status.message();

@@ -8,8 +8,7 @@
 
 namespace softnpu::python {
 
-// Looks the classes of softnpu.errors up. Failures call it, too, but when the interpreter ends,
-// nothing can be imported any more.
+// Looks the classes of softnpu.errors up, which calls this itself.
 void load_errors();
 
 // Raises the class of softnpu.errors that stands for the status and its cause.

@@ -8,7 +8,6 @@ namespace softnpu::python {
 
 void bind_settings(nanobind::module_& m);
 void bind_operators(nanobind::module_& m);
-void bind_keyword_function(nanobind::module_& m);
 void bind_foreign_memory(nanobind::module_& m);
 
 // The documented C functions.

@@ -10,6 +10,7 @@
 #include "kernels/table.h"
 #include "loops/threads.h"
 #include "memory/buffer_pool.h"
+#include "raise.h"
 #include "runtime/product.h"
 #include "runtime/settings.h"
 
@@ -47,6 +48,8 @@ void set_threads(Number<int> count) {
 void bind_settings(nb::module_& m) {
   m.def("info", &info, nb::sig("def info() -> dict[str, typing.Any]"),
         "The emulated product, threads, instruction sets, devices and pool of this process.");
+  m.def("load_errors", &load_errors,
+        "Look the classes of softnpu.errors up, for failures to come.");
   m.def("get_threads", &loops::thread_count, "How many threads a kernel uses.");
   define(m, "set_threads", &set_threads, nb::arg("count"),
          "Use this many threads (1 to 1024) from the next kernel on.");

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the signatures of the functions are made of, and the short way past them."""
+"""What the signatures of the functions are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsFloat, SupportsIndex, TypeVar
-
-from softnpu import _core
 
 if TYPE_CHECKING:
     from numpy import bool_, dtype, generic, integer
 
-__all__ = ["Array", "ArrayT", "Flag", "Number", "Operand", "Reduction", "Sizes", "short_cut"]
+__all__ = ["Array", "ArrayT", "Flag", "Number", "Operand", "Reduction", "Sizes"]
 
 
 class Array(Protocol):
@@ -40,17 +38,3 @@ else:
     # NumPy is not loaded for the sake of names.
     Operand = Array
     Flag = int
-FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
-
-
-def short_cut(native: Callable[..., Any]) -> Callable[[FunctionT], FunctionT]:
-    """Let calls of a function go straight to the native one that it passes its parameters on to.
-
-    Running the function itself takes up to a sixth of a small call.
-    """
-
-    def cut(function: FunctionT) -> FunctionT:
-        function.__module__ = "softnpu.functional"  # where it is found, by users and by pickle
-        return _core.keyword_function(native, function)
-
-    return cut

@@ -70,3 +70,7 @@ def error_from_status(status: int, message: str) -> AclnnError:
 def index_error_from_status(status: int, message: str) -> AclnnError:
     """Return the exception for a status whose cause is an index."""
     return IndexOutOfRangeError(status, message)
+
+
+# When the interpreter ends, nothing can be imported any more.
+_core.load_errors()

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, overload
 
 from softnpu import _core
-from softnpu.arguments import Array, ArrayT, Flag, Number, Operand, short_cut
+from softnpu.arguments import Array, ArrayT, Flag, Number, Operand
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -61,7 +61,6 @@ def elu_backward(
 ) -> ArrayT: ...
 
 
-@short_cut(_core.elu_backward)
 def elu_backward(
     grad_output: Operand,
     alpha: Number,

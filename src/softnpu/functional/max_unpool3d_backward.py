@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, overload
 
 from softnpu import _core
-from softnpu.arguments import Array, ArrayT, Sizes, short_cut
+from softnpu.arguments import Array, ArrayT, Sizes
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -49,7 +49,6 @@ def max_unpool3d_backward(
 ) -> ArrayT: ...
 
 
-@short_cut(_core.max_unpool3d_backward)
 def max_unpool3d_backward(
     grad_output: Array,
     self: Array,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, overload
 
 from softnpu import _core
-from softnpu.arguments import Array, ArrayT, Operand, short_cut
+from softnpu.arguments import Array, ArrayT, Operand
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -29,7 +29,6 @@ def selu_backward(grad_output: ArrayT, result: Operand, *, out: None = None) -> 
 def selu_backward(grad_output: Operand, result: Operand, *, out: ArrayT) -> ArrayT: ...
 
 
-@short_cut(_core.selu_backward)
 def selu_backward(grad_output: Operand, result: Operand, *, out: Array | None = None) -> Array:
     """Gradient of the scaled exponential linear unit, from the forward's output.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from softnpu import _core
-from softnpu.arguments import Array, ArrayT, Number, Operand, Reduction, short_cut
+from softnpu.arguments import Array, ArrayT, Number, Operand, Reduction
 
 if TYPE_CHECKING:
     from numpy import generic
@@ -45,7 +45,6 @@ def smooth_l1_loss_backward(
 ) -> ArrayT: ...
 
 
-@short_cut(_core.smooth_l1_loss_backward)
 def smooth_l1_loss_backward(
     grad_out: Operand,
     self: Operand,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, overload
 
 from softnpu import _core
-from softnpu.arguments import Array, ArrayT, Number, Sizes, short_cut
+from softnpu.arguments import Array, ArrayT, Number, Sizes
 
 if TYPE_CHECKING:
     from numpy import ndarray
@@ -52,7 +52,6 @@ def upsample_nearest3d_backward(
 ) -> ArrayT: ...
 
 
-@short_cut(_core.upsample_nearest3d_backward)
 def upsample_nearest3d_backward(
     grad_out: Array,
     output_size: Sizes,
