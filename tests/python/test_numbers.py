@@ -54,7 +54,7 @@ class Typed:
         (np.clongdouble(1), "expected a number"),
         (np.array(1.0, ">f8"), "has data type >f8, whose bytes are swapped"),
         (np.array(1.0, np.longdouble), "which the device does not have"),
-        (Integer(10**400), "out of range"),
+        pytest.param(Integer(10**400), "out of range", id="an Integer of 10**400"),
     ],
     ids=repr,
 )
