@@ -1,12 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests share: an empty pool."""
+"""What tests share: an empty pool, turns on the machine, the report of measured accuracies."""
 
 from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+
+from tests.support import accuracy
+from tests.support.alone import turn
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Run a test that is marked `alone` while no other worker runs one."""
+    with turn(alone=item.get_closest_marker("alone") is not None):
+        return (yield)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand what a worker measured to the process that reports it."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["accuracy"] = accuracy.packed()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take what a worker measured; one that crashed has handed nothing over."""
+    accuracy.add(getattr(node, "workeroutput", {}).get("accuracy", []))
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Report what the accuracy rows measured in this run, and keep it in build/accuracy.json."""
+    if not accuracy.measured:
+        return
+    accuracy.write(config.rootpath / "build" / "accuracy.json")
+    terminalreporter.section("accuracy, measured of promised")
+    for line in accuracy.summary():
+        terminalreporter.line(line)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +88,20 @@ def check_share(row: Row) -> None:
     record = measured[row]
     share = record.correctly_rounded / record.values
     assert share >= row.correctly_rounded, f"{row}: only {share:.5%} are correctly rounded"
+
+
+def packed() -> list[tuple[list[object], list[float]]]:
+    """Return what was measured in plain values, for another process."""
+    return [(list(astuple(row)), list(astuple(m))) for row, m in measured.items()]
+
+
+def add(parts: list[tuple[list[Any], list[Any]]]) -> None:
+    """Add what another process measured."""
+    for row, (max_ulp, values, correctly_rounded) in parts:
+        record = measured.setdefault(Row(*row), Measured())
+        record.max_ulp = max(record.max_ulp, max_ulp)
+        record.values += values
+        record.correctly_rounded += correctly_rounded
 
 
 def _describe(

@@ -16,6 +16,7 @@ from typing import Any, get_args, get_origin
 import numpy as np
 import pytest
 
+from tests.support.paths import ROOT
 from tests.support.process import importing_tests
 
 
@@ -60,7 +61,9 @@ class Program:
     @cached_property
     def _complaints(self) -> dict[int, str]:
         pytest.importorskip("mypy", reason="the types are checked with mypy")
-        options = ["--strict", "--follow-imports=silent", "--config-file=", "--cache-dir=cache"]
+        options = ["--strict", "--follow-imports=silent", "--config-file="]
+        # What mypy knows of the libraries serves every worker, and the next run.
+        options.append(f"--cache-dir={ROOT / 'build' / 'mypy'}")
         with TemporaryDirectory() as folder:
             Path(folder, "calls.py").write_text(self.text, encoding="utf-8")
             done = subprocess.run(

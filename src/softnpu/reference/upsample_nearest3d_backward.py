@@ -120,6 +120,14 @@ def _inner_sizes(
 
 def _sum(terms: npt.NDArray[np.float64]) -> float:
     """Sum without intermediate rounding; zeros, infinities and NaN as IEEE 754 adds them."""
+    try:
+        total = math.fsum(terms.tolist())
+    except (OverflowError, ValueError):
+        return _unusual_sum(terms)
+    return total if total and math.isfinite(total) else _unusual_sum(terms)
+
+
+def _unusual_sum(terms: npt.NDArray[np.float64]) -> float:
     if terms.size and (terms == 0).all() and np.signbit(terms).all():
         return -0.0
     if not np.isfinite(terms).all():
