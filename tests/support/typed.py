@@ -31,6 +31,12 @@ class Call:
         return self.expression
 
 
+def meant(kind: Any) -> Any:
+    """The type behind an alias, which NDArray is from NumPy 2.5 on."""
+    alias = get_origin(kind)
+    return alias.__value__[get_args(kind)] if hasattr(alias, "__value__") else kind
+
+
 class Program:
     """Calls as one program: checked once by mypy, and run call by call."""
 
@@ -47,7 +53,7 @@ class Program:
         exec(self.setup, names)
         value = eval(call.expression, names)
         if call.type is not None:
-            kind = eval(call.type, names)
+            kind = meant(eval(call.type, names))
             assert type(value) is (get_origin(kind) or kind)
             if isinstance(value, np.ndarray):
                 (dtype,) = get_args(get_args(kind)[1])
