@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numbers that phase one hands to the kernel. float64: products and sums of float32 values keep
 // all their bits in it, nothing overflows on the way, and one rounding is left. Some allow float32,
-// which is twice as fast in cache.
+// which is quicker.
 #pragma once
 
 namespace softnpu::kernels {

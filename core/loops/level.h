@@ -26,7 +26,7 @@
 #define SOFTNPU_ROLLED _Pragma("GCC unroll 1")
 #endif
 
-// Sanitizers find the same in calls, and compile the upsample kernels in a fifth of the time.
+// Sanitizers find the same in calls, which compile far quicker.
 #ifdef SOFTNPU_SANITIZED
 #define SOFTNPU_INLINE inline
 #define SOFTNPU_INLINED

@@ -57,7 +57,7 @@ const OpenMp* borrowed_openmp() {
   static unsigned asked = 0, next = 1;
   if (forked.load(std::memory_order_relaxed) || !called_from_main_thread()) return nullptr;
   if (found != nullptr) return found;
-  // A look costs half a microsecond. Each of the first jobs, then every 64th.
+  // To look costs as much as a small job: each of the first jobs does, then every 64th.
   constexpr unsigned kOften = 64;
   if (++asked < next) return nullptr;
   next = asked + (asked < kOften ? 1 : kOften);

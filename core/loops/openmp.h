@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The threads of an OpenMP runtime that something else in the process brought along, PyTorch above
 // all. They wait actively for some milliseconds after each of their jobs, and a second team would
-// have to share the cores with that: kernels between PyTorch's took up to twice their time. So
-// while such a runtime is there, kernels run on its team. Nothing here links to OpenMP.
+// have to share the cores with that. So while such a runtime is there, kernels run on its team.
+// Nothing here links to OpenMP.
 #pragma once
 
 namespace softnpu::loops {

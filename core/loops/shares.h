@@ -80,8 +80,8 @@ class Shares {
   void work_on_dealt(int worker) { work(number_.load(std::memory_order_relaxed), worker, true); }
 
   // For threads of our own, which no barrier joins as one does OpenMP's: each worker adds the
-  // number of its pieces once, because each addition to a shared counter takes 0.1 µs. wait()
-  // returns when all pieces are counted.
+  // number of its pieces once, because additions to a shared counter are slow. wait() returns when
+  // all pieces are counted.
   void expect() { done_.store(0, std::memory_order_relaxed); }
   void count(int ran) {
     if (ran > 0) done_.fetch_add(ran, std::memory_order_release);
@@ -158,15 +158,13 @@ class Shares {
     const auto next = static_cast<int>(word >> 16 & 0xFFFF), end = static_cast<int>(word & 0xFFFF);
     return next < end && is_first(next, owner, workers);
   }
-  // Waits for a worker that has not begun, but is about to: to help it and to look whether it needs
-  // a processor takes 9 µs, in each call where the calling one has next to nothing to do (rows of
-  // gradInput that are empty).
+  // Waits for a worker that has not begun, but is about to. To help it at once, and to look whether
+  // it needs a processor, would cost more than a small job.
   void await(int owner, int workers) const {
     constexpr int kSpins = 100;
     for (int i = 0; i < kSpins && is_untouched(owner, workers); ++i) pause_briefly();
   }
-  // That worker may be waiting for the calling one's processor: selu with 256K elements, after 20
-  // ms without work, 6.6 -> 0.27 ms on a Xeon.
+  // That worker may be waiting for the calling one's processor (processors.h).
   void make_way_for(int worker, int workers) const {
     const pid_t thread = threads_[worker].load(std::memory_order_relaxed);
     if (thread != 0) step_aside_for(thread, workers);

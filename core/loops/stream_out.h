@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing results past the caches, for outputs that are larger than they are: the line that a plain
-// store would first read from memory stays there, a fifth of the traffic of an operator on three
-// tensors. Worth it on memory that was written before only; on fresh pages it loses.
+// store would first read from memory stays there. Worth it on memory that was written before only;
+// on fresh pages it loses.
 #pragma once
 
 #include <cstddef>

@@ -20,7 +20,7 @@ namespace softnpu::loops {
 namespace {
 
 // A waiting worker looks for work this many times before it sleeps: kernels that follow each other
-// within some 20 microseconds need no wake-up call, which costs about as much as a small kernel.
+// closely need no wake-up call, which costs about as much as a small kernel.
 constexpr int kSpins = 2000;
 
 // Those that the process may use; where there are too many to list, those of the machine.
@@ -79,8 +79,8 @@ class Pool {
   }
 
  private:
-  // The team finds all that it needs in the line of memory that deal() wrote: each further one
-  // costs a small job 0.05 µs or more.
+  // The team finds all that it needs in the line of memory that deal() wrote: a small job notices
+  // each further one.
   void run_on(const OpenMp& openmp, uint32_t number, const Job& job, int team) {
     static const auto thread_number = openmp.thread_number;
     shares_.deal(number, job, team);

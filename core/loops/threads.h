@@ -13,8 +13,8 @@ namespace softnpu::loops {
 // SOFTNPU_THREADS where it is a number from 1 to 1024, else the processors this process may use.
 SOFTNPU_EXPORT int thread_count();
 // How many of them a job of the calling thread's would get: fewer where it runs on the threads of
-// an OpenMP runtime that was set to fewer, as torch.set_num_threads() does. What is planned for
-// more than there are takes up to twice as long.
+// an OpenMP runtime that was set to fewer, as torch.set_num_threads() does. Plans are made for
+// these.
 SOFTNPU_EXPORT int usable_threads();
 // Takes effect from the next kernel on. Values are clamped to 1…1024.
 SOFTNPU_EXPORT void set_thread_count(int count);

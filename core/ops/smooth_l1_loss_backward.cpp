@@ -51,7 +51,7 @@ Status SmoothL1LossBackward::check(const Args& a) {
   const auto beta = static_cast<float>(a.beta);
   REQUIRE(beta >= 0, kParamInvalid, "beta"_rule, "beta is ",
           beta == a.beta ? text(beta) : text(a.beta), "; it must be a number that is not negative");
-  if (all_alike(tensors)) return {};  // a tenth of a small call
+  if (all_alike(tensors)) return {};  // the usual case
   const auto pair = broadcast_sizes(a.self->sizes, a.target->sizes);
   const auto all = pair ? broadcast_sizes(*pair, a.grad_out->sizes) : std::nullopt;
   REQUIRE(all.has_value(), kParamInvalid, "broadcast"_rule, "gradOut has shape ", a.grad_out->sizes,
