@@ -47,9 +47,9 @@ SOFTNPU_INLINE V excess_of_difference(V a, V b, V d) {
 // The same in float32, where SmoothL1LossBackwardNumbers::fits_float() holds: within 2 units in the
 // last place. Products with a power of two lose nothing. Another factor norm / beta comes in two
 // parts, and unless the result is rounded to 16 bits, d with what rounding lost: three roundings
-// would be too many. Where a product of
-// d falls among the subnormals, a large gradOut would bring back the bits that are lost there, so
-// such elements are computed in float64. That of the lower part does so 24 bits earlier.
+// would be too many. Where a product of d falls among the subnormals, a large gradOut would bring
+// back the bits that are lost there, so such elements are computed in float64. That of the lower
+// part does so 24 bits earlier.
 enum class Factor { power_of_two, any, any_for_16_bits };
 template <Factor kFactor>
 struct SmoothL1InFloat {

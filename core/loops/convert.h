@@ -27,7 +27,6 @@ SOFTNPU_INLINE void narrow(float v, double& out) { out = v; }
 SOFTNPU_INLINE void narrow(double v, double& out) { out = v; }
 SOFTNPU_INLINE void narrow(float v, Complex<float>& out) { out = {v, 0.0f}; }
 SOFTNPU_INLINE void narrow(float v, Complex<double>& out) { out = {v, 0.0}; }
-SOFTNPU_INLINE void narrow(float v, int8_t& out) { out = saturate<int8_t>(v, -128.0f, 127.0f); }
 SOFTNPU_INLINE void narrow(int16_t v, int8_t& out) {
   out = saturate<int8_t, int16_t>(v, -128, 127);
 }
@@ -44,7 +43,6 @@ constexpr bool kHasLanes =
 #endif
 
 #ifdef SOFTNPU_LANES
-// From memory to a tile, or back.
 template <class From, class To>
 SOFTNPU_INLINE void convert_lanes(const From* in, int64_t n, To* out) {
   int64_t i = 0;
@@ -53,10 +51,10 @@ SOFTNPU_INLINE void convert_lanes(const From* in, int64_t n, To* out) {
 }
 #endif
 
-template <class T, class Stage>
-void load_dense(const T* in, int64_t n, Stage* out) {
+template <class T>
+void load_dense(const T* in, int64_t n, float* out) {
 #ifdef SOFTNPU_LANES
-  if constexpr (kHasLanes<T> && std::is_same_v<Stage, float>) return convert_lanes(in, n, out);
+  if constexpr (kHasLanes<T>) return convert_lanes(in, n, out);
 #endif
   for (int64_t i = 0; i < n; ++i) out[i] = widen(in[i]);
 }

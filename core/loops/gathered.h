@@ -104,61 +104,57 @@ class GatheredOperand {
         type_(l.dtype[k]),
         item_(item_size(type_)),
         origin_(origin),
-        in_place_(type_ == stage && path_.is_dense()) {}
+        converts_(type_ != stage) {}
+
+  bool is_in_place() const { return !converts_ && path_.is_dense(); }
 
   // n elements of the stage's type: where they lie, or in `rows`.
-  const std::byte* load(int64_t first, int64_t n, bool converts, std::byte* rows,
-                        std::byte* raw) const {
-    const std::byte* dense = origin_ + first * item_;
-    if (in_place_) return dense;
+  const std::byte* load(int64_t first, int64_t n, std::byte* rows, std::byte* raw) const {
+    const std::byte* elements = at(first);
     if (!path_.is_dense()) {
-      dense = converts ? raw : rows;
-      gather(first, n, converts ? raw : rows);
+      std::byte* const together = converts_ ? raw : rows;
+      with_item(item_, [&]<class T>() {
+        T* const to = reinterpret_cast<T*>(together);
+        for_elements<T>(first, n, [=](int64_t i, const T& element) { to[i] = element; });
+      });
+      elements = together;
     }
-    if (converts) to_float(type_, dense, n, reinterpret_cast<float*>(rows));
+    if (!converts_) return elements;
+    to_float(type_, elements, n, reinterpret_cast<float*>(rows));
     return rows;
   }
   // Where results may be written at once, or `rows`.
   std::byte* place(int64_t first, std::byte* rows) const {
-    return in_place_ ? origin_ + first * item_ : rows;
+    return is_in_place() ? at(first) : rows;
   }
-  void store(const std::byte* results, int64_t first, int64_t n, bool converts,
-             std::byte* narrow) const {
-    if (converts) {
-      std::byte* const to = path_.is_dense() ? origin_ + first * item_ : narrow;
+  // Writes results that are not in place.
+  void store(const std::byte* results, int64_t first, int64_t n, std::byte* narrow) const {
+    if (converts_) {
+      std::byte* const to = path_.is_dense() ? at(first) : narrow;
       from_float(reinterpret_cast<const float*>(results), n, type_, to);
       results = to;
     }
-    if (!path_.is_dense()) spread(results, first, n);
-  }
-  bool is_in_place() const { return in_place_; }
-  DType type() const { return type_; }
-
- private:
-  void gather(int64_t first, int64_t n, std::byte* rows) const {
+    if (path_.is_dense()) return;
     with_item(item_, [&]<class T>() {
-      T* next = reinterpret_cast<T*>(rows);
-      const int64_t sx = path_.stride(), sy = path_.row_stride();
-      path_.for_pieces(first, n, [&](int64_t at, int64_t rows, int64_t run) {
-        const T* const from = reinterpret_cast<const T*>(origin_) + at;
-        for_rows(rows, run, sx, [&](int64_t i, int64_t r, int64_t x, int64_t step) SOFTNPU_INLINED {
-          next[i] = from[r * sy + x * step];
-        });
-        next += rows * run;
-      });
+      const T* const from = reinterpret_cast<const T*>(results);
+      for_elements<T>(first, n, [=](int64_t i, T& element) { element = from[i]; });
     });
   }
-  void spread(const std::byte* results, int64_t first, int64_t n) const {
-    with_item(item_, [&]<class T>() {
-      const T* from = reinterpret_cast<const T*>(results);
-      const int64_t sx = path_.stride(), sy = path_.row_stride();
-      path_.for_pieces(first, n, [&](int64_t at, int64_t rows, int64_t run) {
-        T* const to = reinterpret_cast<T*>(origin_) + at;
-        for_rows(rows, run, sx, [&](int64_t i, int64_t r, int64_t x, int64_t step) SOFTNPU_INLINED {
-          to[r * sy + x * step] = from[i];
-        });
-        from += rows * run;
+
+ private:
+  std::byte* at(int64_t element) const { return origin_ + element * item_; }
+
+  // copy(i, element) for element number first + i.
+  template <class T, class Copy>
+  void for_elements(int64_t first, int64_t n, const Copy& copy) const {
+    const int64_t sx = path_.stride(), sy = path_.row_stride();
+    int64_t done = 0;
+    path_.for_pieces(first, n, [&](int64_t at, int64_t rows, int64_t run) {
+      T* const piece = reinterpret_cast<T*>(origin_) + at;
+      for_rows(rows, run, sx, [&](int64_t i, int64_t r, int64_t x, int64_t step) SOFTNPU_INLINED {
+        copy(done + i, piece[r * sy + x * step]);
       });
+      done += rows * run;
     });
   }
 
@@ -166,7 +162,7 @@ class GatheredOperand {
   DType type_;
   int64_t item_;
   std::byte* origin_;
-  bool in_place_;
+  bool converts_;
 };
 
 inline void walk_gathered(const ElementwiseLayout& l, std::byte* const* origins,
@@ -189,13 +185,13 @@ inline void walk_gathered(const ElementwiseLayout& l, std::byte* const* origins,
     const int64_t first = tile * kTileElements;
     row.n = least(l.nx - first, kTileElements);
     for (int k = 0; k < inputs; ++k) {
-      row.in[k] = in[k].load(first, row.n, in[k].type() != stage, rows[k], raw);
+      row.in[k] = in[k].load(first, row.n, rows[k], raw);
       row.step[k] = 1;
     }
     std::byte* const results = out.place(first, rows[inputs]);
     row.out = results;
     loop(formula, row);
-    if (!out.is_in_place()) out.store(results, first, row.n, out.type() != stage, narrow);
+    if (!out.is_in_place()) out.store(results, first, row.n, narrow);
   }
 }
 

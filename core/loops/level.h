@@ -19,11 +19,9 @@
 #if defined(__clang__)
 #define SOFTNPU_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define SOFTNPU_UNROLLED _Pragma("clang loop unroll(full)")
-#define SOFTNPU_ROLLED _Pragma("clang loop unroll(disable)")
 #else
 #define SOFTNPU_INDEPENDENT _Pragma("GCC ivdep")
 #define SOFTNPU_UNROLLED _Pragma("GCC unroll 16")
-#define SOFTNPU_ROLLED _Pragma("GCC unroll 1")
 #endif
 
 // Sanitizers find the same in calls, which compile far quicker.

@@ -25,8 +25,6 @@ SOFTNPU_INLINE float widen(float v) { return v; }
 SOFTNPU_INLINE double widen(double v) { return v; }
 SOFTNPU_INLINE float widen(f16 v) { return half_to_float(v.bits); }
 SOFTNPU_INLINE float widen(bf16 v) { return bfloat_to_float(v.bits); }
-SOFTNPU_INLINE float widen(int8_t v) { return v; }
-SOFTNPU_INLINE double widen(int32_t v) { return v; }
 
 // Which NaN comes out of an operation depends on the order in which a compiler puts its operands,
 // and that differs between the body and the tail of one loop. One quiet NaN stands for all.

@@ -44,61 +44,6 @@ inline void stream_out(std::byte* to, const std::byte* from, int64_t bytes) {
 #endif
 }
 
-// Streams pieces that follow each other as one: what is left of the last line is kept until the
-// next piece fills it, because a line that is written in parts is read from memory first.
-class LineWriter {
- public:
-  void write(std::byte* to, const std::byte* from, int64_t bytes) {
-    if (to != next_) flush();
-    next_ = to + bytes;
-    int64_t at = held_ > 0 ? fill(to, from, bytes) : copy_head(to, from, bytes);
-    const int64_t lines = (bytes - at) & -kLine;
-    if (lines > 0) stream_out(to + at, from + at, lines);
-    at += lines;
-    if (at == bytes) return;
-    held_ = bytes - at;
-    std::memcpy(line_, from + at, static_cast<size_t>(held_));
-  }
-  // Writes what was kept. Before other threads see the lines, finish_streaming() must run.
-  void flush() {
-    if (held_ > 0) std::memcpy(next_ - held_, line_, static_cast<size_t>(held_));
-    held_ = 0;
-  }
-
- private:
-  static constexpr int64_t kLine = 64;
-
-  // How many bytes of the piece belong to the line that was begun.
-  int64_t fill(std::byte* to, const std::byte* from, int64_t bytes) {
-    const int64_t count = least(kLine - held_, bytes);
-    std::memcpy(line_ + held_, from, static_cast<size_t>(count));
-    held_ += count;
-    if (held_ < kLine) return count;
-    stream_out(to + count - kLine, line_, kLine);
-    held_ = 0;
-    return count;
-  }
-  // How many bytes of the piece lie before its first line.
-  static int64_t copy_head(std::byte* to, const std::byte* from, int64_t bytes) {
-    const int64_t count = least(elements_before_line(to), bytes);
-    std::memcpy(to, from, static_cast<size_t>(count));
-    return count;
-  }
-
-  alignas(kLine) std::byte line_[kLine];
-  int64_t held_ = 0;  // bytes of `line_`
-  std::byte* next_ = nullptr;
-};
-
-inline void stream_zero(std::byte* to, int64_t bytes) {
-  constexpr int64_t kPiece = 512;
-  alignas(64) static constexpr std::byte kZero[kPiece] = {};
-  int64_t at = least(elements_before_line(to), bytes);
-  std::memset(to, 0, static_cast<size_t>(at));
-  for (; at + kPiece <= bytes; at += kPiece) stream_out(to + at, kZero, kPiece);
-  stream_out(to + at, kZero, bytes - at);
-}
-
 // One block of whole lines, both sides aligned.
 template <class T, size_t kCount>
 SOFTNPU_INLINE void stream_lines(T* to, const T (&from)[kCount]) {

@@ -67,15 +67,18 @@ class TileInput {
   static constexpr int64_t kRowBytes = kPiece * 4;
 
   void set(const ElementwiseLayout& l, int k, DType stage) {
-    k_ = k;
     type_ = l.dtype[k];
     item_ = item_size(type_);
     stage_item_ = item_size(stage);
     sx_ = l.sx[k];
     sy_ = l.sy[k];
     converts_ = type_ != stage;
-    far_ = l.far;
     transposed_ = l.is_transposed(k);
+    // From memory. Where columns lie on pages of their own, the next tile's part of each.
+    ahead_ = !l.far           ? 0
+             : !transposed_   ? kStridedAhead
+             : l.is_spread(k) ? 2 * l.tile_y
+                              : 2 * kSquareSide * sx_;
     held_ = nullptr;
   }
   // `rows` and `raw` hold kRowBytes, aligned to 64 bytes. A transposed input takes its part of
@@ -92,8 +95,6 @@ class TileInput {
     block_ = blocks;
     block_stride_ = squares(l.tile_x) + kSquareSide;
     blocks += squares(l.tile_y) * block_stride_ * item_;
-    // From memory. Where columns lie on pages of their own, the next tile's part of each.
-    ahead_ = {far_ ? (l.is_spread(k_) ? 2 * l.tile_y : 2 * kSquareSide * sx_) : 0, true};
   }
 
   bool is_transposed() const { return transposed_; }
@@ -166,7 +167,7 @@ class TileInput {
       else if (transposed_ || sx_ == 1)
         std::memcpy(out, in, static_cast<size_t>(n) * sizeof(T));
       else
-        gather_row(in, sx_, n, {far_ ? kStridedAhead : 0, true}, out);
+        gather_row(in, sx_, n, ahead_, out);
     });
     if (converts_) to_float(type_, raw_, n, reinterpret_cast<float*>(to));
   }
@@ -184,11 +185,9 @@ class TileInput {
 
   static constexpr int64_t kStridedAhead = 1024;
 
-  int k_;
   DType type_;
-  int64_t item_, stage_item_, sx_, sy_, block_stride_, held_elements_;
-  bool converts_, far_, transposed_;
-  Ahead ahead_;
+  int64_t item_, stage_item_, sx_, sy_, ahead_, block_stride_, held_elements_;
+  bool converts_, transposed_;
   const std::byte *first_, *held_;
   std::byte *rows_ = nullptr, *raw_, *block_;
 };

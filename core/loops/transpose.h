@@ -122,9 +122,9 @@ SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, int64_t columns, i
 }
 
 // The same for nx columns and ny rows, in a place with room for whole squares. The elements that
-// lie `ahead` are prefetched.
+// lie `ahead` are prefetched; 0: none.
 template <class T>
-void transpose_block(const T* in, int64_t sx, int64_t nx, int64_t ny, Ahead ahead, T* out,
+void transpose_block(const T* in, int64_t sx, int64_t nx, int64_t ny, int64_t ahead, T* out,
                      int64_t so) {
   for (int64_t x = 0; x < nx; x += kSquareSide)
     for (int64_t y = 0; y < ny; y += kSquareSide) {
@@ -132,8 +132,8 @@ void transpose_block(const T* in, int64_t sx, int64_t nx, int64_t ny, Ahead ahea
       T* const to = out + y * so + x;
       const int64_t columns = least(nx - x, kSquareSide);
       const int64_t rows = least(ny - y, kSquareSide);
-      if (ahead.any())
-        for (int64_t i = 0; i < columns; ++i) prefetch(from + i * sx, ahead);
+      if (ahead != 0)
+        for (int64_t i = 0; i < columns; ++i) prefetch<kSecondCache>(from + i * sx, ahead);
       if (columns == kSquareSide && rows == kSquareSide)
         transpose_square<true>(from, sx, columns, rows, to, so);
       else
