@@ -21,13 +21,20 @@ NAMES = sorted(set(functional.__all__) - {"Array"})
 
 def test_arguments_in_place_or_by_name() -> None:
     """Every way of calling gives `out`, and a default of None gives a new array."""
-    cut = softnpu.selu_backward
+    selu = softnpu.selu_backward
     result = np.empty(3, np.float32)
-    assert cut(ONES, ONES, out=result) is result
-    assert cut(ONES, result=ONES, out=result) is result
-    assert cut(out=result, result=ONES, grad_output=ONES) is result
-    assert isinstance(cut(ONES, ONES), np.ndarray)
-    assert isinstance(cut(*(ONES, ONES), **{"out": None}), np.ndarray)
+    assert selu(ONES, ONES, out=result) is result
+    assert selu(ONES, result=ONES, out=result) is result
+    assert selu(out=result, result=ONES, grad_output=ONES) is result
+    assert isinstance(selu(ONES, ONES), np.ndarray)
+    assert isinstance(selu(*(ONES, ONES), **{"out": None}), np.ndarray)
+
+
+def test_names_need_not_be_known_objects() -> None:
+    """A name may be put together at run time."""
+    name = "".join(["o", "u", "t"])
+    result = np.empty(3, np.float32)
+    assert softnpu.selu_backward(ONES, ONES, **{name: result}) is result
 
 
 def test_defaults_are_those_of_the_function() -> None:
@@ -58,10 +65,13 @@ def test_wrong_calls(args: tuple[Any, ...], kwargs: dict[str, Any], message: str
 
 @pytest.mark.parametrize("name", NAMES)
 def test_they_are_functions(name: str) -> None:
-    """Name, documentation, source, signature, pickling, copies."""
+    """Name, module, documentation, source, signature, pickling, copies, references."""
     function = getattr(softnpu, name)
     assert type(function) is types.FunctionType
     assert function.__name__ == function.__qualname__ == name
+    assert function.__module__ == "softnpu.functional"
+    assert inspect.isroutine(function)
+    assert name in repr(function)
     assert function.__doc__.splitlines()[0].endswith(".")
     assert f"_core.{name}(" in inspect.getsource(function)
     assert list(inspect.signature(function).parameters)[-1] == "out"
@@ -73,8 +83,7 @@ def test_profilers_see_them() -> None:
     """A profile names the function that was called."""
     profile = cProfile.Profile()
     profile.runcall(softnpu.selu_backward, ONES, ONES)
-    names = {name for _file, _line, name in pstats.Stats(profile).stats}  # type: ignore[attr-defined]
-    assert "selu_backward" in names
+    assert "selu_backward" in pstats.Stats(profile).get_stats_profile().func_profiles
 
 
 def test_they_become_methods() -> None:

@@ -26,6 +26,8 @@ released while a kernel runs on arrays of 2048 elements or more: no other thread
 operator's arrays meanwhile, indices above all, which are looked over before they are used.
 """
 
+from types import FunctionType
+
 from softnpu.arguments import Array
 from softnpu.functional.elu_backward import elu_backward
 from softnpu.functional.max_unpool3d_backward import max_unpool3d_backward
@@ -41,3 +43,8 @@ __all__ = [
     "smooth_l1_loss_backward",
     "upsample_nearest3d_backward",
 ]
+
+# Where users and pickle find them: the modules that define them have their names.
+for _found in list(globals().values()):
+    if isinstance(_found, FunctionType):
+        _found.__module__ = __name__
