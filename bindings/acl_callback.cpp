@@ -61,8 +61,7 @@ int enlist(const char* name, nb::callable function, nb::object argument, Launch&
   return status;
 }
 
-int launch_callback(nb::callable function, nb::object user_data, Number<int> block_type,
-                    Handle stream) {
+int launch_callback(nb::callable function, nb::object user_data, int block_type, Handle stream) {
   return enlist("aclrtLaunchCallback", std::move(function), std::move(user_data),
                 [&](std::shared_ptr<void> waiting) {
                   return runtime::launch_callback(pointer(stream), &run, std::move(waiting),
@@ -84,19 +83,19 @@ int launch_host_func(Handle stream, nb::callable function, nb::object args) {
 
 void bind_acl_callback(nb::module_& m) {
   define(m, "aclrtLaunchCallback", &launch_callback, nb::arg("fn"), nb::arg("user_data").none(),
-         nb::arg("block_type"), handle("stream"),
+         nb::arg("block_type"), nb::arg("stream"),
          nb::sig("def aclrtLaunchCallback(fn: Callable[[Any], object], user_data: Any, "
                  "block_type: int, stream: int | None) -> int"),
          "Hand fn(user_data) to the thread that is subscribed to the stream.");
-  define(m, "aclrtLaunchHostFunc", &launch_host_func, handle("stream"), nb::arg("fn"),
+  define(m, "aclrtLaunchHostFunc", &launch_host_func, nb::arg("stream"), nb::arg("fn"),
          nb::arg("args").none(),
          nb::sig("def aclrtLaunchHostFunc(stream: int | None, fn: Callable[[Any], object], "
                  "args: Any) -> int"),
          "Call fn(args) in the stream's order.");
-  bind_acl<&aclrtSubscribeReport>(m, "aclrtSubscribeReport", nb::arg("thread_id"), handle("stream"),
-                                  "Let a thread run a stream's callbacks.");
+  bind_acl<&aclrtSubscribeReport>(m, "aclrtSubscribeReport", nb::arg("thread_id"),
+                                  nb::arg("stream"), "Let a thread run a stream's callbacks.");
   bind_acl<&aclrtUnSubscribeReport>(m, "aclrtUnSubscribeReport", nb::arg("thread_id"),
-                                    handle("stream"), "Undo aclrtSubscribeReport.");
+                                    nb::arg("stream"), "Undo aclrtSubscribeReport.");
   bind_acl<&aclrtProcessReport>(m, "aclrtProcessReport", nb::arg("timeout"),
                                 "Wait for callbacks of this thread and run them.");
 }

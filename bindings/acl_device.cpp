@@ -36,13 +36,13 @@ void bind_process(nb::module_& m) {
                                   "This thread's latest runtime status, which is kept.");
   define(
       m, "aclDataTypeSize",
-      [](Number<int> type) { return aclDataTypeSize(static_cast<aclDataType>(type.value)); },
+      [](int type) { return aclDataTypeSize(static_cast<aclDataType>(type)); },
       nb::arg("data_type"), "Bytes of one element; 0 for types without a fixed byte size.");
   define(
-      m, "aclFloatToFloat16", [](Number<float> value) { return aclFloatToFloat16(value); },
+      m, "aclFloatToFloat16", [](float value) { return aclFloatToFloat16(value); },
       nb::arg("value"), "The bits of the nearest float16, saturating.");
   define(
-      m, "aclFloat16ToFloat", [](Number<uint16_t> value) { return aclFloat16ToFloat(value); },
+      m, "aclFloat16ToFloat", [](uint16_t value) { return aclFloat16ToFloat(value); },
       nb::arg("value"), "The value of float16 bits, every exponent read as a finite one.");
 }
 
@@ -63,10 +63,10 @@ void bind_devices(nb::module_& m) {
 
 void bind_contexts(nb::module_& m) {
   bind_acl<&aclrtCreateContext>(m, "aclrtCreateContext", nb::arg("device_id"), "Context, status.");
-  bind_acl<&aclrtDestroyContext>(m, "aclrtDestroyContext", handle("context"),
+  bind_acl<&aclrtDestroyContext>(m, "aclrtDestroyContext", nb::arg("context"),
                                  "Destroy a context and its default stream; streams made in it "
                                  "are waited for, and remain to be destroyed.");
-  bind_acl<&aclrtSetCurrentContext>(m, "aclrtSetCurrentContext", handle("context"),
+  bind_acl<&aclrtSetCurrentContext>(m, "aclrtSetCurrentContext", nb::arg("context"),
                                     "Use a context in this thread.");
   bind_acl<&aclrtGetCurrentContext>(m, "aclrtGetCurrentContext", "This thread's context, status.");
   bind_acl<&aclrtCtxGetCurrentDefaultStream>(m, "aclrtCtxGetCurrentDefaultStream",

@@ -15,34 +15,33 @@ void bind_allocation(nb::module_& m) {
                                 "Address, status.");
   bind_acl<&aclrtMallocCached>(m, "aclrtMallocCached", arg("size"), arg("policy"),
                                "Address, status.");
-  bind_acl<&aclrtFree>(m, "aclrtFree", handle("ptr"), "Release device memory.");
-  bind_acl<&aclrtFreeWithDevSync>(m, "aclrtFreeWithDevSync", handle("ptr"),
+  bind_acl<&aclrtFree>(m, "aclrtFree", arg("ptr"), "Release device memory.");
+  bind_acl<&aclrtFreeWithDevSync>(m, "aclrtFreeWithDevSync", arg("ptr"),
                                   "Release device memory after the device's work is done.");
   bind_acl<&aclrtMallocHost>(m, "aclrtMallocHost", arg("size"), "Address, status.");
-  bind_acl<&aclrtFreeHost>(m, "aclrtFreeHost", handle("ptr"), "Release host memory.");
+  bind_acl<&aclrtFreeHost>(m, "aclrtFreeHost", arg("ptr"), "Release host memory.");
   bind_acl<&aclrtGetMemInfo>(m, "aclrtGetMemInfo", arg("attr"), "Free bytes, total bytes, status.");
 }
 
 void bind_copies(nb::module_& m) {
-  bind_acl<&aclrtMemcpy>(m, "aclrtMemcpy", handle("dst"), arg("dest_max"), handle("src"),
-                         arg("count"), arg("kind"),
-                         "Copy count bytes; dest_max bounds the destination.");
-  bind_acl<&aclrtMemcpyAsync>(m, "aclrtMemcpyAsync", handle("dst"), arg("dest_max"), handle("src"),
-                              arg("count"), arg("kind"), handle("stream"),
+  bind_acl<&aclrtMemcpy>(m, "aclrtMemcpy", arg("dst"), arg("dest_max"), arg("src"), arg("count"),
+                         arg("kind"), "Copy count bytes; dest_max bounds the destination.");
+  bind_acl<&aclrtMemcpyAsync>(m, "aclrtMemcpyAsync", arg("dst"), arg("dest_max"), arg("src"),
+                              arg("count"), arg("kind"), arg("stream"),
                               "The same, in a stream's order.");
-  bind_acl<&aclrtMemset>(m, "aclrtMemset", handle("ptr"), arg("max_count"), arg("value"),
-                         arg("count"), "Set count bytes; max_count bounds the memory.");
-  bind_acl<&aclrtMemsetAsync>(m, "aclrtMemsetAsync", handle("ptr"), arg("max_count"), arg("value"),
-                              arg("count"), handle("stream"), "The same, in a stream's order.");
-  bind_acl<&aclrtMemcpy2d>(m, "aclrtMemcpy2d", handle("dst"), arg("dpitch"), handle("src"),
-                           arg("spitch"), arg("width"), arg("height"), arg("kind"),
+  bind_acl<&aclrtMemset>(m, "aclrtMemset", arg("ptr"), arg("max_count"), arg("value"), arg("count"),
+                         "Set count bytes; max_count bounds the memory.");
+  bind_acl<&aclrtMemsetAsync>(m, "aclrtMemsetAsync", arg("ptr"), arg("max_count"), arg("value"),
+                              arg("count"), arg("stream"), "The same, in a stream's order.");
+  bind_acl<&aclrtMemcpy2d>(m, "aclrtMemcpy2d", arg("dst"), arg("dpitch"), arg("src"), arg("spitch"),
+                           arg("width"), arg("height"), arg("kind"),
                            "Copy height rows of width bytes; pitches part the rows' starts.");
-  bind_acl<&aclrtMemcpy2dAsync>(m, "aclrtMemcpy2dAsync", handle("dst"), arg("dpitch"),
-                                handle("src"), arg("spitch"), arg("width"), arg("height"),
-                                arg("kind"), handle("stream"), "The same, in a stream's order.");
+  bind_acl<&aclrtMemcpy2dAsync>(m, "aclrtMemcpy2dAsync", arg("dst"), arg("dpitch"), arg("src"),
+                                arg("spitch"), arg("width"), arg("height"), arg("kind"),
+                                arg("stream"), "The same, in a stream's order.");
 }
 
-nb::object memory_view(Number<uintptr_t> at, Number<Py_ssize_t> size) {
+nb::object memory_view(uintptr_t at, Py_ssize_t size) {
   const uintptr_t address = at;
   if (size < 0) throw nb::value_error("size must not be negative");
   if (address == 0 && size > 0) throw nb::value_error("the address is null");

@@ -9,13 +9,12 @@
 #include "base/dtype.h"
 #include "c_function.h"
 #include "sections.h"
-#include "sequence.h"
 
 namespace softnpu::python {
 namespace {
 
 using nb::arg;
-using Ints = Sequence<int64_t>;
+using Ints = std::vector<int64_t>;
 
 // None is a null array.
 const int64_t* values(const std::optional<Ints>& ints) { return ints ? ints->data() : nullptr; }
@@ -29,22 +28,22 @@ void require_as_many(const char* function, const std::optional<Ints>& dims,
                " elements, but viewDims has ", count(dims)));
 }
 
-uintptr_t create_tensor(const std::optional<Ints>& dims, Number<int> type,
-                        const std::optional<Ints>& stride, Number<int64_t> offset,
-                        Number<int> format, const std::optional<Ints>& storage, Handle data) {
+uintptr_t create_tensor(const std::optional<Ints>& dims, int type,
+                        const std::optional<Ints>& stride, int64_t offset, int format,
+                        const std::optional<Ints>& storage, Handle data) {
   require_as_many("aclCreateTensor", dims, stride);
-  return check_created(aclCreateTensor(
-      values(dims), count(dims), static_cast<aclDataType>(type.value), values(stride), offset,
-      static_cast<aclFormat>(format.value), values(storage), count(storage), pointer(data)));
+  return check_created(aclCreateTensor(values(dims), count(dims), static_cast<aclDataType>(type),
+                                       values(stride), offset, static_cast<aclFormat>(format),
+                                       values(storage), count(storage), pointer(data)));
 }
 
-void init_tensor(Handle tensor, const std::optional<Ints>& dims, Number<int> type,
-                 const std::optional<Ints>& stride, Number<int64_t> offset, Number<int> format,
+void init_tensor(Handle tensor, const std::optional<Ints>& dims, int type,
+                 const std::optional<Ints>& stride, int64_t offset, int format,
                  const std::optional<Ints>& storage, Handle data) {
   require_as_many("aclInitTensor", dims, stride);
   check(aclInitTensor(pointer<aclTensor*>(tensor), values(dims), count(dims),
-                      static_cast<aclDataType>(type.value), values(stride), offset,
-                      static_cast<aclFormat>(format.value), values(storage), count(storage),
+                      static_cast<aclDataType>(type), values(stride), offset,
+                      static_cast<aclFormat>(format), values(storage), count(storage),
                       pointer(data)));
 }
 
@@ -57,90 +56,88 @@ std::vector<int64_t> get_ints(Handle tensor) {
   return {found, found + size};
 }
 
-uintptr_t create_scalar(const std::optional<nb::bytes>& value, Number<int> type) {
-  const auto data_type = static_cast<aclDataType>(type.value);
+uintptr_t create_scalar(const std::optional<nb::bytes>& value, int type) {
+  const auto data_type = static_cast<aclDataType>(type);
   if (value && value->size() < aclDataTypeSize(data_type))
     raise(fail(kParamInvalid, "aclCreateScalar: value has ", value->size(),
-               " bytes, but an element of ", static_cast<DType>(type.value), " has ",
+               " bytes, but an element of ", static_cast<DType>(type), " has ",
                aclDataTypeSize(data_type)));
   void* bytes = value ? const_cast<char*>(value->c_str()) : nullptr;
   return check_created(aclCreateScalar(bytes, data_type));
 }
 
 template <class List, class Member, List* (*kCreate)(const Member* const*, uint64_t)>
-uintptr_t create_list(const Sequence<Handle>& members) {
+uintptr_t create_list(const std::vector<Handle>& members) {
   std::vector<const Member*> pointers;
   for (const Handle& member : members) pointers.push_back(pointer<const Member*>(member));
   return check_created(kCreate(pointers.data(), pointers.size()));
 }
 
 void bind_tensors(nb::module_& m) {
-  define(m, "aclCreateTensor", &create_tensor, handle("viewDims"), arg("dataType"),
-         handle("stride"), arg("offset"), arg("format"), handle("storageDims"),
-         handle("tensorData"), "A view of device memory; a stride of None means contiguous.");
-  define(m, "aclInitTensor", &init_tensor, handle("tensor"), handle("viewDims"), arg("dataType"),
-         handle("stride"), arg("offset"), arg("format"), handle("storageDims"),
-         handle("tensorDataAddr"), "Describe another view with the same handle.");
-  bind_aclnn<&aclDestroyTensor>(m, "aclDestroyTensor", handle("tensor"), "Destroy a tensor.");
-  define(m, "aclGetViewShape", &get_ints<&aclGetViewShape>, handle("tensor"), "The view's sizes.");
-  define(m, "aclGetStorageShape", &get_ints<&aclGetStorageShape>, handle("tensor"),
+  define(m, "aclCreateTensor", &create_tensor, arg("viewDims"), arg("dataType"), arg("stride"),
+         arg("offset"), arg("format"), arg("storageDims"), arg("tensorData"),
+         "A view of device memory; a stride of None means contiguous.");
+  define(m, "aclInitTensor", &init_tensor, arg("tensor"), arg("viewDims"), arg("dataType"),
+         arg("stride"), arg("offset"), arg("format"), arg("storageDims"), arg("tensorDataAddr"),
+         "Describe another view with the same handle.");
+  bind_aclnn<&aclDestroyTensor>(m, "aclDestroyTensor", arg("tensor"), "Destroy a tensor.");
+  define(m, "aclGetViewShape", &get_ints<&aclGetViewShape>, arg("tensor"), "The view's sizes.");
+  define(m, "aclGetStorageShape", &get_ints<&aclGetStorageShape>, arg("tensor"),
          "The storage's sizes.");
-  define(m, "aclGetViewStrides", &get_ints<&aclGetViewStrides>, handle("tensor"),
+  define(m, "aclGetViewStrides", &get_ints<&aclGetViewStrides>, arg("tensor"),
          "Strides in elements.");
-  bind_aclnn<&aclGetViewOffset>(m, "aclGetViewOffset", handle("tensor"), "Offset in elements.");
-  bind_aclnn<&aclGetFormat>(m, "aclGetFormat", handle("tensor"), "The format.");
-  bind_aclnn<&aclGetDataType>(m, "aclGetDataType", handle("tensor"), "The data type.");
-  bind_aclnn<&aclSetRawTensorAddr>(m, "aclSetRawTensorAddr", handle("tensor"), handle("addr"),
+  bind_aclnn<&aclGetViewOffset>(m, "aclGetViewOffset", arg("tensor"), "Offset in elements.");
+  bind_aclnn<&aclGetFormat>(m, "aclGetFormat", arg("tensor"), "The format.");
+  bind_aclnn<&aclGetDataType>(m, "aclGetDataType", arg("tensor"), "The data type.");
+  bind_aclnn<&aclSetRawTensorAddr>(m, "aclSetRawTensorAddr", arg("tensor"), arg("addr"),
                                    "Give a tensor another address.");
-  bind_aclnn<&aclGetRawTensorAddr>(m, "aclGetRawTensorAddr", handle("tensor"), "The address.");
+  bind_aclnn<&aclGetRawTensorAddr>(m, "aclGetRawTensorAddr", arg("tensor"), "The address.");
 }
 
 void bind_scalars_and_arrays(nb::module_& m) {
   define(m, "aclCreateScalar", &create_scalar, arg("value").none(), arg("dataType"),
          "A number from its bytes.");
-  bind_aclnn<&aclDestroyScalar>(m, "aclDestroyScalar", handle("scalar"), "Destroy a scalar.");
+  bind_aclnn<&aclDestroyScalar>(m, "aclDestroyScalar", arg("scalar"), "Destroy a scalar.");
   define(
       m, "aclCreateIntArray",
       [](const Ints& value) {
         return check_created(aclCreateIntArray(value.data(), value.size()));
       },
       arg("value"), "A copy of some integers.");
-  bind_aclnn<&aclDestroyIntArray>(m, "aclDestroyIntArray", handle("array"), "Destroy an array.");
-  bind_aclnn<&aclGetIntArraySize>(m, "aclGetIntArraySize", handle("array"), "Number of members.");
+  bind_aclnn<&aclDestroyIntArray>(m, "aclDestroyIntArray", arg("array"), "Destroy an array.");
+  bind_aclnn<&aclGetIntArraySize>(m, "aclGetIntArraySize", arg("array"), "Number of members.");
   define(
       m, "aclCreateFloatArray",
-      [](const Sequence<float>& value) {
+      [](const std::vector<float>& value) {
         return check_created(aclCreateFloatArray(value.data(), value.size()));
       },
       arg("value"), "A copy of some numbers as float32.");
-  bind_aclnn<&aclDestroyFloatArray>(m, "aclDestroyFloatArray", handle("array"),
-                                    "Destroy an array.");
-  bind_aclnn<&aclGetFloatArraySize>(m, "aclGetFloatArraySize", handle("array"),
-                                    "Number of members.");
+  bind_aclnn<&aclDestroyFloatArray>(m, "aclDestroyFloatArray", arg("array"), "Destroy an array.");
+  bind_aclnn<&aclGetFloatArraySize>(m, "aclGetFloatArraySize", arg("array"), "Number of members.");
   define(
       m, "aclCreateBoolArray",
-      [](const Sequence<bool>& value) {
+      [](const std::vector<bool>& value) {
         const auto copy = std::make_unique<bool[]>(value.size() + 1);
         std::copy(value.begin(), value.end(), copy.get());
         return check_created(aclCreateBoolArray(copy.get(), value.size()));
       },
       arg("value"), "A copy of some bools.");
-  bind_aclnn<&aclDestroyBoolArray>(m, "aclDestroyBoolArray", handle("array"), "Destroy an array.");
-  bind_aclnn<&aclGetBoolArraySize>(m, "aclGetBoolArraySize", handle("array"), "Number of members.");
+  bind_aclnn<&aclDestroyBoolArray>(m, "aclDestroyBoolArray", arg("array"), "Destroy an array.");
+  bind_aclnn<&aclGetBoolArraySize>(m, "aclGetBoolArraySize", arg("array"), "Number of members.");
 }
 
 void bind_lists(nb::module_& m) {
   define(m, "aclCreateTensorList", &create_list<aclTensorList, aclTensor, &aclCreateTensorList>,
          arg("value"), "A list that takes its members over; they may be None.");
-  bind_aclnn<&aclDestroyTensorList>(m, "aclDestroyTensorList", handle("array"),
+  bind_aclnn<&aclDestroyTensorList>(m, "aclDestroyTensorList", arg("array"),
                                     "Destroy a list and its members.");
-  bind_aclnn<&aclGetTensorListSize>(m, "aclGetTensorListSize", handle("tensorList"),
+  bind_aclnn<&aclGetTensorListSize>(m, "aclGetTensorListSize", arg("tensorList"),
                                     "Number of members.");
   define(m, "aclCreateScalarList", &create_list<aclScalarList, aclScalar, &aclCreateScalarList>,
          arg("value"), "A list that takes its members over; they may be None.");
-  bind_aclnn<&aclDestroyScalarList>(m, "aclDestroyScalarList", handle("array"),
+  bind_aclnn<&aclDestroyScalarList>(m, "aclDestroyScalarList", arg("array"),
                                     "Destroy a list and its members.");
-  bind_aclnn<&aclGetScalarListSize>(m, "aclGetScalarListSize", handle("scalarList"),
+  bind_aclnn<&aclGetScalarListSize>(m, "aclGetScalarListSize", arg("scalarList"),
                                     "Number of members.");
 }
 

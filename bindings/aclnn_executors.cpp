@@ -24,8 +24,8 @@ void bind_phase_one(nb::module_& m, const char* name, const Extra&... extra) {
 
 template <auto kFunction>
 void bind_phase_two(nb::module_& m, const char* name) {
-  bind_aclnn<kFunction>(m, name, handle("workspace"), arg("workspaceSize"), handle("executor"),
-                        handle("stream"), kPhaseTwo);
+  bind_aclnn<kFunction>(m, name, arg("workspace"), arg("workspaceSize"), arg("executor"),
+                        arg("stream"), kPhaseTwo);
 }
 
 void bind_executors(nb::module_& m) {
@@ -36,42 +36,41 @@ void bind_executors(nb::module_& m) {
       nb::sig("def aclnnInit(configPath: str | bytes | os.PathLike[Any] | None = None) -> None"),
       "Start the operator library; optional.");
   bind_aclnn<&aclnnFinalize>(m, "aclnnFinalize", "End the use of the operator library.");
-  bind_aclnn<&aclSetAclOpExecutorRepeatable>(m, "aclSetAclOpExecutorRepeatable", handle("executor"),
+  bind_aclnn<&aclSetAclOpExecutorRepeatable>(m, "aclSetAclOpExecutorRepeatable", arg("executor"),
                                              "Keep an executor past its launch.");
-  bind_aclnn<&aclDestroyAclOpExecutor>(m, "aclDestroyAclOpExecutor", handle("executor"),
+  bind_aclnn<&aclDestroyAclOpExecutor>(m, "aclDestroyAclOpExecutor", arg("executor"),
                                        "Destroy an executor.");
   const char* const doc = "Give a planned tensor another address.";
-  bind_aclnn<&aclSetInputTensorAddr>(m, "aclSetInputTensorAddr", handle("executor"), arg("index"),
-                                     handle("tensor"), handle("addr"), doc);
-  bind_aclnn<&aclSetOutputTensorAddr>(m, "aclSetOutputTensorAddr", handle("executor"), arg("index"),
-                                      handle("tensor"), handle("addr"), doc);
-  bind_aclnn<&aclSetTensorAddr>(m, "aclSetTensorAddr", handle("executor"), arg("index"),
-                                handle("tensor"), handle("addr"), doc);
+  bind_aclnn<&aclSetInputTensorAddr>(m, "aclSetInputTensorAddr", arg("executor"), arg("index"),
+                                     arg("tensor"), arg("addr"), doc);
+  bind_aclnn<&aclSetOutputTensorAddr>(m, "aclSetOutputTensorAddr", arg("executor"), arg("index"),
+                                      arg("tensor"), arg("addr"), doc);
+  bind_aclnn<&aclSetTensorAddr>(m, "aclSetTensorAddr", arg("executor"), arg("index"), arg("tensor"),
+                                arg("addr"), doc);
 }
 
 void bind_elementwise(nb::module_& m) {
   bind_phase_one<&aclnnEluBackwardGetWorkspaceSize>(
-      m, "aclnnEluBackwardGetWorkspaceSize", handle("gradOutput"), handle("alpha"), handle("scale"),
-      handle("inputScale"), arg("isResult"), handle("selfOrResult"), handle("gradInput"));
+      m, "aclnnEluBackwardGetWorkspaceSize", arg("gradOutput"), arg("alpha"), arg("scale"),
+      arg("inputScale"), arg("isResult"), arg("selfOrResult"), arg("gradInput"));
   bind_phase_two<&aclnnEluBackward>(m, "aclnnEluBackward");
-  bind_phase_one<&aclnnSeluBackwardGetWorkspaceSize>(m, "aclnnSeluBackwardGetWorkspaceSize",
-                                                     handle("gradOutput"), handle("result"),
-                                                     handle("gradInput"));
+  bind_phase_one<&aclnnSeluBackwardGetWorkspaceSize>(
+      m, "aclnnSeluBackwardGetWorkspaceSize", arg("gradOutput"), arg("result"), arg("gradInput"));
   bind_phase_two<&aclnnSeluBackward>(m, "aclnnSeluBackward");
   bind_phase_one<&aclnnSmoothL1LossBackwardGetWorkspaceSize>(
-      m, "aclnnSmoothL1LossBackwardGetWorkspaceSize", handle("gradOut"), handle("self"),
-      handle("target"), arg("reduction"), arg("beta"), handle("gradInput"));
+      m, "aclnnSmoothL1LossBackwardGetWorkspaceSize", arg("gradOut"), arg("self"), arg("target"),
+      arg("reduction"), arg("beta"), arg("gradInput"));
   bind_phase_two<&aclnnSmoothL1LossBackward>(m, "aclnnSmoothL1LossBackward");
 }
 
 void bind_volumes(nb::module_& m) {
   bind_phase_one<&aclnnUpsampleNearest3dBackwardGetWorkspaceSize>(
-      m, "aclnnUpsampleNearest3dBackwardGetWorkspaceSize", handle("gradOut"), handle("outputSize"),
-      handle("inputSize"), arg("scalesD"), arg("scalesH"), arg("scalesW"), handle("gradInput"));
+      m, "aclnnUpsampleNearest3dBackwardGetWorkspaceSize", arg("gradOut"), arg("outputSize"),
+      arg("inputSize"), arg("scalesD"), arg("scalesH"), arg("scalesW"), arg("gradInput"));
   bind_phase_two<&aclnnUpsampleNearest3dBackward>(m, "aclnnUpsampleNearest3dBackward");
   bind_phase_one<&aclnnMaxUnpool3dBackwardGetWorkspaceSize>(
-      m, "aclnnMaxUnpool3dBackwardGetWorkspaceSize", handle("gradOutput"), handle("self"),
-      handle("indices"), handle("outputSize"), handle("stride"), handle("padding"), handle("out"));
+      m, "aclnnMaxUnpool3dBackwardGetWorkspaceSize", arg("gradOutput"), arg("self"), arg("indices"),
+      arg("outputSize"), arg("stride"), arg("padding"), arg("out"));
   bind_phase_two<&aclnnMaxUnpool3dBackward>(m, "aclnnMaxUnpool3dBackward");
 }
 

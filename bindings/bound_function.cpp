@@ -10,7 +10,8 @@ void refuse(const Place& place, nb::handle given, const std::string& expected) {
   if (place.member) message += text("element ", *place.member, " of ");
   message += text(place.argument, " is ");
   message += PyLong_CheckExact(given.ptr()) ? readable(given) : "of class " + class_name(given);
-  throw nb::type_error(text(message, "; expected ", expected).c_str());
+  message += text("; expected ", expected, place.may_be_none ? ", or None" : "");
+  throw nb::type_error(message.c_str());
 }
 
 }  // namespace softnpu::python

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that nanobind binds, with messages of our own for numbers that cannot be taken:
-// nanobind's have the classes of all arguments, but neither a number that is too large nor a member
-// of a list.
+// Functions that nanobind binds, whose numbers and lists are read here, once nanobind has called:
+// its casters must not throw, or be left by the unwinding of a thread (gil.h). And its messages
+// have the classes of all arguments, but neither a number that is too large nor a member of a list.
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 
 #include <array>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
-#include <utility>
+#include <type_traits>
+#include <vector>
 
 #include "base/text.h"
-#include "bound_number.h"
-#include "sequence.h"
+#include "numbers.h"
 
 namespace softnpu::python {
 
@@ -23,52 +25,105 @@ struct Place {
   const char* function;
   const char* argument;
   std::optional<size_t> member = std::nullopt;
+  bool may_be_none = false;
 };
 
 [[noreturn, gnu::cold]] void refuse(const Place& place, nb::handle given,
                                     const std::string& expected);
 
+// How a T is read from any object. kName is Python's name of the type.
 template <class T>
-std::string expected(const Number<T>&) {
-  using Limits = std::numeric_limits<T>;
-  if constexpr (std::is_same_v<T, bool>) return "a bool";
-  if constexpr (std::is_floating_point_v<T>) return "a number";
-  return text("an integer from ", Limits::min(), " to ", Limits::max());
-}
-template <class T>
-std::string expected(const Sequence<T>&) {
-  return text("a sequence, of which each element is ", expected(typename Sequence<T>::Given()));
-}
-template <class T>
-std::string expected(const std::optional<T>&) {
-  return expected(T()) + ", or None";
-}
-
-// Other types are nanobind's own to refuse.
-template <class T>
-void require(const Place&, const T&) {}
-
-template <class Given>
-  requires requires(const Given& given) { refused_by(given); }
-void require(const Place& place, const Given& given) {
-  if (refused_by(given) != nullptr) [[unlikely]]
-    refuse(place, refused_by(given), expected(given));
-}
+struct Reader;
 
 template <class T>
-void require(const Place& place, const Sequence<T>& sequence) {
-  if (!sequence.refused.is_valid()) [[likely]]
-    return;
-  if (!sequence.refused_member) refuse(place, sequence.refused, expected(sequence));
-  refuse({place.function, place.argument, sequence.refused_member}, sequence.refused,
-         expected(typename Sequence<T>::Given()));
-}
+concept Readable = requires { Reader<T>::kName; };
+
 template <class T>
-void require(const Place& place, const std::optional<Sequence<T>>& sequence) {
-  if (!sequence) return;
-  if (sequence->refused.is_valid() && !sequence->refused_member)
-    refuse(place, sequence->refused, expected(sequence));
-  require(place, *sequence);
+  requires std::is_arithmetic_v<T>
+struct Reader<T> {
+  using Caster = nb::detail::make_caster<T>;
+  static constexpr auto kName = [] {
+    if constexpr (std::is_same_v<T, bool>)
+      return nb::detail::const_name("bool | numpy.bool_");
+    else
+      return Caster::Name;
+  }();
+
+  static std::string expected() {
+    using Limits = std::numeric_limits<T>;
+    if constexpr (std::is_same_v<T, bool>) return "a bool";
+    if constexpr (std::is_floating_point_v<T>) return "a number";
+    return text("an integer from ", Limits::min(), " to ", Limits::max());
+  }
+
+  static T read(const Place& place, nb::handle given) {
+    const nb::object number = [&] {
+      if constexpr (std::is_same_v<T, bool>) return plain_bool(given);
+      if constexpr (std::is_floating_point_v<T>) return plain_float(given);
+      return plain_int(given);
+    }();
+    Caster caster;
+    constexpr auto flags = static_cast<uint32_t>(nb::detail::cast_flags::convert);
+    if (!number.is_valid() || !caster.from_python(number, flags, nullptr)) [[unlikely]]
+      refuse(place, given, expected());
+    return caster.value;
+  }
+};
+
+template <Readable T>
+struct Reader<std::vector<T>> {
+  static constexpr auto kName = nb::detail::const_name("collections.abc.Sequence[") +
+                                Reader<T>::kName + nb::detail::const_name("]");
+
+  static std::string expected() {
+    return "a sequence, of which each element is " + Reader<T>::expected();
+  }
+
+  static std::vector<T> read(const Place& place, nb::handle given) {
+    const Held members = members_of(given);
+    if (!members.is_valid()) refuse(place, given, expected());
+    std::vector<T> values;
+    for (PyObject* item : items_of(members))
+      values.push_back(Reader<T>::read({place.function, place.argument, values.size()}, item));
+    return values;
+  }
+};
+
+template <Readable T>
+struct Reader<std::optional<T>> {
+  static constexpr auto kName = nb::detail::optional_name(Reader<T>::kName);
+
+  static std::string expected() { return Reader<T>::expected() + ", or None"; }
+
+  static std::optional<T> read(Place place, nb::handle given) {
+    if (given.is_none()) return std::nullopt;
+    place.may_be_none = true;
+    return Reader<T>::read(place, given);
+  }
+};
+
+// An argument as it came, which is to be a T.
+template <class T>
+struct Given {
+  nb::handle object;
+};
+
+// nanobind itself says which arguments may be None.
+template <class T>
+constexpr auto kArgumentName = Reader<T>::kName;
+template <class T>
+constexpr auto kArgumentName<std::optional<T>> = Reader<T>::kName;
+
+// Types that no Reader knows are nanobind's own to read.
+template <class T>
+using Parameter = std::conditional_t<Readable<T>, Given<T>, T>;
+
+template <class T>
+T take(const Place& place, Parameter<T>& given) {
+  if constexpr (Readable<T>)
+    return Reader<T>::read(place, given.object);
+  else
+    return std::move(given);
 }
 
 template <class R, class... A, class... Extra>
@@ -81,10 +136,11 @@ void define_function(nb::module_& m, const char* name, R (*function)(A...), cons
   const std::array<const char*, sizeof...(Extra)> names{name_of(extra)...};
   m.def(
       name,
-      [=](A... arguments) -> R {
+      [=](Parameter<std::decay_t<A>>... given) -> R {
         auto argument = names.begin();
-        (require({name, *argument++}, arguments), ...);
-        return function(std::forward<A>(arguments)...);
+        // Braces read the arguments in their order.
+        return std::apply(function, std::tuple<std::decay_t<A>...>{
+                                        take<std::decay_t<A>>({name, *argument++}, given)...});
       },
       extra...);
 }
@@ -96,3 +152,16 @@ void define(nb::module_& m, const char* name, const Function& function, const Ex
 }
 
 }  // namespace softnpu::python
+
+template <class T>
+struct nanobind::detail::type_caster<softnpu::python::Given<T>> {
+  NB_TYPE_CASTER(softnpu::python::Given<T>, softnpu::python::kArgumentName<T>)
+  bool from_python(handle src, uint32_t, cleanup_list*) noexcept {
+    value.object = src;
+    return true;
+  }
+};
+// May be None.
+template <class T>
+constexpr bool nanobind::detail::has_arg_defaults_v<softnpu::python::Given<std::optional<T>>> =
+    true;

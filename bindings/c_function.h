@@ -5,7 +5,6 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
@@ -24,14 +23,11 @@ namespace softnpu::python {
 
 namespace nb = nanobind;
 
-using Handle = std::optional<Number<uintptr_t>>;
-
-// Names a parameter that may be None.
-inline auto handle(const char* name) { return nb::arg(name).none(); }
+using Handle = std::optional<uintptr_t>;
 
 template <class Pointer = void*>
 Pointer pointer(const Handle& handle) {
-  return reinterpret_cast<Pointer>(handle.value_or(0).value);
+  return reinterpret_cast<Pointer>(handle.value_or(0));
 }
 
 // Raises what a status other than success stands for, with the message that the C function left.
@@ -64,9 +60,9 @@ auto python_type() {
   if constexpr (std::is_pointer_v<T>)
     return Handle();
   else if constexpr (std::is_enum_v<T>)
-    return Number<int>();
+    return int{};
   else
-    return Number<T>();
+    return T{};
 }
 template <class T>
 using PythonType = decltype(python_type<T>());
@@ -79,10 +75,8 @@ struct Slot {
   void set(const PythonType<P>& given) {
     if constexpr (std::is_pointer_v<P>)
       value = pointer<P>(given);
-    else if constexpr (std::is_enum_v<P>)
-      value = static_cast<P>(given.value);
     else
-      value = given;
+      value = static_cast<P>(given);
   }
   P get() { return value; }
 };

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "numbers.h"
 
+#include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "array.h"
 #include "foreign_arrays.h"
+#include "names.h"
 #include "numpy_arrays.h"
 #include "readable.h"
-#include "sequence.h"
 
 namespace softnpu::python {
 namespace {
@@ -118,20 +120,69 @@ Status read_integer(const char* name, PyObject* object, int64_t& out, bool& ran_
   return {};
 }
 
+std::span<PyObject* const> items_of(nb::handle members) {
+  return {PySequence_Fast_ITEMS(members.ptr()),
+          static_cast<size_t>(PySequence_Fast_GET_SIZE(members.ptr()))};
+}
+
+// An element's own code, as __index__, may change a list that is read, so a list is copied first,
+// unless it holds nothing that has such code.
+nb::object members_of(nb::handle object) {
+  PyObject* const given = object.ptr();
+  const auto has_no_code = [](PyObject* item) {
+    return PyLong_CheckExact(item) || PyFloat_CheckExact(item) || PyBool_Check(item) ||
+           item == Py_None;
+  };
+  if (PyTuple_CheckExact(given) ||
+      (PyList_CheckExact(given) && std::ranges::all_of(items_of(object), has_no_code)))
+    return nb::borrow(object);
+  // Sets and dicts have no order of their own. Tensors are no sequences for C, but arrays.
+  if (PyUnicode_Check(given) || PyBytes_Check(given)) return {};
+  if (!PySequence_Check(given) && !PyIter_Check(given) &&
+      !has_attribute(object.type(), "__dlpack__"_name))
+    return {};
+  PyObject* const copy = call_or_stay([=] { return PySequence_Tuple(given); });
+  if (copy == nullptr) {
+    const bool no_memory = PyErr_ExceptionMatches(PyExc_MemoryError);
+    forget_error();
+    if (no_memory) throw std::bad_alloc();
+  }
+  return nb::steal(copy);
+}
+
 Status read_int_array(const char* name, PyObject* object, IntArray& out, bool& ran_code) {
   if (!PyList_Check(object) && !PyTuple_Check(object)) ran_code = true;
   const Held members = members_of(object);
   if (!members.is_valid())
     return fail(kParamInvalid, name, " is of class ", class_name(object),
                 "; expected a sequence of integers");
-  const auto count = static_cast<size_t>(PySequence_Fast_GET_SIZE(members.ptr()));
-  reset(out, count);
-  for (size_t i = 0; i < count; ++i) {
-    PyObject* const item = PySequence_Fast_GET_ITEM(members.ptr(), static_cast<Py_ssize_t>(i));
-    Status status = read_integer(name, item, out[i], ran_code);
+  const std::span items = items_of(members);
+  reset(out, items.size());
+  for (size_t i = 0; i < items.size(); ++i) {
+    Status status = read_integer(name, items[i], out[i], ran_code);
     if (!status.ok()) return fail(status.code(), "element ", i, " of ", status.message());
   }
   return {};
+}
+
+nb::object plain_int(nb::handle object) {
+  if (PyLong_Check(object.ptr())) return nb::borrow(object);
+  if (!PyIndex_Check(object.ptr())) return {};
+  PyObject* const made = call_or_stay([=] { return PyNumber_Index(object.ptr()); });
+  if (made == nullptr) forget_error();
+  return nb::steal(made);
+}
+
+nb::object plain_float(nb::handle object) {
+  const double made = call_or_stay([=] { return PyFloat_AsDouble(object.ptr()); });
+  if (made != -1.0 || !PyErr_Occurred()) return nb::steal(PyFloat_FromDouble(made));
+  forget_error();
+  return {};
+}
+
+nb::object plain_bool(nb::handle object) {
+  bool value = false, ran_code = false;
+  return read_flag(object.ptr(), value, ran_code) ? nb::bool_(value) : nb::object();
 }
 
 double to_double(const Scalar& scalar) {

@@ -3,9 +3,10 @@
 // can have changed anything, arrays that were read before above all.
 #pragma once
 
-#include <nanobind/nanobind.h>
+#include <span>
 
 #include "executor/operand.h"
+#include "python_code.h"
 
 namespace softnpu::python {
 
@@ -21,6 +22,16 @@ Status read_int_array(const char* name, PyObject* object, IntArray& out, bool& r
 
 // An integer that fits 64 bits.
 Status read_integer(const char* name, PyObject* object, int64_t& out, bool& ran_code);
+
+// A tuple or list of the members; null where the object is no sequence or iterator of any.
+nb::object members_of(nb::handle object);
+std::span<PyObject* const> items_of(nb::handle members);
+
+// The object as a plain int, float or bool: what it is already, or what its own code makes of it;
+// null where it is no such number. A bool may be NumPy's, or an integer.
+nb::object plain_int(nb::handle object);
+nb::object plain_float(nb::handle object);
+nb::object plain_bool(nb::handle object);
 
 // A scalar as float64. Requires converts_to_float().
 double to_double(const Scalar& scalar);

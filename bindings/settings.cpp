@@ -38,7 +38,7 @@ nb::dict info() {
   return out;
 }
 
-void set_threads(Number<int> count) {
+void set_threads(int count) {
   if (count < 1 || count > 1024) throw nb::value_error("threads must be from 1 to 1024");
   loops::set_thread_count(count);
 }
@@ -57,7 +57,7 @@ void bind_settings(nb::module_& m) {
         "Return the pool's idle buffers to the system; says how many bytes.");
   define(
       m, "set_pool_limit",
-      [](Number<size_t> limit) {
+      [](size_t limit) {
         const GilRelease others_may_run;
         memory::set_pool_limit(limit);
       },
@@ -65,7 +65,7 @@ void bind_settings(nb::module_& m) {
       "Keep at most this many bytes in idle buffers from now on; 0 turns the pool off.");
   define(
       m, "status_name",
-      [](Number<int> status) { return nb::str(std::string(aclnn_code_name(status)).c_str()); },
+      [](int status) { return nb::str(std::string(aclnn_code_name(status)).c_str()); },
       nb::arg("status"), "The documented name of an aclnn status, or an empty string.");
 }
 
