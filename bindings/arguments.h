@@ -6,6 +6,7 @@
 #include <span>
 
 #include "array.h"
+#include "base/float_state.h"
 #include "executor/operand.h"
 
 namespace softnpu::python {
@@ -61,6 +62,8 @@ class Arguments {
   int64_t most_elements() const;
 
  private:
+  const DefaultFloats floats_;
+
   void keep(Status status) {
     if (status_.ok()) status_ = std::move(status);
   }

@@ -4,7 +4,6 @@
 #include "sections.h"
 
 #include "call.h"
-#include "fast_function.h"
 #include "ops/elu_backward.h"
 #include "ops/max_unpool3d_backward.h"
 #include "ops/selu_backward.h"
@@ -111,19 +110,33 @@ nb::object max_unpool3d_backward(nb::handle grad_output, nb::handle self, nb::ha
   });
 }
 
-}  // namespace
-
-#define DEFINE(name, arguments) define_fast<name>(m, #name, #name "(" arguments ", /)\n--\n\n")
-
-void bind_operators(nb::module_& m) {
-  DEFINE(elu_backward, "grad_output, alpha, scale, input_scale, is_result, self_or_result, out");
-  DEFINE(selu_backward, "grad_output, result, out");
-  DEFINE(smooth_l1_loss_backward, "grad_out, self, target, reduction, beta, out");
-  DEFINE(upsample_nearest3d_backward,
-         "grad_out, output_size, input_size, scales_d, scales_h, scales_w, format, out");
-  DEFINE(max_unpool3d_backward, "grad_output, self, indices, output_size, stride, padding, out");
+// Any argument may be None.
+template <class... A>
+void define_operator(nb::module_& m, const char* name, nb::object (*function)(A...),
+                     const char* signature) {
+  const auto any = []<class>() { return nb::arg().none(); };
+  m.def(name, function, any.template operator()<A>()..., nb::sig(signature));
 }
 
-#undef DEFINE
+}  // namespace
+
+void bind_operators(nb::module_& m) {
+  define_operator(m, "elu_backward", &elu_backward,
+                  "def elu_backward(grad_output: Any, alpha: Any, scale: Any, input_scale: Any, "
+                  "is_result: Any, self_or_result: Any, out: Array | None, /) -> Array");
+  define_operator(
+      m, "selu_backward", &selu_backward,
+      "def selu_backward(grad_output: Any, result: Any, out: Array | None, /) -> Array");
+  define_operator(m, "smooth_l1_loss_backward", &smooth_l1_loss_backward,
+                  "def smooth_l1_loss_backward(grad_out: Any, self: Any, target: Any, "
+                  "reduction: Any, beta: Any, out: Array | None, /) -> Array");
+  define_operator(m, "upsample_nearest3d_backward", &upsample_nearest3d_backward,
+                  "def upsample_nearest3d_backward(grad_out: Any, output_size: Any, "
+                  "input_size: Any, scales_d: Any, scales_h: Any, scales_w: Any, format: Any, "
+                  "out: Array | None, /) -> Array");
+  define_operator(m, "max_unpool3d_backward", &max_unpool3d_backward,
+                  "def max_unpool3d_backward(grad_output: Any, self: Any, indices: Any, "
+                  "output_size: Any, stride: Any, padding: Any, out: Array | None, /) -> Array");
+}
 
 }  // namespace softnpu::python
