@@ -73,8 +73,6 @@ Status make_array(const char* name, PyObject* like, const Tensor& described, Ten
     if (pooled) memory::prefer_huge_pages(tensor.data, static_cast<size_t>(*bytes));
   } else if (is_numpy_array(like)) {
     out.object = make_numpy_array(tensor, pooled);
-  } else if (const Exchange* exchange = find_exchange(Py_TYPE(like))) {
-    out.object = make_exchanged_array(*exchange, tensor);
   } else if (is_foreign_array(like)) {
     RETURN_IF_FAILED(make_foreign_array(name, like, tensor, out));
   } else {

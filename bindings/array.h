@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <new>
 #include <string>
 
 #include "base/status.h"
@@ -11,9 +10,6 @@
 #include "tensor/tensor.h"
 
 namespace softnpu::python {
-
-// Of memory for elements, as device memory has it.
-constexpr std::align_val_t kAlignment{64};
 
 enum class Access : uint8_t { read, write };
 

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
 
 #include "arguments.h"
 #include "gil.h"
+#include "own_memory.h"
 #include "raise.h"
 
 namespace softnpu::python {
@@ -13,9 +15,6 @@ namespace softnpu::python {
 // Releasing and taking the GIL costs some 50 ns alone, and far more where other threads want it;
 // arrays smaller than this are done within a microsecond or two.
 constexpr int64_t kReleaseGilFrom = 2048;
-
-// Scratch memory of the calling thread, kept for its next call.
-std::byte* workspace(size_t bytes);
 
 // `describe` sets the sizes and the data type of an output that is to be made; the null checks have
 // passed by then. A new output is only allocated when the operator's own checks have passed.
@@ -47,11 +46,13 @@ nb::object call(Arguments& arguments, const typename Op::Args& args, Describe&& 
     if (arguments.output_is_fresh()) plan.expect_fresh_output();
   std::byte* origins[operands.size()];
   for (size_t i = 0; i < operands.size(); ++i) origins[i] = operands[i].arg->origin();
-  std::byte* const scratch = workspace(plan.workspace_size());
+  const size_t bytes = plan.workspace_size();
+  const OwnMemory workspace = bytes == 0 ? nullptr : own_memory(bytes);
+  if (bytes != 0 && !workspace) throw std::bad_alloc();
   const Status ran = [&] {
-    if (arguments.most_elements() < kReleaseGilFrom) return plan.run(origins, scratch);
+    if (arguments.most_elements() < kReleaseGilFrom) return plan.run(origins, workspace.get());
     const GilRelease others_may_run;
-    return plan.run(origins, scratch);
+    return plan.run(origins, workspace.get());
   }();
   if (!ran.ok()) [[unlikely]]
     raise(ran.in(Op::kTraits.name));

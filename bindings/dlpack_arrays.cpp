@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "base/checked.h"
-#include "foreign_memory.h"
 #include "names.h"
 #include "torch_tensors.h"
 
@@ -13,42 +12,16 @@ namespace {
 
 using namespace dlpack_abi;
 
+bool operator==(DataType a, DataType b) {
+  return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
+}
+
 DType from_dlpack(DataType type) {
-  if (type.lanes != 1) return DType::undefined;
-  switch (type.code << 8 | type.bits) {
-    case kFloat << 8 | 32:
-      return DType::f32;
-    case kFloat << 8 | 16:
-      return DType::f16;
-    case kFloat << 8 | 64:
-      return DType::f64;
-    case kBfloat << 8 | 16:
-      return DType::bf16;
-    case kInt << 8 | 8:
-      return DType::i8;
-    case kInt << 8 | 16:
-      return DType::i16;
-    case kInt << 8 | 32:
-      return DType::i32;
-    case kInt << 8 | 64:
-      return DType::i64;
-    case kUInt << 8 | 8:
-      return DType::u8;
-    case kUInt << 8 | 16:
-      return DType::u16;
-    case kUInt << 8 | 32:
-      return DType::u32;
-    case kUInt << 8 | 64:
-      return DType::u64;
-    case kBool << 8 | 8:
-      return DType::boolean;
-    case kComplex << 8 | 64:
-      return DType::c64;
-    case kComplex << 8 | 128:
-      return DType::c128;
-    default:
-      return DType::undefined;
-  }
+  for (DType each : {DType::f32, DType::f16, DType::bf16, DType::f64, DType::i8, DType::i16,
+                     DType::i32, DType::i64, DType::u8, DType::u16, DType::u32, DType::u64,
+                     DType::boolean, DType::c64, DType::c128})
+    if (to_dlpack(each) == type) return each;
+  return DType::undefined;
 }
 
 const ExchangeTable* published_table(PyTypeObject* type) {
@@ -59,7 +32,8 @@ const ExchangeTable* published_table(PyTypeObject* type) {
       static_cast<ExchangeHeader*>(PyCapsule_GetPointer(capsule.ptr(), kExchangeCapsule));
   if (header == nullptr) PyErr_Clear();
   while (header != nullptr && header->version.major != kMajorVersion) header = header->previous;
-  return reinterpret_cast<const ExchangeTable*>(header);
+  const auto* const table = reinterpret_cast<const ExchangeTable*>(header);
+  return table != nullptr && table->describe != nullptr ? table : nullptr;
 }
 
 // Looking the attribute up takes as long as a small kernel. Holding on to the types keeps others
@@ -162,34 +136,12 @@ Status cannot_be_read(const char* name, bool torch, PyObject* object) {
   return torch ? failed_tensor(name, object) : failure_from_python(name, " cannot be read: ");
 }
 
-namespace {
-
-// The description of an array whose library describes none without handing a share of it out.
-Status describe_share(const char* name, const ExchangeTable& table, bool torch, PyObject* object,
-                      Access access, Held& keeper, Description& out) {
-  ManagedVersioned* managed = nullptr;
-  if (call_or_stay([&] { return table.managed_from_object(object, &managed); }) != 0)
-    return cannot_be_read(name, torch, object);
-  keeper = nb::capsule(managed, [](void* held) noexcept {
-    auto* tensor = static_cast<ManagedVersioned*>(held);
-    if (tensor->deleter != nullptr) call_or_stay([=] { tensor->deleter(tensor); });
-  });
-  if (access == Access::write && (managed->flags & kReadOnly))
-    return fail(kParamInvalid, name, " is read-only; an output must be writeable");
-  out = managed->description;
-  return {};
-}
-
-}  // namespace
-
 Status read_exchanged_array(const char* name, const Exchange& exchange, PyObject* object,
                             Access access, Array& out) {
   const ExchangeTable& table = *exchange.table;  // `exchange` may be gone once Python code has run
   const bool torch = exchange.torch;
   Description description;
   const auto describe = [&](PyObject* which) -> Status {
-    if (table.describe == nullptr) [[unlikely]]
-      return describe_share(name, table, torch, which, access, out.keeper, description);
     if (call_or_stay([&] { return table.describe(which, &description); }) == 0) return {};
     return cannot_be_read(name, torch, which);
   };
@@ -201,14 +153,6 @@ Status read_exchanged_array(const char* name, const Exchange& exchange, PyObject
   if (settled == object) return {};
   RETURN_IF_FAILED(describe(settled));
   return read_description(name, description, access, out);
-}
-
-nb::object make_exchanged_array(const Exchange& exchange, Tensor& tensor) {
-  void* object = nullptr;
-  ManagedVersioned* const managed = make_managed_memory(tensor);
-  if (call_or_stay([&] { return exchange.table->object_from_managed(managed, &object); }) != 0)
-    nb::raise_python_error();
-  return nb::steal(static_cast<PyObject*>(object));
 }
 
 }  // namespace softnpu::python

@@ -20,8 +20,6 @@ const Exchange* find_known_exchange(PyTypeObject* type);
 
 Status read_exchanged_array(const char* name, const Exchange& exchange, PyObject* object,
                             Access access, Array& out);
-// A new array in memory of softnpu's.
-nb::object make_exchanged_array(const Exchange& exchange, Tensor& tensor);
 
 // Why an array could not be described; a Python error is pending.
 [[gnu::cold]] Status cannot_be_read(const char* name, bool torch, PyObject* object);
