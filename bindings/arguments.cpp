@@ -2,9 +2,7 @@
 #include "arguments.h"
 
 #include <algorithm>
-#include <vector>
 
-#include "base/lasting.h"
 #include "numbers.h"
 #include "readable.h"
 #include "tensor/overlap.h"
@@ -21,33 +19,13 @@ bool is_text(nb::handle object, const char* text) {
   return PyUnicode_CompareWithASCIIString(object.ptr(), text) == 0;
 }
 
-struct FormatName {
-  PyObject* text;
-  Format format;
-};
-
-std::vector<FormatName> name_formats() {
-  std::vector<FormatName> made;
+// A documented name's format; undefined for any other str.
+Format find_format(nb::handle name) {
   for (Format format :
        {Format::ncdhw, Format::ndhwc, Format::nd, Format::nchw, Format::nhwc, Format::hwcn,
         Format::nc, Format::ncl, Format::nc1hwc0, Format::ndc1hwc0, Format::nc1hwc0_c04,
         Format::fractal_z, Format::fractal_nz, Format::fractal_z_3d})
-    made.push_back({PyUnicode_InternFromString(to_text(format).c_str()), format});
-  for (const FormatName& name : made)
-    if (name.text == nullptr) nb::raise_python_error();
-  return made;
-}
-
-// Made once: writing the names out for each call would take a quarter of a small one.
-const std::vector<FormatName>& format_names() { return made_once<name_formats>(); }
-
-// A documented name's format; undefined for any other str.
-Format find_format(PyObject* text) {
-  // A name that is written in a program is the very same object.
-  for (const FormatName& name : format_names())
-    if (name.text == text) return name.format;
-  for (const FormatName& name : format_names())
-    if (PyUnicode_Compare(name.text, text) == 0) return name.format;
+    if (is_text(name, to_text(format).c_str())) return format;
   return Format::undefined;
 }
 
@@ -119,7 +97,7 @@ int64_t Arguments::reduction(const char* name, nb::handle object) {
 
 void Arguments::format(const char* name, nb::handle object) {
   if (!PyUnicode_Check(object.ptr())) return keep(wrong_class(name, object, "a str"));
-  const Format found = find_format(object.ptr());
+  const Format found = find_format(object);
   if (found == Format::undefined)
     return keep(fail(kParamInvalid, name, " is \"", readable(object),
                      "\"; expected \"NCDHW\", \"NDHWC\" or another documented format"));

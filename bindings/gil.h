@@ -8,11 +8,14 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <unistd.h>
 
 namespace softnpu::python {
 
 // Until the process is gone.
-[[noreturn, gnu::cold]] void stay() noexcept;
+[[noreturn, gnu::cold]] inline void stay() noexcept {
+  for (;;) pause();
+}
 
 // Calls f, which takes the GIL or runs Python code that may, and throws nothing. Not for use where
 // an exception is being handled: C++ cannot catch the unwinding there.

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <optional>
+#include <utility>
 
 #include "base/lasting.h"
 #include "names.h"
@@ -59,80 +60,36 @@ Descriptor* bfloat16_descriptor() {
   return np.bfloat16;
 }
 
+// Of two numbers for one type, NumPy makes new arrays of the first.
+constexpr std::pair<TypeNum, DType> kTypes[] = {
+    {kFloat, DType::f32},    {kHalf, DType::f16},      {kDouble, DType::f64},
+    {kBool, DType::boolean}, {kByte, DType::i8},       {kUByte, DType::u8},
+    {kShort, DType::i16},    {kUShort, DType::u16},    {kInt, DType::i32},
+    {kUInt, DType::u32},     {kLong, DType::i64},      {kULong, DType::u64},
+    {kLongLong, DType::i64}, {kULongLong, DType::u64}, {kCFloat, DType::c64},
+    {kCDouble, DType::c128},
+};
+
 DType dtype_of(const Descriptor* descr) {
-  switch (descr->type_num) {
-    case kFloat:
-      return DType::f32;
-    case kHalf:
-      return DType::f16;
-    case kDouble:
-      return DType::f64;
-    case kBool:
-      return DType::boolean;
-    case kByte:
-      return DType::i8;
-    case kUByte:
-      return DType::u8;
-    case kShort:
-      return DType::i16;
-    case kUShort:
-      return DType::u16;
-    case kInt:
-      return DType::i32;
-    case kUInt:
-      return DType::u32;
-    case kLong:
-    case kLongLong:
-      return DType::i64;
-    case kULong:
-    case kULongLong:
-      return DType::u64;
-    case kCFloat:
-      return DType::c64;
-    case kCDouble:
-      return DType::c128;
-    default:
-      break;
-  }
+  for (const auto& [number, type] : kTypes)
+    if (number == descr->type_num) return type;
   if (descr->type_num < kFirstUserType) return DType::undefined;
   const Descriptor* bfloat16 = bfloat16_descriptor();
   return bfloat16 != nullptr && descr->typeobj == bfloat16->typeobj ? DType::bf16
                                                                     : DType::undefined;
 }
 
-int type_num_of(DType type) {
-  switch (type) {
-    case DType::f32:
-      return kFloat;
-    case DType::f16:
-      return kHalf;
-    case DType::f64:
-      return kDouble;
-    case DType::boolean:
-      return kBool;
-    case DType::i8:
-      return kByte;
-    case DType::u8:
-      return kUByte;
-    case DType::i16:
-      return kShort;
-    case DType::u16:
-      return kUShort;
-    case DType::i32:
-      return kInt;
-    case DType::u32:
-      return kUInt;
-    case DType::i64:
-      return kLong;
-    case DType::u64:
-      return kULong;
-    case DType::c64:
-      return kCFloat;
-    case DType::c128:
-      return kCDouble;
-    default:
-      return -1;
+// A reference of the caller's.
+Descriptor* descriptor_of(DType dtype) {
+  for (const auto& [number, type] : kTypes)
+    if (type == dtype) return numpy().descr_from_type(number);
+  Descriptor* const bfloat16 = bfloat16_descriptor();
+  if (bfloat16 == nullptr) {
+    PyErr_SetString(PyExc_ImportError, "bfloat16 arrays need the package ml_dtypes");
+    nb::raise_python_error();
   }
+  Py_INCREF(bfloat16);
+  return bfloat16;
 }
 
 std::string dtype_text(const Descriptor* descr) {
@@ -217,17 +174,7 @@ bool is_other_real(PyObject* array) {
 
 nb::object make_numpy_array(Tensor& tensor, bool pooled) {
   NumPy& np = numpy();
-  Descriptor* descr;
-  if (tensor.dtype == DType::bf16) {
-    descr = bfloat16_descriptor();
-    if (descr == nullptr) {
-      PyErr_SetString(PyExc_ImportError, "bfloat16 arrays need the package ml_dtypes");
-      nb::raise_python_error();
-    }
-    Py_INCREF(descr);
-  } else {
-    descr = np.descr_from_type(type_num_of(tensor.dtype));
-  }
+  Descriptor* const descr = descriptor_of(tensor.dtype);
   static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
   const auto* sizes = reinterpret_cast<const Py_ssize_t*>(tensor.sizes.data());
   std::optional<PooledMemory> memory;
