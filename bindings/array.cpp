@@ -6,7 +6,6 @@
 #include <numeric>
 #include <vector>
 
-#include "dlpack_arrays.h"
 #include "foreign_arrays.h"
 #include "memory/buffer_pool.h"
 #include "memory/pages.h"
@@ -18,22 +17,15 @@ namespace softnpu::python {
 
 Status read_array(const char* name, PyObject* object, Access access, Array& out) {
   // The usual types first, before anything is asked of the object.
-  if (is_plain_numpy_array(object)) return read_numpy_array(name, object, access, out);
-  if (const Exchange* exchange = find_known_exchange(Py_TYPE(object)))
-    return read_exchanged_array(name, *exchange, object, access, out);
   if (is_numpy_array(object)) return read_numpy_array(name, object, access, out);
-  if (const Exchange* exchange = find_exchange(Py_TYPE(object)))
-    return read_exchanged_array(name, *exchange, object, access, out);
+  if (is_tensor(object)) return read_tensor(name, object, access, out);
   if (is_numpy_scalar(object)) return read_numpy_scalar(name, object, access, out);
   if (is_foreign_array(object)) return read_foreign_array(name, object, access, out);
   return fail(kParamInvalid, name, " is of class ", class_name(object),
               "; expected a NumPy array, a PyTorch tensor or another array that has __dlpack__");
 }
 
-bool may_be_resized(PyObject* object) {
-  return is_numpy_array(object) || find_known_exchange(Py_TYPE(object)) != nullptr ||
-         is_torch_type(Py_TYPE(object));
-}
+bool may_be_resized(PyObject* object) { return is_numpy_array(object) || is_tensor(object); }
 
 namespace {
 
@@ -65,7 +57,7 @@ Status make_array(const char* name, PyObject* like, const Tensor& described, Ten
   if (!bytes)
     return fail(kParamInvalid, name, " would have shape ", tensor.sizes,
                 ", which is more than 64 bits can address");
-  const bool torch = is_torch_type(Py_TYPE(like));
+  const bool torch = is_tensor(like);
   tensor.strides = torch ? strides_like(described, tensor.sizes) : contiguous_strides(tensor.sizes);
   const bool pooled = memory::is_pooled(static_cast<size_t>(*bytes));
   if (torch) out.object = make_tensor(tensor);

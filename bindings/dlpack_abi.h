@@ -54,17 +54,12 @@ struct ExchangeHeader {
   ExchangeHeader* previous;  // an older table, or null
 };
 
-// Zero is success; where not said otherwise, a failure leaves a Python error.
+// The start of the table. Zero is success; a failure leaves a Python error.
 struct ExchangeTable {
   ExchangeHeader header;
-  // Reports a failure through `set_error`.
-  int (*allocate)(Description* prototype, ManagedVersioned** out, void* context,
-                  void (*set_error)(void* context, const char* kind, const char* message));
-  int (*managed_from_object)(void* object, ManagedVersioned** out);
-  int (*object_from_managed)(ManagedVersioned* stolen, void** out);
+  void (*others[3])();
   // Fills in a description whose shape and strides the object keeps; may be null.
   int (*describe)(void* object, Description* out);
-  int (*current_stream)(int32_t device_type, int32_t device_id, void** out);
 };
 
 constexpr const char* kExchangeCapsule = "dlpack_exchange_api";

@@ -4,8 +4,6 @@
 #include <optional>
 
 #include "base/checked.h"
-#include "names.h"
-#include "torch_tensors.h"
 
 namespace softnpu::python {
 namespace {
@@ -24,42 +22,7 @@ DType from_dlpack(DataType type) {
   return DType::undefined;
 }
 
-const ExchangeTable* published_table(PyTypeObject* type) {
-  const nb::object capsule = find_attribute(type, "__dlpack_c_exchange_api__"_name);
-  if (!capsule.is_valid()) return nullptr;
-  // The table lives as long as the process.
-  auto* header =
-      static_cast<ExchangeHeader*>(PyCapsule_GetPointer(capsule.ptr(), kExchangeCapsule));
-  if (header == nullptr) PyErr_Clear();
-  while (header != nullptr && header->version.major != kMajorVersion) header = header->previous;
-  const auto* const table = reinterpret_cast<const ExchangeTable*>(header);
-  return table != nullptr && table->describe != nullptr ? table : nullptr;
-}
-
-// Looking the attribute up takes as long as a small kernel. Holding on to the types keeps others
-// from taking their addresses.
-Exchange known[8] = {};
-
 }  // namespace
-
-const Exchange* find_known_exchange(PyTypeObject* type) {
-  for (const Exchange& entry : known)
-    if (entry.type == type) return &entry;
-  return nullptr;
-}
-
-const Exchange* find_exchange(PyTypeObject* type) {
-  if (const Exchange* entry = find_known_exchange(type)) return entry;
-  const ExchangeTable* table = published_table(type);
-  if (table == nullptr) return nullptr;
-  static size_t next = 0;
-  Exchange& entry = known[next++ % std::size(known)];
-  Py_INCREF(type);
-  PyTypeObject* const replaced = entry.type;
-  entry = {type, table, is_torch_type(type)};
-  Py_XDECREF(replaced);
-  return &entry;
-}
 
 Status check_device(const char* name, Device device) {
   if (device.type == kCpu || device.type == kCudaHost || device.type == kRocmHost) return {};
@@ -130,29 +93,6 @@ DataType to_dlpack(DType type) {
   const bool is_unsigned =
       type == DType::u8 || type == DType::u16 || type == DType::u32 || type == DType::u64;
   return {is_unsigned ? kUInt : kInt, bits, 1};
-}
-
-Status cannot_be_read(const char* name, bool torch, PyObject* object) {
-  return torch ? failed_tensor(name, object) : failure_from_python(name, " cannot be read: ");
-}
-
-Status read_exchanged_array(const char* name, const Exchange& exchange, PyObject* object,
-                            Access access, Array& out) {
-  const ExchangeTable& table = *exchange.table;  // `exchange` may be gone once Python code has run
-  const bool torch = exchange.torch;
-  Description description;
-  const auto describe = [&](PyObject* which) -> Status {
-    if (call_or_stay([&] { return table.describe(which, &description); }) == 0) return {};
-    return cannot_be_read(name, torch, which);
-  };
-  RETURN_IF_FAILED(describe(object));
-  RETURN_IF_FAILED(read_description(name, description, access, out));
-  if (!torch) return {};
-  PyObject* settled = object;
-  RETURN_IF_FAILED(settle_tensor(name, access, out, settled));
-  if (settled == object) return {};
-  RETURN_IF_FAILED(describe(settled));
-  return read_description(name, description, access, out);
 }
 
 }  // namespace softnpu::python

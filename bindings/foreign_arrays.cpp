@@ -105,7 +105,7 @@ nb::object find_from_dlpack(nb::handle like) {
     const Held space = invoke_method(like, "__array_namespace__"_name);
     if (has_attribute(space, "from_dlpack"_name)) return attribute(space, "from_dlpack"_name);
   }
-  const bool torch = is_torch_type(reinterpret_cast<PyTypeObject*>(like.type().ptr()));
+  const bool torch = is_tensor(like.ptr());
   const Held name = find_attribute(like.type(), "__module__"_name);
   const std::string whole = torch ? "torch" : name.is_valid() ? readable(name) : "";
   const nb::dict modules = nb::borrow<nb::dict>(PyImport_GetModuleDict());
@@ -124,13 +124,14 @@ bool is_foreign_array(PyObject* object) {
 }
 
 Status read_foreign_array(const char* name, PyObject* object, Access access, Array& out) {
-  const bool torch = is_torch_type(Py_TYPE(object));
+  const bool torch = is_tensor(object);
   try {
     RETURN_IF_FAILED(export_array(name, nb::borrow(object), access, torch, out.keeper));
   } catch (nb::python_error& error) {
     error.restore();
   }
-  if (!out.keeper.is_valid()) return cannot_be_read(name, torch, object);
+  if (!out.keeper.is_valid())
+    return torch ? failed_tensor(name, object) : failure_from_python(name, " cannot be read: ");
   return read_capsule(name, out.keeper, access, torch, out);
 }
 

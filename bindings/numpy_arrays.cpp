@@ -121,15 +121,9 @@ std::string dtype_text(const Descriptor* descr) {
 
 }  // namespace
 
-bool is_plain_numpy_array(PyObject* object) { return Py_TYPE(object) == numpy().array_type; }
+bool is_numpy_array(PyObject* object) { return PyObject_TypeCheck(object, numpy().array_type); }
 
-bool is_numpy_array(PyObject* object) {
-  return is_plain_numpy_array(object) || PyType_IsSubtype(Py_TYPE(object), numpy().array_type);
-}
-
-bool is_numpy_scalar(PyObject* object) {
-  return PyType_IsSubtype(Py_TYPE(object), numpy().scalar_type);
-}
+bool is_numpy_scalar(PyObject* object) { return PyObject_TypeCheck(object, numpy().scalar_type); }
 
 Status read_numpy_array(const char* name, PyObject* object, Access access, Array& out) {
   const auto& array = *reinterpret_cast<const numpy_abi::NdArray*>(object);

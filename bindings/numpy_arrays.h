@@ -6,8 +6,7 @@
 
 namespace softnpu::python {
 
-// numpy.ndarray itself, and that or a subclass.
-bool is_plain_numpy_array(PyObject* object);
+// Of subclasses, too.
 bool is_numpy_array(PyObject* object);
 // Any NumPy scalar; they count as arrays of rank 0.
 bool is_numpy_scalar(PyObject* object);

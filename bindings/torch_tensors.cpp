@@ -5,11 +5,16 @@
 #include <string_view>
 #include <utility>
 
+#include "base/lasting.h"
+#include "dlpack_arrays.h"
+#include "foreign_arrays.h"
 #include "names.h"
 #include "readable.h"
 
 namespace softnpu::python {
 namespace {
+
+using namespace dlpack_abi;
 
 bool holds(const nb::object& answer) { return answer.is(Py_True); }
 
@@ -46,25 +51,57 @@ nb::object resolve(nb::handle tensor) {
   return invoke_method(invoke_method(tensor, "resolve_conj"_name), "resolve_neg"_name);
 }
 
-}  // namespace
-
-bool is_torch_type(PyTypeObject* type) {
-  PyObject* modules = PyImport_GetModuleDict();
-  PyObject* torch = PyDict_GetItemString(modules, "torch");
-  if (torch == nullptr) return false;
-  const nb::object tensor = find_attribute(torch, "Tensor"_name);
-  return tensor.is_valid() && PyType_Check(tensor.ptr()) &&
-         PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(tensor.ptr()));
+// torch's object of that name, kept; null while PyTorch is not imported.
+nb::handle from_torch(nb::handle name) {
+  PyObject* const torch = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
+  return torch == nullptr ? nb::handle() : find_attribute(torch, name).release();
 }
 
-Status settle_tensor(const char* name, Access access, Array& out, PyObject*& object) {
+// torch.Tensor; null while PyTorch is not imported.
+nb::handle tensor_type() {
+  static nb::handle kept;
+  if (!kept.is_valid()) kept = from_torch("Tensor"_name);
+  return kept;
+}
+
+const ExchangeTable* find_table() {
+  const Held capsule = find_attribute(tensor_type(), "__dlpack_c_exchange_api__"_name);
+  if (!capsule.is_valid()) return nullptr;
+  // The table lives as long as the process.
+  auto* header =
+      static_cast<ExchangeHeader*>(PyCapsule_GetPointer(capsule.ptr(), kExchangeCapsule));
+  if (header == nullptr) PyErr_Clear();
+  while (header != nullptr && header->version.major != kMajorVersion) header = header->previous;
+  const auto* const table = reinterpret_cast<const ExchangeTable*>(header);
+  return table != nullptr && table->describe != nullptr ? table : nullptr;
+}
+
+Status describe(const char* name, const ExchangeTable& table, PyObject* object, Access access,
+                Array& out) {
+  Description description;
+  if (call_or_stay([&] { return table.describe(object, &description); }) != 0)
+    return failed_tensor(name, object);
+  return read_description(name, description, access, out);
+}
+
+}  // namespace
+
+bool is_tensor(PyObject* object) {
+  PyObject* const type = tensor_type().ptr();
+  return type != nullptr && PyType_Check(type) &&
+         PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(type));
+}
+
+Status read_tensor(const char* name, PyObject* object, Access access, Array& out) {
+  const ExchangeTable* const table = made_once<find_table>();
+  if (table == nullptr) return read_foreign_array(name, object, access, out);
+  RETURN_IF_FAILED(describe(name, *table, object, access, out));
   const bool lazy = is_lazy(object, out.tensor);
   if (access == Access::write) return check_output(name, object, lazy);
   if (!lazy) return {};
   out.source = std::make_unique<Tensor>(out.tensor);
   out.keeper = resolve(object);
-  object = out.keeper.ptr();
-  return {};
+  return describe(name, *table, out.keeper.ptr(), access, out);
 }
 
 Status settle_old_tensor(const char* name, Access access, Held& object) {
@@ -74,14 +111,6 @@ Status settle_old_tensor(const char* name, Access access, Held& object) {
 }
 
 namespace {
-
-// torch's object of that name, kept.
-nb::handle from_torch(const char* name) {
-  PyObject* const torch = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
-  if (torch == nullptr) return {};
-  const Held text = nb::str(name);
-  return find_attribute(torch, text).release();
-}
 
 nb::handle dtype_of(DType dtype) {
   static constexpr std::pair<DType, const char*> names[] = {
@@ -93,7 +122,7 @@ nb::handle dtype_of(DType dtype) {
   static PyObject* kept[std::size(names)] = {};
   for (size_t i = 0; i < std::size(names); ++i) {
     if (names[i].first != dtype) continue;
-    if (kept[i] == nullptr) kept[i] = from_torch(names[i].second).ptr();
+    if (kept[i] == nullptr) kept[i] = from_torch(Held(nb::str(names[i].second))).ptr();
     return kept[i];
   }
   return {};
@@ -121,7 +150,7 @@ bool has_memory(PyObject* made, Tensor& tensor) {
 }  // namespace
 
 nb::object make_tensor(Tensor& tensor) {
-  static PyObject* const empty = from_torch("empty_strided").ptr();
+  static PyObject* const empty = from_torch("empty_strided"_name).ptr();
   static PyObject* const keywords = nb::make_tuple("dtype"_name, "device"_name).release().ptr();
   static PyObject* const cpu = nb::str("cpu").release().ptr();
   const nb::handle dtype = dtype_of(tensor.dtype);

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a PyTorch tensor is beyond its memory: lazily negated or conjugated, part of a graph,
-// sparse.
+// PyTorch tensors, read through the table of C functions that PyTorch 2.10 and newer publishes.
 #pragma once
 
 #include "array.h"
 
 namespace softnpu::python {
 
-// False for any type while PyTorch is not imported.
-bool is_torch_type(PyTypeObject* type);
+// Of subclasses, too; false for all objects while PyTorch is not imported.
+bool is_tensor(PyObject* object);
 
-// Makes sure that the memory of a tensor, which `out` describes, holds its values. Where it does
-// not, an input is replaced by its resolved form, which `out` keeps; an output is refused, as is
-// one that requires grad.
-Status settle_tensor(const char* name, Access access, Array& out, PyObject*& object);
+// Where memory does not hold a tensor's values, because it is lazily negated or conjugated, an
+// input is replaced by its resolved form, which `out` keeps. An output is refused then, and where
+// it requires grad.
+Status read_tensor(const char* name, PyObject* object, Access access, Array& out);
 
-// The same for PyTorch before 2.10, whose tensors are exported like any library's arrays: it
-// refuses those of a graph, and forgets that one is lazily negated.
+// For PyTorch before 2.10, whose tensors are exported like any library's arrays: it refuses those
+// of a graph, and forgets that one is lazily negated.
 Status settle_old_tensor(const char* name, Access access, Held& object);
 
 // A new tensor with memory from PyTorch, so that it can be resized as any other; sets the data of
