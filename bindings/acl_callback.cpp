@@ -92,12 +92,12 @@ void bind_acl_callback(nb::module_& m) {
          nb::sig("def aclrtLaunchHostFunc(stream: int | None, fn: Callable[[Any], object], "
                  "args: Any) -> int"),
          "Call fn(args) in the stream's order.");
-  bind_acl<&aclrtSubscribeReport>(m, "aclrtSubscribeReport", nb::arg("thread_id"),
-                                  nb::arg("stream"), "Let a thread run a stream's callbacks.");
-  bind_acl<&aclrtUnSubscribeReport>(m, "aclrtUnSubscribeReport", nb::arg("thread_id"),
-                                    nb::arg("stream"), "Undo aclrtSubscribeReport.");
-  bind_acl<&aclrtProcessReport>(m, "aclrtProcessReport", nb::arg("timeout"),
-                                "Wait for callbacks of this thread and run them.");
+  BIND_ACL(aclrtSubscribeReport, nb::arg("thread_id"), nb::arg("stream"),
+           "Let a thread run a stream's callbacks.");
+  BIND_ACL(aclrtUnSubscribeReport, nb::arg("thread_id"), nb::arg("stream"),
+           "Undo aclrtSubscribeReport.");
+  BIND_ACL(aclrtProcessReport, nb::arg("timeout"),
+           "Wait for callbacks of this thread and run them.");
 }
 
 }  // namespace softnpu::python

@@ -24,16 +24,16 @@ void bind_process(nb::module_& m) {
   m.def("aclInit", &init, nb::arg("config_path") = nb::none(),
         nb::sig("def aclInit(config_path: str | bytes | os.PathLike[Any] | None = None) -> int"),
         "Start the process's use of the device; config_path names a JSON file.");
-  bind_acl<&aclFinalize>(m, "aclFinalize", "End the process's use of all devices.");
+  BIND_ACL(aclFinalize, "End the process's use of all devices.");
   m.def("aclGetRecentErrMsg", &recent_message, nb::sig("def aclGetRecentErrMsg() -> str | None"),
         "Return and clear this thread's latest message.");
   m.def("aclrtGetSocName", [] { return aclrtGetSocName(); }, "The emulated product.");
-  bind_acl<&aclrtGetVersion>(m, "aclrtGetVersion", "Major, minor and patch version, status.");
-  bind_acl<&aclrtGetRunMode>(m, "aclrtGetRunMode", "Run mode (ACL_HOST), status.");
-  bind_acl<&aclrtGetLastError>(m, "aclrtGetLastError", nb::arg("level"),
-                               "This thread's latest runtime status, which is cleared.");
-  bind_acl<&aclrtPeekAtLastError>(m, "aclrtPeekAtLastError", nb::arg("level"),
-                                  "This thread's latest runtime status, which is kept.");
+  BIND_ACL(aclrtGetVersion, "Major, minor and patch version, status.");
+  BIND_ACL(aclrtGetRunMode, "Run mode (ACL_HOST), status.");
+  BIND_ACL(aclrtGetLastError, nb::arg("level"),
+           "This thread's latest runtime status, which is cleared.");
+  BIND_ACL(aclrtPeekAtLastError, nb::arg("level"),
+           "This thread's latest runtime status, which is kept.");
   define(
       m, "aclDataTypeSize",
       [](int type) { return aclDataTypeSize(static_cast<aclDataType>(type)); },
@@ -47,38 +47,29 @@ void bind_process(nb::module_& m) {
 }
 
 void bind_devices(nb::module_& m) {
-  bind_acl<&aclrtGetDeviceCount>(m, "aclrtGetDeviceCount", "Number of devices, status.");
-  bind_acl<&aclrtSetDevice>(m, "aclrtSetDevice", nb::arg("device_id"),
-                            "Use a device in this thread, with its default context.");
-  bind_acl<&aclrtGetDevice>(m, "aclrtGetDevice", "This thread's device, status.");
-  bind_acl<&aclrtResetDevice>(m, "aclrtResetDevice", nb::arg("device_id"),
-                              "Undo one aclrtSetDevice.");
-  bind_acl<&aclrtResetDeviceForce>(m, "aclrtResetDeviceForce", nb::arg("device_id"),
-                                   "Undo every aclrtSetDevice.");
-  bind_acl<&aclrtSynchronizeDevice>(m, "aclrtSynchronizeDevice",
-                                    "Wait for all streams of this thread's device.");
-  bind_acl<&aclrtSynchronizeDeviceWithTimeout>(m, "aclrtSynchronizeDeviceWithTimeout",
-                                               nb::arg("timeout"), "The same, in milliseconds.");
+  BIND_ACL(aclrtGetDeviceCount, "Number of devices, status.");
+  BIND_ACL(aclrtSetDevice, nb::arg("device_id"),
+           "Use a device in this thread, with its default context.");
+  BIND_ACL(aclrtGetDevice, "This thread's device, status.");
+  BIND_ACL(aclrtResetDevice, nb::arg("device_id"), "Undo one aclrtSetDevice.");
+  BIND_ACL(aclrtResetDeviceForce, nb::arg("device_id"), "Undo every aclrtSetDevice.");
+  BIND_ACL(aclrtSynchronizeDevice, "Wait for all streams of this thread's device.");
+  BIND_ACL(aclrtSynchronizeDeviceWithTimeout, nb::arg("timeout"), "The same, in milliseconds.");
 }
 
 void bind_contexts(nb::module_& m) {
-  bind_acl<&aclrtCreateContext>(m, "aclrtCreateContext", nb::arg("device_id"), "Context, status.");
-  bind_acl<&aclrtDestroyContext>(m, "aclrtDestroyContext", nb::arg("context"),
-                                 "Destroy a context and its default stream; streams made in it "
-                                 "are waited for, and remain to be destroyed.");
-  bind_acl<&aclrtSetCurrentContext>(m, "aclrtSetCurrentContext", nb::arg("context"),
-                                    "Use a context in this thread.");
-  bind_acl<&aclrtGetCurrentContext>(m, "aclrtGetCurrentContext", "This thread's context, status.");
-  bind_acl<&aclrtCtxGetCurrentDefaultStream>(m, "aclrtCtxGetCurrentDefaultStream",
-                                             "The context's default stream, status.");
-  bind_acl<&aclrtCtxSetSysParamOpt>(m, "aclrtCtxSetSysParamOpt", nb::arg("opt"), nb::arg("value"),
-                                    "Set an option of the context.");
-  bind_acl<&aclrtCtxGetSysParamOpt>(m, "aclrtCtxGetSysParamOpt", nb::arg("opt"),
-                                    "Value of an option of the context, status.");
-  bind_acl<&aclrtSetSysParamOpt>(m, "aclrtSetSysParamOpt", nb::arg("opt"), nb::arg("value"),
-                                 "Set an option of the process.");
-  bind_acl<&aclrtGetSysParamOpt>(m, "aclrtGetSysParamOpt", nb::arg("opt"),
-                                 "Value of an option of the process, status.");
+  BIND_ACL(aclrtCreateContext, nb::arg("device_id"), "Context, status.");
+  BIND_ACL(aclrtDestroyContext, nb::arg("context"),
+           "Destroy a context and its default stream; streams made in it "
+           "are waited for, and remain to be destroyed.");
+  BIND_ACL(aclrtSetCurrentContext, nb::arg("context"), "Use a context in this thread.");
+  BIND_ACL(aclrtGetCurrentContext, "This thread's context, status.");
+  BIND_ACL(aclrtCtxGetCurrentDefaultStream, "The context's default stream, status.");
+  BIND_ACL(aclrtCtxSetSysParamOpt, nb::arg("opt"), nb::arg("value"),
+           "Set an option of the context.");
+  BIND_ACL(aclrtCtxGetSysParamOpt, nb::arg("opt"), "Value of an option of the context, status.");
+  BIND_ACL(aclrtSetSysParamOpt, nb::arg("opt"), nb::arg("value"), "Set an option of the process.");
+  BIND_ACL(aclrtGetSysParamOpt, nb::arg("opt"), "Value of an option of the process, status.");
 }
 
 }  // namespace

@@ -10,35 +10,31 @@ namespace {
 using nb::arg;
 
 void bind_allocation(nb::module_& m) {
-  bind_acl<&aclrtMalloc>(m, "aclrtMalloc", arg("size"), arg("policy"), "Address, status.");
-  bind_acl<&aclrtMallocAlign32>(m, "aclrtMallocAlign32", arg("size"), arg("policy"),
-                                "Address, status.");
-  bind_acl<&aclrtMallocCached>(m, "aclrtMallocCached", arg("size"), arg("policy"),
-                               "Address, status.");
-  bind_acl<&aclrtFree>(m, "aclrtFree", arg("ptr"), "Release device memory.");
-  bind_acl<&aclrtFreeWithDevSync>(m, "aclrtFreeWithDevSync", arg("ptr"),
-                                  "Release device memory after the device's work is done.");
-  bind_acl<&aclrtMallocHost>(m, "aclrtMallocHost", arg("size"), "Address, status.");
-  bind_acl<&aclrtFreeHost>(m, "aclrtFreeHost", arg("ptr"), "Release host memory.");
-  bind_acl<&aclrtGetMemInfo>(m, "aclrtGetMemInfo", arg("attr"), "Free bytes, total bytes, status.");
+  BIND_ACL(aclrtMalloc, arg("size"), arg("policy"), "Address, status.");
+  BIND_ACL(aclrtMallocAlign32, arg("size"), arg("policy"), "Address, status.");
+  BIND_ACL(aclrtMallocCached, arg("size"), arg("policy"), "Address, status.");
+  BIND_ACL(aclrtFree, arg("ptr"), "Release device memory.");
+  BIND_ACL(aclrtFreeWithDevSync, arg("ptr"),
+           "Release device memory after the device's work is done.");
+  BIND_ACL(aclrtMallocHost, arg("size"), "Address, status.");
+  BIND_ACL(aclrtFreeHost, arg("ptr"), "Release host memory.");
+  BIND_ACL(aclrtGetMemInfo, arg("attr"), "Free bytes, total bytes, status.");
 }
 
 void bind_copies(nb::module_& m) {
-  bind_acl<&aclrtMemcpy>(m, "aclrtMemcpy", arg("dst"), arg("dest_max"), arg("src"), arg("count"),
-                         arg("kind"), "Copy count bytes; dest_max bounds the destination.");
-  bind_acl<&aclrtMemcpyAsync>(m, "aclrtMemcpyAsync", arg("dst"), arg("dest_max"), arg("src"),
-                              arg("count"), arg("kind"), arg("stream"),
-                              "The same, in a stream's order.");
-  bind_acl<&aclrtMemset>(m, "aclrtMemset", arg("ptr"), arg("max_count"), arg("value"), arg("count"),
-                         "Set count bytes; max_count bounds the memory.");
-  bind_acl<&aclrtMemsetAsync>(m, "aclrtMemsetAsync", arg("ptr"), arg("max_count"), arg("value"),
-                              arg("count"), arg("stream"), "The same, in a stream's order.");
-  bind_acl<&aclrtMemcpy2d>(m, "aclrtMemcpy2d", arg("dst"), arg("dpitch"), arg("src"), arg("spitch"),
-                           arg("width"), arg("height"), arg("kind"),
-                           "Copy height rows of width bytes; pitches part the rows' starts.");
-  bind_acl<&aclrtMemcpy2dAsync>(m, "aclrtMemcpy2dAsync", arg("dst"), arg("dpitch"), arg("src"),
-                                arg("spitch"), arg("width"), arg("height"), arg("kind"),
-                                arg("stream"), "The same, in a stream's order.");
+  BIND_ACL(aclrtMemcpy, arg("dst"), arg("dest_max"), arg("src"), arg("count"), arg("kind"),
+           "Copy count bytes; dest_max bounds the destination.");
+  BIND_ACL(aclrtMemcpyAsync, arg("dst"), arg("dest_max"), arg("src"), arg("count"), arg("kind"),
+           arg("stream"), "The same, in a stream's order.");
+  BIND_ACL(aclrtMemset, arg("ptr"), arg("max_count"), arg("value"), arg("count"),
+           "Set count bytes; max_count bounds the memory.");
+  BIND_ACL(aclrtMemsetAsync, arg("ptr"), arg("max_count"), arg("value"), arg("count"),
+           arg("stream"), "The same, in a stream's order.");
+  BIND_ACL(aclrtMemcpy2d, arg("dst"), arg("dpitch"), arg("src"), arg("spitch"), arg("width"),
+           arg("height"), arg("kind"),
+           "Copy height rows of width bytes; pitches part the rows' starts.");
+  BIND_ACL(aclrtMemcpy2dAsync, arg("dst"), arg("dpitch"), arg("src"), arg("spitch"), arg("width"),
+           arg("height"), arg("kind"), arg("stream"), "The same, in a stream's order.");
 }
 
 nb::object memory_view(uintptr_t at, Py_ssize_t size) {

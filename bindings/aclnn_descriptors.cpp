@@ -80,40 +80,39 @@ void bind_tensors(nb::module_& m) {
   define(m, "aclInitTensor", &init_tensor, arg("tensor"), arg("viewDims"), arg("dataType"),
          arg("stride"), arg("offset"), arg("format"), arg("storageDims"), arg("tensorDataAddr"),
          "Describe another view with the same handle.");
-  bind_aclnn<&aclDestroyTensor>(m, "aclDestroyTensor", arg("tensor"), "Destroy a tensor.");
+  BIND_ACLNN(aclDestroyTensor, arg("tensor"), "Destroy a tensor.");
   define(m, "aclGetViewShape", &get_ints<&aclGetViewShape>, arg("tensor"), "The view's sizes.");
   define(m, "aclGetStorageShape", &get_ints<&aclGetStorageShape>, arg("tensor"),
          "The storage's sizes.");
   define(m, "aclGetViewStrides", &get_ints<&aclGetViewStrides>, arg("tensor"),
          "Strides in elements.");
-  bind_aclnn<&aclGetViewOffset>(m, "aclGetViewOffset", arg("tensor"), "Offset in elements.");
-  bind_aclnn<&aclGetFormat>(m, "aclGetFormat", arg("tensor"), "The format.");
-  bind_aclnn<&aclGetDataType>(m, "aclGetDataType", arg("tensor"), "The data type.");
-  bind_aclnn<&aclSetRawTensorAddr>(m, "aclSetRawTensorAddr", arg("tensor"), arg("addr"),
-                                   "Give a tensor another address.");
-  bind_aclnn<&aclGetRawTensorAddr>(m, "aclGetRawTensorAddr", arg("tensor"), "The address.");
+  BIND_ACLNN(aclGetViewOffset, arg("tensor"), "Offset in elements.");
+  BIND_ACLNN(aclGetFormat, arg("tensor"), "The format.");
+  BIND_ACLNN(aclGetDataType, arg("tensor"), "The data type.");
+  BIND_ACLNN(aclSetRawTensorAddr, arg("tensor"), arg("addr"), "Give a tensor another address.");
+  BIND_ACLNN(aclGetRawTensorAddr, arg("tensor"), "The address.");
 }
 
 void bind_scalars_and_arrays(nb::module_& m) {
   define(m, "aclCreateScalar", &create_scalar, arg("value").none(), arg("dataType"),
          "A number from its bytes.");
-  bind_aclnn<&aclDestroyScalar>(m, "aclDestroyScalar", arg("scalar"), "Destroy a scalar.");
+  BIND_ACLNN(aclDestroyScalar, arg("scalar"), "Destroy a scalar.");
   define(
       m, "aclCreateIntArray",
       [](const Ints& value) {
         return check_created(aclCreateIntArray(value.data(), value.size()));
       },
       arg("value"), "A copy of some integers.");
-  bind_aclnn<&aclDestroyIntArray>(m, "aclDestroyIntArray", arg("array"), "Destroy an array.");
-  bind_aclnn<&aclGetIntArraySize>(m, "aclGetIntArraySize", arg("array"), "Number of members.");
+  BIND_ACLNN(aclDestroyIntArray, arg("array"), "Destroy an array.");
+  BIND_ACLNN(aclGetIntArraySize, arg("array"), "Number of members.");
   define(
       m, "aclCreateFloatArray",
       [](const std::vector<float>& value) {
         return check_created(aclCreateFloatArray(value.data(), value.size()));
       },
       arg("value"), "A copy of some numbers as float32.");
-  bind_aclnn<&aclDestroyFloatArray>(m, "aclDestroyFloatArray", arg("array"), "Destroy an array.");
-  bind_aclnn<&aclGetFloatArraySize>(m, "aclGetFloatArraySize", arg("array"), "Number of members.");
+  BIND_ACLNN(aclDestroyFloatArray, arg("array"), "Destroy an array.");
+  BIND_ACLNN(aclGetFloatArraySize, arg("array"), "Number of members.");
   define(
       m, "aclCreateBoolArray",
       [](const std::vector<bool>& value) {
@@ -122,23 +121,19 @@ void bind_scalars_and_arrays(nb::module_& m) {
         return check_created(aclCreateBoolArray(copy.get(), value.size()));
       },
       arg("value"), "A copy of some bools.");
-  bind_aclnn<&aclDestroyBoolArray>(m, "aclDestroyBoolArray", arg("array"), "Destroy an array.");
-  bind_aclnn<&aclGetBoolArraySize>(m, "aclGetBoolArraySize", arg("array"), "Number of members.");
+  BIND_ACLNN(aclDestroyBoolArray, arg("array"), "Destroy an array.");
+  BIND_ACLNN(aclGetBoolArraySize, arg("array"), "Number of members.");
 }
 
 void bind_lists(nb::module_& m) {
   define(m, "aclCreateTensorList", &create_list<aclTensorList, aclTensor, &aclCreateTensorList>,
          arg("value"), "A list that takes its members over; they may be None.");
-  bind_aclnn<&aclDestroyTensorList>(m, "aclDestroyTensorList", arg("array"),
-                                    "Destroy a list and its members.");
-  bind_aclnn<&aclGetTensorListSize>(m, "aclGetTensorListSize", arg("tensorList"),
-                                    "Number of members.");
+  BIND_ACLNN(aclDestroyTensorList, arg("array"), "Destroy a list and its members.");
+  BIND_ACLNN(aclGetTensorListSize, arg("tensorList"), "Number of members.");
   define(m, "aclCreateScalarList", &create_list<aclScalarList, aclScalar, &aclCreateScalarList>,
          arg("value"), "A list that takes its members over; they may be None.");
-  bind_aclnn<&aclDestroyScalarList>(m, "aclDestroyScalarList", arg("array"),
-                                    "Destroy a list and its members.");
-  bind_aclnn<&aclGetScalarListSize>(m, "aclGetScalarListSize", arg("scalarList"),
-                                    "Number of members.");
+  BIND_ACLNN(aclDestroyScalarList, arg("array"), "Destroy a list and its members.");
+  BIND_ACLNN(aclGetScalarListSize, arg("scalarList"), "Number of members.");
 }
 
 }  // namespace

@@ -14,19 +14,11 @@ namespace {
 
 using nb::arg;
 
-constexpr const char* kPhaseOne = "Check and plan: (workspace size, executor).";
-constexpr const char* kPhaseTwo = "Launch what phase one planned.";
-
-template <auto kFunction, class... Extra>
-void bind_phase_one(nb::module_& m, const char* name, const Extra&... extra) {
-  bind_aclnn<kFunction>(m, name, extra..., kPhaseOne);
-}
-
-template <auto kFunction>
-void bind_phase_two(nb::module_& m, const char* name) {
-  bind_aclnn<kFunction>(m, name, arg("workspace"), arg("workspaceSize"), arg("executor"),
-                        arg("stream"), kPhaseTwo);
-}
+// Both phases of an operator; the names of the first one's arguments.
+#define BIND_PHASES(name, ...)                                                                    \
+  BIND_ACLNN(name##GetWorkspaceSize, __VA_ARGS__, "Check and plan: (workspace size, executor)."); \
+  BIND_ACLNN(name, arg("workspace"), arg("workspaceSize"), arg("executor"), arg("stream"),        \
+             "Launch what phase one planned.")
 
 void bind_executors(nb::module_& m) {
   m.def(
@@ -35,43 +27,29 @@ void bind_executors(nb::module_& m) {
       arg("configPath") = nb::none(),
       nb::sig("def aclnnInit(configPath: str | bytes | os.PathLike[Any] | None = None) -> None"),
       "Start the operator library; optional.");
-  bind_aclnn<&aclnnFinalize>(m, "aclnnFinalize", "End the use of the operator library.");
-  bind_aclnn<&aclSetAclOpExecutorRepeatable>(m, "aclSetAclOpExecutorRepeatable", arg("executor"),
-                                             "Keep an executor past its launch.");
-  bind_aclnn<&aclDestroyAclOpExecutor>(m, "aclDestroyAclOpExecutor", arg("executor"),
-                                       "Destroy an executor.");
+  BIND_ACLNN(aclnnFinalize, "End the use of the operator library.");
+  BIND_ACLNN(aclSetAclOpExecutorRepeatable, arg("executor"), "Keep an executor past its launch.");
+  BIND_ACLNN(aclDestroyAclOpExecutor, arg("executor"), "Destroy an executor.");
   const char* const doc = "Give a planned tensor another address.";
-  bind_aclnn<&aclSetInputTensorAddr>(m, "aclSetInputTensorAddr", arg("executor"), arg("index"),
-                                     arg("tensor"), arg("addr"), doc);
-  bind_aclnn<&aclSetOutputTensorAddr>(m, "aclSetOutputTensorAddr", arg("executor"), arg("index"),
-                                      arg("tensor"), arg("addr"), doc);
-  bind_aclnn<&aclSetTensorAddr>(m, "aclSetTensorAddr", arg("executor"), arg("index"), arg("tensor"),
-                                arg("addr"), doc);
+  BIND_ACLNN(aclSetInputTensorAddr, arg("executor"), arg("index"), arg("tensor"), arg("addr"), doc);
+  BIND_ACLNN(aclSetOutputTensorAddr, arg("executor"), arg("index"), arg("tensor"), arg("addr"),
+             doc);
+  BIND_ACLNN(aclSetTensorAddr, arg("executor"), arg("index"), arg("tensor"), arg("addr"), doc);
 }
 
 void bind_elementwise(nb::module_& m) {
-  bind_phase_one<&aclnnEluBackwardGetWorkspaceSize>(
-      m, "aclnnEluBackwardGetWorkspaceSize", arg("gradOutput"), arg("alpha"), arg("scale"),
-      arg("inputScale"), arg("isResult"), arg("selfOrResult"), arg("gradInput"));
-  bind_phase_two<&aclnnEluBackward>(m, "aclnnEluBackward");
-  bind_phase_one<&aclnnSeluBackwardGetWorkspaceSize>(
-      m, "aclnnSeluBackwardGetWorkspaceSize", arg("gradOutput"), arg("result"), arg("gradInput"));
-  bind_phase_two<&aclnnSeluBackward>(m, "aclnnSeluBackward");
-  bind_phase_one<&aclnnSmoothL1LossBackwardGetWorkspaceSize>(
-      m, "aclnnSmoothL1LossBackwardGetWorkspaceSize", arg("gradOut"), arg("self"), arg("target"),
-      arg("reduction"), arg("beta"), arg("gradInput"));
-  bind_phase_two<&aclnnSmoothL1LossBackward>(m, "aclnnSmoothL1LossBackward");
+  BIND_PHASES(aclnnEluBackward, arg("gradOutput"), arg("alpha"), arg("scale"), arg("inputScale"),
+              arg("isResult"), arg("selfOrResult"), arg("gradInput"));
+  BIND_PHASES(aclnnSeluBackward, arg("gradOutput"), arg("result"), arg("gradInput"));
+  BIND_PHASES(aclnnSmoothL1LossBackward, arg("gradOut"), arg("self"), arg("target"),
+              arg("reduction"), arg("beta"), arg("gradInput"));
 }
 
 void bind_volumes(nb::module_& m) {
-  bind_phase_one<&aclnnUpsampleNearest3dBackwardGetWorkspaceSize>(
-      m, "aclnnUpsampleNearest3dBackwardGetWorkspaceSize", arg("gradOut"), arg("outputSize"),
-      arg("inputSize"), arg("scalesD"), arg("scalesH"), arg("scalesW"), arg("gradInput"));
-  bind_phase_two<&aclnnUpsampleNearest3dBackward>(m, "aclnnUpsampleNearest3dBackward");
-  bind_phase_one<&aclnnMaxUnpool3dBackwardGetWorkspaceSize>(
-      m, "aclnnMaxUnpool3dBackwardGetWorkspaceSize", arg("gradOutput"), arg("self"), arg("indices"),
-      arg("outputSize"), arg("stride"), arg("padding"), arg("out"));
-  bind_phase_two<&aclnnMaxUnpool3dBackward>(m, "aclnnMaxUnpool3dBackward");
+  BIND_PHASES(aclnnUpsampleNearest3dBackward, arg("gradOut"), arg("outputSize"), arg("inputSize"),
+              arg("scalesD"), arg("scalesH"), arg("scalesW"), arg("gradInput"));
+  BIND_PHASES(aclnnMaxUnpool3dBackward, arg("gradOutput"), arg("self"), arg("indices"),
+              arg("outputSize"), arg("stride"), arg("padding"), arg("out"));
 }
 
 }  // namespace

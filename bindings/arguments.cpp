@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "numbers.h"
-#include "readable.h"
 #include "tensor/overlap.h"
 
 namespace softnpu::python {

@@ -10,7 +10,6 @@
 #include "memory/buffer_pool.h"
 #include "memory/pages.h"
 #include "numpy_arrays.h"
-#include "readable.h"
 #include "torch_tensors.h"
 
 namespace softnpu::python {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bound_function.h"
 
-#include "readable.h"
-
 namespace softnpu::python {
 
 void refuse(const Place& place, nb::handle given, const std::string& expected) {

@@ -163,18 +163,15 @@ auto caller_of(int (*)(P...)) {
 
 }  // namespace c_function
 
-// Binds a function of the runtime: results, then the status.
-template <auto kFunction, class... Extra>
-void bind_acl(nb::module_& m, const char* name, const Extra&... extra) {
-  using Caller = decltype(c_function::caller_of<false>(kFunction));
+template <bool kRaises, auto kFunction, class... Extra>
+void bind_c_function(nb::module_& m, const char* name, const Extra&... extra) {
+  using Caller = decltype(c_function::caller_of<kRaises>(kFunction));
   define(m, name, &Caller::template call<kFunction>, extra...);
 }
 
-// Binds a function of aclnn: results alone.
-template <auto kFunction, class... Extra>
-void bind_aclnn(nb::module_& m, const char* name, const Extra&... extra) {
-  using Caller = decltype(c_function::caller_of<true>(kFunction));
-  define(m, name, &Caller::template call<kFunction>, extra...);
-}
+// In the module m, a function of the runtime: results, then the status.
+#define BIND_ACL(name, ...) bind_c_function<false, &name>(m, #name, __VA_ARGS__)
+// A function of aclnn: results alone.
+#define BIND_ACLNN(name, ...) bind_c_function<true, &name>(m, #name, __VA_ARGS__)
 
 }  // namespace softnpu::python

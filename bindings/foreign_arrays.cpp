@@ -5,9 +5,6 @@
 #include <span>
 
 #include "dlpack_arrays.h"
-#include "foreign_memory.h"
-#include "names.h"
-#include "readable.h"
 #include "torch_tensors.h"
 
 namespace softnpu::python {

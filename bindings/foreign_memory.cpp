@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "foreign_memory.h"
-
+// Memory for results of other libraries' arrays, handed over through DLPack.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 
 #include "dlpack_arrays.h"
+#include "foreign_arrays.h"
 #include "own_memory.h"
 #include "sections.h"
 

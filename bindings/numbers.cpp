@@ -7,9 +7,7 @@
 
 #include "array.h"
 #include "foreign_arrays.h"
-#include "names.h"
 #include "numpy_arrays.h"
-#include "readable.h"
 
 namespace softnpu::python {
 namespace {

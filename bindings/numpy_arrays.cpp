@@ -6,10 +6,8 @@
 #include <utility>
 
 #include "base/lasting.h"
-#include "names.h"
 #include "numpy_abi.h"
 #include "numpy_memory.h"
-#include "readable.h"
 
 namespace softnpu::python {
 namespace {

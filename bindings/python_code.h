@@ -6,9 +6,13 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <string>
 #include <utility>
 
+#include "base/lasting.h"
 #include "gil.h"
 
 namespace softnpu::python {
@@ -36,6 +40,27 @@ nb::object ask_unless(PyObject* error, F&& f) {
     forget_error();
   }
   return nb::steal(answer);
+}
+
+// Names of attributes that are looked up again and again: "shape"_name is a string of Python that
+// is made once. The interpreter's cache of attributes would keep every new string.
+// Characters as an argument of a template.
+template <size_t kSize>
+struct NameText {
+  consteval NameText(const char (&text)[kSize]) { std::copy_n(text, kSize, characters); }
+  char characters[kSize];
+};
+
+template <NameText kText>
+nb::handle make_name() {
+  PyObject* name = PyUnicode_InternFromString(kText.characters);
+  if (name == nullptr) nb::raise_python_error();
+  return name;
+}
+
+template <NameText kText>
+nb::handle operator""_name() {
+  return made_once<make_name<kText>>();
 }
 
 nb::object attribute(nb::handle object, nb::handle name);
@@ -80,5 +105,13 @@ class Held : public nb::object {
  private:
   [[gnu::cold]] void let_go() noexcept;
 };
+
+// Objects in messages. They may be of any class, so neither relies on it: text that is not UTF-8
+// shows as escapes, and what raises an error is left out.
+
+// str() of an object; its class's name where that fails.
+std::string readable(nb::handle object);
+// "module.name", and the name alone for a type that is written in C.
+std::string class_name(nb::handle object);
 
 }  // namespace softnpu::python

@@ -8,8 +8,6 @@
 #include "base/lasting.h"
 #include "dlpack_arrays.h"
 #include "foreign_arrays.h"
-#include "names.h"
-#include "readable.h"
 
 namespace softnpu::python {
 namespace {
