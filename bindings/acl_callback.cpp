@@ -61,18 +61,17 @@ int enlist(const char* name, nb::callable function, nb::object argument, Launch&
   return status;
 }
 
-int launch_callback(nb::callable function, nb::object user_data, int block_type, Handle stream) {
+int launch_callback(nb::callable function, nb::object user_data, int block_type, void* stream) {
   return enlist("aclrtLaunchCallback", std::move(function), std::move(user_data),
                 [&](std::shared_ptr<void> waiting) {
-                  return runtime::launch_callback(pointer(stream), &run, std::move(waiting),
-                                                  block_type);
+                  return runtime::launch_callback(stream, &run, std::move(waiting), block_type);
                 });
 }
 
-int launch_host_func(Handle stream, nb::callable function, nb::object args) {
+int launch_host_func(void* stream, nb::callable function, nb::object args) {
   constexpr const char* name = "aclrtLaunchHostFunc";
   return enlist(name, std::move(function), std::move(args), [&](std::shared_ptr<void> waiting) {
-    return runtime::launch_host_function(pointer(stream), name, [waiting] {
+    return runtime::launch_host_function(stream, name, [waiting] {
       run(waiting.get());
       return Status();
     });

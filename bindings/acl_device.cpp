@@ -7,8 +7,7 @@
 namespace softnpu::python {
 namespace {
 
-int init(nb::handle config_path) {
-  const FileName config("aclInit", "config_path", config_path);
+int init(const FileName& config) {
   const GilRelease others_may_run;
   return aclInit(config.c_str());
 }
@@ -21,9 +20,8 @@ nb::object recent_message() {
 }
 
 void bind_process(nb::module_& m) {
-  m.def("aclInit", &init, nb::arg("config_path") = nb::none(),
-        nb::sig("def aclInit(config_path: str | bytes | os.PathLike[Any] | None = None) -> int"),
-        "Start the process's use of the device; config_path names a JSON file.");
+  define(m, "aclInit", &init, nb::arg("config_path") = nb::none(),
+         "Start the process's use of the device; config_path names a JSON file.");
   BIND_ACL(aclFinalize, "End the process's use of all devices.");
   m.def("aclGetRecentErrMsg", &recent_message, nb::sig("def aclGetRecentErrMsg() -> str | None"),
         "Return and clear this thread's latest message.");
@@ -34,16 +32,12 @@ void bind_process(nb::module_& m) {
            "This thread's latest runtime status, which is cleared.");
   BIND_ACL(aclrtPeekAtLastError, nb::arg("level"),
            "This thread's latest runtime status, which is kept.");
-  define(
-      m, "aclDataTypeSize",
-      [](int type) { return aclDataTypeSize(static_cast<aclDataType>(type)); },
-      nb::arg("data_type"), "Bytes of one element; 0 for types without a fixed byte size.");
-  define(
-      m, "aclFloatToFloat16", [](float value) { return aclFloatToFloat16(value); },
-      nb::arg("value"), "The bits of the nearest float16, saturating.");
-  define(
-      m, "aclFloat16ToFloat", [](uint16_t value) { return aclFloat16ToFloat(value); },
-      nb::arg("value"), "The value of float16 bits, every exponent read as a finite one.");
+  define(m, "aclDataTypeSize", &aclDataTypeSize, nb::arg("data_type"),
+         "Bytes of one element; 0 for types without a fixed byte size.");
+  define(m, "aclFloatToFloat16", &aclFloatToFloat16, nb::arg("value"),
+         "The bits of the nearest float16, saturating.");
+  define(m, "aclFloat16ToFloat", &aclFloat16ToFloat, nb::arg("value"),
+         "The value of float16 bits, every exponent read as a finite one.");
 }
 
 void bind_devices(nb::module_& m) {

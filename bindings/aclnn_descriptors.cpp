@@ -28,49 +28,43 @@ void require_as_many(const char* function, const std::optional<Ints>& dims,
                " elements, but viewDims has ", count(dims)));
 }
 
-uintptr_t create_tensor(const std::optional<Ints>& dims, int type,
-                        const std::optional<Ints>& stride, int64_t offset, int format,
-                        const std::optional<Ints>& storage, Handle data) {
+uintptr_t create_tensor(const std::optional<Ints>& dims, aclDataType type,
+                        const std::optional<Ints>& stride, int64_t offset, aclFormat format,
+                        const std::optional<Ints>& storage, void* data) {
   require_as_many("aclCreateTensor", dims, stride);
-  return check_created(aclCreateTensor(values(dims), count(dims), static_cast<aclDataType>(type),
-                                       values(stride), offset, static_cast<aclFormat>(format),
-                                       values(storage), count(storage), pointer(data)));
+  return check_created(aclCreateTensor(values(dims), count(dims), type, values(stride), offset,
+                                       format, values(storage), count(storage), data));
 }
 
-void init_tensor(Handle tensor, const std::optional<Ints>& dims, int type,
-                 const std::optional<Ints>& stride, int64_t offset, int format,
-                 const std::optional<Ints>& storage, Handle data) {
+void init_tensor(aclTensor* tensor, const std::optional<Ints>& dims, aclDataType type,
+                 const std::optional<Ints>& stride, int64_t offset, aclFormat format,
+                 const std::optional<Ints>& storage, void* data) {
   require_as_many("aclInitTensor", dims, stride);
-  check(aclInitTensor(pointer<aclTensor*>(tensor), values(dims), count(dims),
-                      static_cast<aclDataType>(type), values(stride), offset,
-                      static_cast<aclFormat>(format), values(storage), count(storage),
-                      pointer(data)));
+  check(aclInitTensor(tensor, values(dims), count(dims), type, values(stride), offset, format,
+                      values(storage), count(storage), data));
 }
 
 template <aclnnStatus (*kGet)(const aclTensor*, int64_t**, uint64_t*)>
-std::vector<int64_t> get_ints(Handle tensor) {
+std::vector<int64_t> get_ints(const aclTensor* tensor) {
   int64_t* found = nullptr;
   uint64_t size = 0;
-  check(kGet(pointer<const aclTensor*>(tensor), &found, &size));
+  check(kGet(tensor, &found, &size));
   const std::unique_ptr<int64_t[]> owner(found);
   return {found, found + size};
 }
 
-uintptr_t create_scalar(const std::optional<nb::bytes>& value, int type) {
-  const auto data_type = static_cast<aclDataType>(type);
-  if (value && value->size() < aclDataTypeSize(data_type))
+uintptr_t create_scalar(const std::optional<nb::bytes>& value, aclDataType type) {
+  if (value && value->size() < aclDataTypeSize(type))
     raise(fail(kParamInvalid, "aclCreateScalar: value has ", value->size(),
                " bytes, but an element of ", static_cast<DType>(type), " has ",
-               aclDataTypeSize(data_type)));
+               aclDataTypeSize(type)));
   void* bytes = value ? const_cast<char*>(value->c_str()) : nullptr;
-  return check_created(aclCreateScalar(bytes, data_type));
+  return check_created(aclCreateScalar(bytes, type));
 }
 
-template <class List, class Member, List* (*kCreate)(const Member* const*, uint64_t)>
-uintptr_t create_list(const std::vector<Handle>& members) {
-  std::vector<const Member*> pointers;
-  for (const Handle& member : members) pointers.push_back(pointer<const Member*>(member));
-  return check_created(kCreate(pointers.data(), pointers.size()));
+template <auto kCreate, class T>
+uintptr_t create_from(const std::vector<T>& members) {
+  return check_created(kCreate(members.data(), members.size()));
 }
 
 void bind_tensors(nb::module_& m) {
@@ -97,20 +91,12 @@ void bind_scalars_and_arrays(nb::module_& m) {
   define(m, "aclCreateScalar", &create_scalar, arg("value").none(), arg("dataType"),
          "A number from its bytes.");
   BIND_ACLNN(aclDestroyScalar, arg("scalar"), "Destroy a scalar.");
-  define(
-      m, "aclCreateIntArray",
-      [](const Ints& value) {
-        return check_created(aclCreateIntArray(value.data(), value.size()));
-      },
-      arg("value"), "A copy of some integers.");
+  define(m, "aclCreateIntArray", &create_from<&aclCreateIntArray, int64_t>, arg("value"),
+         "A copy of some integers.");
   BIND_ACLNN(aclDestroyIntArray, arg("array"), "Destroy an array.");
   BIND_ACLNN(aclGetIntArraySize, arg("array"), "Number of members.");
-  define(
-      m, "aclCreateFloatArray",
-      [](const std::vector<float>& value) {
-        return check_created(aclCreateFloatArray(value.data(), value.size()));
-      },
-      arg("value"), "A copy of some numbers as float32.");
+  define(m, "aclCreateFloatArray", &create_from<&aclCreateFloatArray, float>, arg("value"),
+         "A copy of some numbers as float32.");
   BIND_ACLNN(aclDestroyFloatArray, arg("array"), "Destroy an array.");
   BIND_ACLNN(aclGetFloatArraySize, arg("array"), "Number of members.");
   define(
@@ -126,11 +112,11 @@ void bind_scalars_and_arrays(nb::module_& m) {
 }
 
 void bind_lists(nb::module_& m) {
-  define(m, "aclCreateTensorList", &create_list<aclTensorList, aclTensor, &aclCreateTensorList>,
+  define(m, "aclCreateTensorList", &create_from<&aclCreateTensorList, const aclTensor*>,
          arg("value"), "A list that takes its members over; they may be None.");
   BIND_ACLNN(aclDestroyTensorList, arg("array"), "Destroy a list and its members.");
   BIND_ACLNN(aclGetTensorListSize, arg("tensorList"), "Number of members.");
-  define(m, "aclCreateScalarList", &create_list<aclScalarList, aclScalar, &aclCreateScalarList>,
+  define(m, "aclCreateScalarList", &create_from<&aclCreateScalarList, const aclScalar*>,
          arg("value"), "A list that takes its members over; they may be None.");
   BIND_ACLNN(aclDestroyScalarList, arg("array"), "Destroy a list and its members.");
   BIND_ACLNN(aclGetScalarListSize, arg("scalarList"), "Number of members.");

@@ -21,12 +21,9 @@ using nb::arg;
              "Launch what phase one planned.")
 
 void bind_executors(nb::module_& m) {
-  m.def(
-      "aclnnInit",
-      [](nb::handle path) { check(aclnnInit(FileName("aclnnInit", "configPath", path).c_str())); },
-      arg("configPath") = nb::none(),
-      nb::sig("def aclnnInit(configPath: str | bytes | os.PathLike[Any] | None = None) -> None"),
-      "Start the operator library; optional.");
+  define(
+      m, "aclnnInit", [](const FileName& config) { check(aclnnInit(config.c_str())); },
+      arg("configPath") = nb::none(), "Start the operator library; optional.");
   BIND_ACLNN(aclnnFinalize, "End the use of the operator library.");
   BIND_ACLNN(aclSetAclOpExecutorRepeatable, arg("executor"), "Keep an executor past its launch.");
   BIND_ACLNN(aclDestroyAclOpExecutor, arg("executor"), "Destroy an executor.");
@@ -37,15 +34,12 @@ void bind_executors(nb::module_& m) {
   BIND_ACLNN(aclSetTensorAddr, arg("executor"), arg("index"), arg("tensor"), arg("addr"), doc);
 }
 
-void bind_elementwise(nb::module_& m) {
+void bind_phases(nb::module_& m) {
   BIND_PHASES(aclnnEluBackward, arg("gradOutput"), arg("alpha"), arg("scale"), arg("inputScale"),
               arg("isResult"), arg("selfOrResult"), arg("gradInput"));
   BIND_PHASES(aclnnSeluBackward, arg("gradOutput"), arg("result"), arg("gradInput"));
   BIND_PHASES(aclnnSmoothL1LossBackward, arg("gradOut"), arg("self"), arg("target"),
               arg("reduction"), arg("beta"), arg("gradInput"));
-}
-
-void bind_volumes(nb::module_& m) {
   BIND_PHASES(aclnnUpsampleNearest3dBackward, arg("gradOut"), arg("outputSize"), arg("inputSize"),
               arg("scalesD"), arg("scalesH"), arg("scalesW"), arg("gradInput"));
   BIND_PHASES(aclnnMaxUnpool3dBackward, arg("gradOutput"), arg("self"), arg("indices"),
@@ -56,8 +50,7 @@ void bind_volumes(nb::module_& m) {
 
 void bind_aclnn_executors(nb::module_& m) {
   bind_executors(m);
-  bind_elementwise(m);
-  bind_volumes(m);
+  bind_phases(m);
 }
 
 }  // namespace softnpu::python

@@ -8,6 +8,7 @@
 #include <nanobind/stl/optional.h>
 
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <span>
@@ -102,6 +103,26 @@ struct Reader<std::optional<T>> {
   }
 };
 
+template <class T>
+  requires std::is_enum_v<T>
+struct Reader<T> {
+  static constexpr auto kName = Reader<int>::kName;
+  static T read(const Place& place, nb::handle given) {
+    return static_cast<T>(Reader<int>::read(place, given));
+  }
+};
+
+// Addresses and handles; None is null.
+template <class T>
+struct Reader<T*> {
+  using Address = Reader<std::optional<uintptr_t>>;
+  static constexpr auto kName = Address::kName;
+  static std::string expected() { return Address::expected(); }
+  static T* read(const Place& place, nb::handle given) {
+    return reinterpret_cast<T*>(Address::read(place, given).value_or(0));
+  }
+};
+
 // An argument as it came, which is to be a T.
 template <class T>
 struct Given {
@@ -113,6 +134,8 @@ template <class T>
 constexpr auto kArgumentName = Reader<T>::kName;
 template <class T>
 constexpr auto kArgumentName<std::optional<T>> = Reader<T>::kName;
+template <class T>
+constexpr auto kArgumentName<T*> = Reader<uintptr_t>::kName;
 
 // Types that no Reader knows are nanobind's own to read.
 template <class T>
@@ -165,3 +188,5 @@ struct nanobind::detail::type_caster<softnpu::python::Given<T>> {
 template <class T>
 constexpr bool nanobind::detail::has_arg_defaults_v<softnpu::python::Given<std::optional<T>>> =
     true;
+template <class T>
+constexpr bool nanobind::detail::has_arg_defaults_v<softnpu::python::Given<T*>> = true;

@@ -22,8 +22,8 @@ uintptr_t check_created(const void* handle) {
   return reinterpret_cast<uintptr_t>(handle);
 }
 
-FileName::FileName(const char* function, const char* argument, nb::handle given) {
-  if (given.is_none()) return;
+FileName Reader<FileName>::read(const Place& place, nb::handle given) {
+  if (given.is_none()) return {};
   PyObject* bytes = nullptr;
   const int taken = call_or_stay([&] { return PyUnicode_FSConverter(given.ptr(), &bytes); });
   if (taken == 0) {
@@ -31,10 +31,11 @@ FileName::FileName(const char* function, const char* argument, nb::handle given)
     forget_error();
     if (is_name)
       throw nb::value_error(
-          text(function, ": ", argument, " has a character that names cannot have").c_str());
-    refuse({function, argument}, given, "a str, bytes, an os.PathLike or None");
+          text(place.function, ": ", place.argument, " has a character that names cannot have")
+              .c_str());
+    refuse(place, given, "a str, bytes, an os.PathLike or None");
   }
-  bytes_ = nb::steal(bytes);
+  return {nb::steal(bytes)};
 }
 
 }  // namespace softnpu::python

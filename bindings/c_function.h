@@ -23,29 +23,20 @@ namespace softnpu::python {
 
 namespace nb = nanobind;
 
-using Handle = std::optional<uintptr_t>;
-
-template <class Pointer = void*>
-Pointer pointer(const Handle& handle) {
-  return reinterpret_cast<Pointer>(handle.value_or(0));
-}
-
 // Raises what a status other than success stands for, with the message that the C function left.
 void check(aclError status);
 // The same for functions that return null on failure.
 uintptr_t check_created(const void* handle);
 
 // The name of a file, in the bytes that the system has for it; null for None.
-class FileName {
- public:
-  // Raises TypeError or ValueError for what is none, which names the function and its argument.
-  FileName(const char* function, const char* argument, nb::handle given);
-  const char* c_str() const {
-    return bytes_.is_valid() ? PyBytes_AS_STRING(bytes_.ptr()) : nullptr;
-  }
-
- private:
-  nb::object bytes_;
+struct FileName {
+  nb::object bytes;
+  const char* c_str() const { return bytes.is_valid() ? PyBytes_AS_STRING(bytes.ptr()) : nullptr; }
+};
+template <>
+struct Reader<FileName> {
+  static constexpr auto kName = nb::detail::const_name("str | bytes | os.PathLike[Any]");
+  static FileName read(const Place& place, nb::handle given);
 };
 
 namespace c_function {
@@ -55,29 +46,11 @@ template <class P, class T = std::remove_pointer_t<P>>
 constexpr bool is_result = std::is_pointer_v<P> && !std::is_const_v<T> &&
                            (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>);
 
-template <class T>
-auto python_type() {
-  if constexpr (std::is_pointer_v<T>)
-    return Handle();
-  else if constexpr (std::is_enum_v<T>)
-    return int{};
-  else
-    return T{};
-}
-template <class T>
-using PythonType = decltype(python_type<T>());
-
 // A parameter's place during the call: a C value, or room for a result.
 template <class P>
 struct Slot {
   static constexpr bool kTakesArgument = true;
   P value{};
-  void set(const PythonType<P>& given) {
-    if constexpr (std::is_pointer_v<P>)
-      value = pointer<P>(given);
-    else
-      value = static_cast<P>(given);
-  }
   P get() { return value; }
 };
 template <class P>
@@ -93,7 +66,7 @@ auto argument_of() {
   if constexpr (is_result<P>)
     return std::tuple<>();
   else
-    return std::tuple<PythonType<P>>();
+    return std::tuple<P>();
 }
 
 template <class P>
@@ -113,7 +86,7 @@ template <size_t kSlot = 0, size_t kArgument = 0, class Slots, class Arguments>
 void fill(Slots& slots, const Arguments& arguments) {
   if constexpr (kSlot < std::tuple_size_v<Slots>) {
     if constexpr (std::tuple_element_t<kSlot, Slots>::kTakesArgument) {
-      std::get<kSlot>(slots).set(std::get<kArgument>(arguments));
+      std::get<kSlot>(slots).value = std::get<kArgument>(arguments);
       fill<kSlot + 1, kArgument + 1>(slots, arguments);
     } else {
       fill<kSlot + 1, kArgument>(slots, arguments);
