@@ -10,8 +10,7 @@ NB_MODULE(_core, m) {
   bind_settings(m);
   bind_operators(m);
   bind_foreign_memory(m);
-  bind_acl_device(m);
-  bind_acl_stream(m);
+  bind_acl_runtime(m);
   bind_acl_memory(m);
   bind_acl_callback(m);
   bind_aclnn_descriptors(m);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "numpy_arrays.h"
 
+#include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "base/lasting.h"
+#include "memory/buffer_pool.h"
 #include "numpy_abi.h"
-#include "numpy_memory.h"
 
 namespace softnpu::python {
 namespace {
@@ -117,6 +120,62 @@ std::string dtype_text(const Descriptor* descr) {
   return {};
 }
 
+// An array is resized, and a garbage collector may make other arrays meanwhile; so memory may be of
+// any size, and only the pool knows what is its own.
+void* allocate(void*, size_t bytes) {
+  return memory::is_pooled(bytes) ? memory::take_buffer(bytes) : std::malloc(bytes);
+}
+
+void* allocate_zeros(void*, size_t count, size_t size) { return std::calloc(count, size); }
+
+void release(void*, void* data, size_t) {
+  if (data != nullptr && !memory::give_back_buffer(data)) std::free(data);
+}
+
+void* reallocate(void*, void* data, size_t bytes) {
+  const auto use = memory::find_buffer(data);
+  if (!use) return std::realloc(data, bytes);
+  void* const moved = allocate(nullptr, bytes);
+  if (moved == nullptr) return nullptr;
+  std::memcpy(moved, data, std::min(bytes, use->bytes));
+  memory::give_back_buffer(data);
+  return moved;
+}
+
+MemoryHandler handler = {.name = "softnpu",
+                         .version = 1,
+                         .context = nullptr,
+                         .malloc = allocate,
+                         .calloc = allocate_zeros,
+                         .realloc = reallocate,
+                         .free = release};
+
+// Lives as long as the process, as arrays may.
+nb::object make_handler_capsule() {
+  return ask([] { return PyCapsule_New(&handler, kHandlerCapsule, nullptr); });
+}
+
+// While this is alive, NumPy gives new arrays of this thread memory of the pool. Such an array owns
+// its data like any other: views keep it alive, it can be resized, and what frees it gives the
+// memory back.
+class PooledMemory {
+ public:
+  PooledMemory() : before_(set(made_once<make_handler_capsule>())) {}
+  PooledMemory(const PooledMemory&) = delete;
+  ~PooledMemory() {
+    const nb::error_scope keep;  // of the array that could not be made
+    PyObject* const ours = call_or_stay([this] { return numpy().set_handler(before_.ptr()); });
+    if (ours == nullptr) PyErr_Clear();
+    Py_XDECREF(ours);
+  }
+
+ private:
+  static nb::object set(nb::handle capsule) {
+    return ask([=] { return numpy().set_handler(capsule.ptr()); });
+  }
+  nb::object before_;
+};
+
 }  // namespace
 
 bool is_numpy_array(PyObject* object) { return PyObject_TypeCheck(object, numpy().array_type); }
@@ -170,7 +229,7 @@ nb::object make_numpy_array(Tensor& tensor, bool pooled) {
   static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
   const auto* sizes = reinterpret_cast<const Py_ssize_t*>(tensor.sizes.data());
   std::optional<PooledMemory> memory;
-  if (pooled) memory.emplace(np.set_handler);
+  if (pooled) memory.emplace();
   nb::object made = ask([&] {
     return np.new_from_descr(np.array_type, descr, static_cast<int>(tensor.rank()), sizes, nullptr,
                              nullptr, 0, nullptr);

@@ -11,8 +11,7 @@ void bind_operators(nanobind::module_& m);
 void bind_foreign_memory(nanobind::module_& m);
 
 // The documented C functions.
-void bind_acl_device(nanobind::module_& m);
-void bind_acl_stream(nanobind::module_& m);
+void bind_acl_runtime(nanobind::module_& m);
 void bind_acl_memory(nanobind::module_& m);
 void bind_acl_callback(nanobind::module_& m);
 void bind_aclnn_descriptors(nanobind::module_& m);
