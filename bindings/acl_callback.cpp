@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "c_function.h"
-#include "callbacks.h"
 #include "gil.h"
 #include "python_code.h"
 #include "runtime/entry.h"

@@ -34,17 +34,6 @@ struct NewArray {
   }
 };
 
-// Makes a list of this length in place. Assigning a temporary would read it in 16-byte pieces right
-// after it was written in 8-byte ones; that stall, met six times in a call, costs 80 ns.
-inline void reset(Dims& dims, size_t size) {
-  std::destroy_at(&dims);
-  std::construct_at(&dims, size);
-}
-inline void reset(Dims& dims, std::span<const int64_t> values) {
-  std::destroy_at(&dims);
-  std::construct_at(&dims, values);
-}
-
 // Fills in `out`. A failure's message starts with `name`; errors that a foreign array's own code
 // raises become failures too.
 Status read_array(const char* name, PyObject* object, Access access, Array& out);

@@ -8,6 +8,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <tuple>
@@ -15,13 +16,25 @@
 
 #include "acl/acl.h"
 #include "bound_function.h"
-#include "callbacks.h"
 #include "gil.h"
 #include "raise.h"
 
 namespace softnpu::python {
 
 namespace nb = nanobind;
+
+// A Python function that waits in a stream for its turn.
+struct Waiting;
+
+// What the device has run or dropped. It may do so in any thread and with locks held, where nobody
+// can wait for the GIL; whoever has it next releases the functions.
+inline constinit std::atomic<Waiting*> dropped_callbacks{nullptr};
+
+[[gnu::cold]] void release_callbacks();
+inline void release_dropped_callbacks() {
+  if (dropped_callbacks.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+    release_callbacks();
+}
 
 // Raises what a status other than success stands for, with the message that the C function left.
 void check(aclError status);
@@ -62,14 +75,6 @@ struct Slot<P> {
 };
 
 template <class P>
-auto argument_of() {
-  if constexpr (is_result<P>)
-    return std::tuple<>();
-  else
-    return std::tuple<P>();
-}
-
-template <class P>
 auto result_of(const Slot<P>& slot) {
   if constexpr (!is_result<P>)
     return std::tuple<>();
@@ -81,16 +86,16 @@ auto result_of(const Slot<P>& slot) {
     return std::tuple(slot.value);
 }
 
-// Walks over the slots; each that takes an argument takes the next one.
-template <size_t kSlot = 0, size_t kArgument = 0, class Slots, class Arguments>
-void fill(Slots& slots, const Arguments& arguments) {
-  if constexpr (kSlot < std::tuple_size_v<Slots>) {
-    if constexpr (std::tuple_element_t<kSlot, Slots>::kTakesArgument) {
-      std::get<kSlot>(slots).value = std::get<kArgument>(arguments);
-      fill<kSlot + 1, kArgument + 1>(slots, arguments);
-    } else {
-      fill<kSlot + 1, kArgument>(slots, arguments);
-    }
+// Each argument goes to the next slot that is for one.
+template <size_t kSlot = 0, class Slots>
+void fill(Slots&) {}
+template <size_t kSlot = 0, class Slots, class First, class... Rest>
+void fill(Slots& slots, First first, Rest... rest) {
+  if constexpr (std::tuple_element_t<kSlot, Slots>::kTakesArgument) {
+    std::get<kSlot>(slots).value = first;
+    fill<kSlot + 1>(slots, rest...);
+  } else {
+    fill<kSlot + 1>(slots, first, rest...);
   }
 }
 
@@ -104,15 +109,17 @@ auto alone_or_all(Results&& results) {
     return std::move(results);
 }
 
+// The types of the arguments of a Python function: those that are no results.
+template <class... P>
+using Arguments =
+    decltype(std::tuple_cat(std::conditional_t<is_result<P>, std::tuple<>, std::tuple<P>>()...));
+
 // kRaises: results alone, failures raise. Otherwise: results, then the status.
-template <bool kRaises, class Arguments, class Function>
-struct Caller;
-template <bool kRaises, class... A, class... P>
-struct Caller<kRaises, std::tuple<A...>, int (*)(P...)> {
-  template <int (*kFunction)(P...)>
-  static auto call(A... arguments) {
+template <bool kRaises, auto kFunction, class... P, class... A>
+auto make_caller(int (*)(P...), std::tuple<A...>) {
+  return +[](A... arguments) {
     std::tuple<Slot<P>...> slots;
-    fill(slots, std::tuple<A...>(arguments...));
+    fill(slots, arguments...);
     const int status = [&] {
       const GilRelease others_may_run;
       return std::apply([](auto&... slot) { return kFunction(slot.get()...); }, slots);
@@ -125,21 +132,19 @@ struct Caller<kRaises, std::tuple<A...>, int (*)(P...)> {
     } else {
       return alone_or_all(std::tuple_cat(std::move(results), std::tuple(status)));
     }
-  }
-};
+  };
+}
 
-template <bool kRaises, class... P>
-auto caller_of(int (*)(P...)) {
-  using Arguments = decltype(std::tuple_cat(argument_of<P>()...));
-  return Caller<kRaises, Arguments, int (*)(P...)>();
+template <bool kRaises, auto kFunction, class... P>
+auto caller(int (*function)(P...)) {
+  return make_caller<kRaises, kFunction>(function, Arguments<P...>());
 }
 
 }  // namespace c_function
 
 template <bool kRaises, auto kFunction, class... Extra>
 void bind_c_function(nb::module_& m, const char* name, const Extra&... extra) {
-  using Caller = decltype(c_function::caller_of<kRaises>(kFunction));
-  define(m, name, &Caller::template call<kFunction>, extra...);
+  define(m, name, c_function::caller<kRaises, kFunction>(kFunction), extra...);
 }
 
 // In the module m, a function of the runtime: results, then the status.

@@ -47,7 +47,7 @@ nb::object call(Arguments& arguments, const typename Op::Args& args, Describe&& 
   std::byte* origins[operands.size()];
   for (size_t i = 0; i < operands.size(); ++i) origins[i] = operands[i].arg->origin();
   const size_t bytes = plan.workspace_size();
-  const OwnMemory workspace = bytes == 0 ? nullptr : own_memory(bytes);
+  const OwnMemory workspace = bytes == 0 ? OwnMemory() : own_memory(bytes);
   if (bytes != 0 && !workspace) throw std::bad_alloc();
   const Status ran = [&] {
     if (arguments.most_elements() < kReleaseGilFrom) return plan.run(origins, workspace.get());

@@ -60,12 +60,12 @@ Status read_description(const char* name, const Description& d, Access access, A
     return fail(kParamInvalid, name, " has a data type of ", int{d.dtype.bits} * d.dtype.lanes,
                 " bits with DLPack's code ", int{d.dtype.code}, ", which the device does not have");
   const auto rank = static_cast<size_t>(d.ndim);
-  reset(t.sizes, std::span<const int64_t>(d.shape, rank));
+  t.sizes = Dims(std::span<const int64_t>(d.shape, rank));
   const auto elements = checked_numel(t.sizes);
   if (!elements)
     return fail(kParamInvalid, name, " has shape ", t.sizes, ", whose product needs over 64 bits");
   if (d.strides != nullptr)
-    reset(t.strides, std::span<const int64_t>(d.strides, rank));
+    t.strides = Dims(std::span<const int64_t>(d.strides, rank));
   else
     t.strides = contiguous_strides(t.sizes);
   if (*elements == 0) return {};

@@ -155,7 +155,7 @@ Status read_int_array(const char* name, PyObject* object, IntArray& out, bool& r
     return fail(kParamInvalid, name, " is of class ", class_name(object),
                 "; expected a sequence of integers");
   const std::span items = items_of(members);
-  reset(out, items.size());
+  out = Dims(items.size());
   for (size_t i = 0; i < items.size(); ++i) {
     Status status = read_integer(name, items[i], out[i], ran_code);
     if (!status.ok()) return fail(status.code(), "element ", i, " of ", status.message());

@@ -196,8 +196,8 @@ Status read_numpy_array(const char* name, PyObject* object, Access access, Array
   const int shift = std::countr_zero(item);
   bool aligned = (array.flags & kAligned) != 0;
   t.data = reinterpret_cast<std::byte*>(array.data);
-  reset(t.sizes, rank);
-  reset(t.strides, rank);
+  t.sizes = Dims(rank);
+  t.strides = Dims(rank);
   for (size_t i = 0; i < rank; ++i) {
     t.sizes[i] = array.dimensions[i];
     const bool whole = (static_cast<uint64_t>(array.strides[i]) & (item - 1)) == 0;

@@ -14,16 +14,22 @@ namespace softnpu::python {
 constexpr std::align_val_t kAlignment{64};
 
 struct ReleaseMemory {
+  bool pooled = false;
   void operator()(std::byte* data) const {
-    if (!memory::give_back_buffer(data)) ::operator delete(data, kAlignment);
+    if (pooled)
+      memory::give_back_buffer(data);
+    else
+      ::operator delete(data, kAlignment);
   }
 };
 using OwnMemory = std::unique_ptr<std::byte, ReleaseMemory>;
 
 // Null where there is no memory.
 inline OwnMemory own_memory(size_t bytes) {
-  if (memory::is_pooled(bytes)) return OwnMemory(memory::take_buffer(bytes));
-  return OwnMemory(static_cast<std::byte*>(::operator new(bytes, kAlignment, std::nothrow)));
+  const bool pooled = memory::is_pooled(bytes);
+  void* const data =
+      pooled ? memory::take_buffer(bytes) : ::operator new(bytes, kAlignment, std::nothrow);
+  return OwnMemory(static_cast<std::byte*>(data), {pooled});
 }
 
 }  // namespace softnpu::python

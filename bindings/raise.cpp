@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "raise.h"
 
-#include "names.h"
 #include "python_code.h"
 
 namespace softnpu::python {
