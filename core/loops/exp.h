@@ -53,29 +53,16 @@ struct ScaledPowers {
   float value[16], rest[16];
 
   explicit ScaledPowers(double factor) {
-    constexpr double kPowers[17] = {0x1.0000000000000p+0,
-                                    0x1.0b5586cf9890fp+0,
-                                    0x1.172b83c7d517bp+0,
-                                    0x1.2387a6e756238p+0,
-                                    0x1.306fe0a31b715p+0,
-                                    0x1.3dea64c123422p+0,
-                                    0x1.4bfdad5362a27p+0,
-                                    0x1.5ab07dd485429p+0,
-                                    0x1.6a09e667f3bcdp+0,
-                                    0x1.7a11473eb0187p+0,
-                                    0x1.8ace5422aa0dbp+0,
-                                    0x1.9c49182a3f090p+0,
-                                    0x1.ae89f995ad3adp+0,
-                                    0x1.c199bdd85529cp+0,
-                                    0x1.d5818dcfba487p+0,
-                                    0x1.ea4afa2a490dap+0,
-                                    2};
-    const double half_inverse = 0.5 / factor;  // one division for all
+    constexpr double kPowers[16] = {
+        0x1.0000000000000p+0, 0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0,
+        0x1.306fe0a31b715p+0, 0x1.3dea64c123422p+0, 0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0,
+        0x1.6a09e667f3bcdp+0, 0x1.7a11473eb0187p+0, 0x1.8ace5422aa0dbp+0, 0x1.9c49182a3f090p+0,
+        0x1.ae89f995ad3adp+0, 0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0};
     for (uint32_t i = 0; i < 16; ++i) {
       const double exact = factor * kPowers[i];
       const auto near = static_cast<float>(exact);
       value[i] = std::bit_cast<float>(std::bit_cast<uint32_t>(near) - (i << kPlaces));
-      rest[i] = static_cast<float>(1 - near * (half_inverse * kPowers[16 - i]));
+      rest[i] = static_cast<float>(1 - near / exact);
     }
   }
 
