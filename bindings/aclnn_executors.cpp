@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executors, and the two phases of each operator.
 #include "aclnn/aclnn_base.h"
+#include "aclnnop/aclnn_elu.h"
 #include "aclnnop/aclnn_elu_backward.h"
 #include "aclnnop/aclnn_max_unpool3d_backward.h"
+#include "aclnnop/aclnn_selu.h"
 #include "aclnnop/aclnn_selu_backward.h"
 #include "aclnnop/aclnn_smooth_l1_loss_backward.h"
 #include "aclnnop/aclnn_upsample_nearest_3d_backward.h"
@@ -35,6 +37,10 @@ void bind_executors(nb::module_& m) {
 }
 
 void bind_phases(nb::module_& m) {
+  BIND_PHASES(aclnnElu, arg("self"), arg("alpha"), arg("scale"), arg("inputScale"), arg("out"));
+  BIND_PHASES(aclnnInplaceElu, arg("selfRef"), arg("alpha"), arg("scale"), arg("inputScale"));
+  BIND_PHASES(aclnnSelu, arg("self"), arg("out"));
+  BIND_PHASES(aclnnInplaceSelu, arg("selfRef"));
   BIND_PHASES(aclnnEluBackward, arg("gradOutput"), arg("alpha"), arg("scale"), arg("inputScale"),
               arg("isResult"), arg("selfOrResult"), arg("gradInput"));
   BIND_PHASES(aclnnSeluBackward, arg("gradOutput"), arg("result"), arg("gradInput"));

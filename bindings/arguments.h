@@ -18,6 +18,10 @@ class Arguments {
  public:
   TensorArg input(const char* name, nb::handle object);
   TensorArg output(const char* name, nb::handle object);
+  // An output that is the input, too.
+  TensorArg in_out(const char* name, nb::handle object) {
+    return object.is_none() ? TensorArg() : output(name, object);
+  }
   const Scalar* scalar(const char* name, nb::handle object);
   const IntArray* int_array(const char* name, nb::handle object);
   bool flag(const char* name, nb::handle object);

@@ -4,8 +4,12 @@
 #include "sections.h"
 
 #include "call.h"
+#include "ops/elu.h"
 #include "ops/elu_backward.h"
+#include "ops/inplace_elu.h"
+#include "ops/inplace_selu.h"
 #include "ops/max_unpool3d_backward.h"
+#include "ops/selu.h"
 #include "ops/selu_backward.h"
 #include "ops/smooth_l1_loss_backward.h"
 #include "ops/upsample_nearest3d_backward.h"
@@ -16,6 +20,39 @@ namespace {
 void describe_like(const Tensor& like, Tensor& out) {
   out.sizes = like.sizes;
   out.dtype = like.dtype;
+}
+
+nb::object elu(nb::handle self, nb::handle alpha, nb::handle scale, nb::handle input_scale,
+               nb::handle out) {
+  Arguments in;
+  const ops::Elu::Args args{.self = in.input("self", self),
+                            .alpha = in.scalar("alpha", alpha),
+                            .scale = in.scalar("scale", scale),
+                            .input_scale = in.scalar("inputScale", input_scale),
+                            .out = in.output("out", out)};
+  return call<ops::Elu>(in, args, [&](Tensor& out) { describe_like(*args.self, out); });
+}
+
+nb::object inplace_elu(nb::handle self, nb::handle alpha, nb::handle scale,
+                       nb::handle input_scale) {
+  Arguments in;
+  const ops::InplaceElu::Args args{.self_ref = in.in_out("selfRef", self),
+                                   .alpha = in.scalar("alpha", alpha),
+                                   .scale = in.scalar("scale", scale),
+                                   .input_scale = in.scalar("inputScale", input_scale)};
+  return call<ops::InplaceElu>(in, args, [](Tensor&) {});
+}
+
+nb::object selu(nb::handle self, nb::handle out) {
+  Arguments in;
+  const ops::Selu::Args args{.self = in.input("self", self), .out = in.output("out", out)};
+  return call<ops::Selu>(in, args, [&](Tensor& out) { describe_like(*args.self, out); });
+}
+
+nb::object inplace_selu(nb::handle self) {
+  Arguments in;
+  const ops::InplaceSelu::Args args{.self_ref = in.in_out("selfRef", self)};
+  return call<ops::InplaceSelu>(in, args, [](Tensor&) {});
 }
 
 nb::object elu_backward(nb::handle grad_output, nb::handle alpha, nb::handle scale,
@@ -121,6 +158,13 @@ void define_operator(nb::module_& m, const char* name, nb::object (*function)(A.
 }  // namespace
 
 void bind_operators(nb::module_& m) {
+  define_operator(m, "elu", &elu,
+                  "def elu(self: Any, alpha: Any, scale: Any, input_scale: Any, "
+                  "out: Array | None, /) -> Array");
+  define_operator(m, "elu_", &inplace_elu,
+                  "def elu_(self_ref: Any, alpha: Any, scale: Any, input_scale: Any, /) -> Array");
+  define_operator(m, "selu", &selu, "def selu(self: Any, out: Array | None, /) -> Array");
+  define_operator(m, "selu_", &inplace_selu, "def selu_(self_ref: Any, /) -> Array");
   define_operator(m, "elu_backward", &elu_backward,
                   "def elu_backward(grad_output: Any, alpha: Any, scale: Any, input_scale: Any, "
                   "is_result: Any, self_or_result: Any, out: Array | None, /) -> Array");

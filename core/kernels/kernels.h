@@ -7,14 +7,11 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-void elu_backward_from_result(const loops::ElementwiseLayout&, std::byte* const*, const void*,
-                              int64_t begin, int64_t end);
-void elu_backward_from_input(const loops::ElementwiseLayout&, std::byte* const*, const void*,
-                             int64_t begin, int64_t end);
-void selu_backward(const loops::ElementwiseLayout&, std::byte* const*, const void*, int64_t begin,
-                   int64_t end);
-void smooth_l1_loss_backward(const loops::ElementwiseLayout&, std::byte* const*, const void*,
-                             int64_t begin, int64_t end);
+#define SOFTNPU_DECLARE(name)                                                  \
+  void name(const loops::ElementwiseLayout& layout, std::byte* const* origins, \
+            const void* numbers, int64_t begin, int64_t end);
+SOFTNPU_ELEMENTWISE_KERNELS(SOFTNPU_DECLARE)
+#undef SOFTNPU_DECLARE
 void upsample_nearest3d_backward(const UpsampleNearest3dBackwardTask& task,
                                  const std::byte* grad_out, std::byte* grad_input,
                                  std::byte* scratch, int64_t begin, int64_t end);

@@ -12,11 +12,10 @@ SOFTNPU_LEVEL_BEGIN
 extern const KernelTable table;
 const KernelTable table = {
     .level = SOFTNPU_STRING(SOFTNPU_LEVEL),
-    .elu_backward_from_result = elu_backward_from_result,
-    .elu_backward_from_input = elu_backward_from_input,
-    .selu_backward = selu_backward,
-    .smooth_l1_loss_backward = smooth_l1_loss_backward,
-    .upsample_nearest3d_backward = upsample_nearest3d_backward,
+#define SOFTNPU_MEMBER(name) .name = name,
+    SOFTNPU_ELEMENTWISE_KERNELS(SOFTNPU_MEMBER)
+#undef SOFTNPU_MEMBER
+        .upsample_nearest3d_backward = upsample_nearest3d_backward,
     .max_unpool3d_backward = max_unpool3d_backward,
 };
 

@@ -13,12 +13,16 @@
 
 namespace softnpu::kernels {
 
+// The elementwise kernels. Whoever adds one names it here, and nowhere else.
+#define SOFTNPU_ELEMENTWISE_KERNELS(each)                                           \
+  each(elu) each(elu_backward_from_input) each(elu_backward_from_result) each(selu) \
+      each(selu_backward) each(smooth_l1_loss_backward)
+
 struct KernelTable {
   const char* level;
-  loops::ElementwiseKernel elu_backward_from_result;
-  loops::ElementwiseKernel elu_backward_from_input;
-  loops::ElementwiseKernel selu_backward;
-  loops::ElementwiseKernel smooth_l1_loss_backward;
+#define SOFTNPU_MEMBER(name) loops::ElementwiseKernel name;
+  SOFTNPU_ELEMENTWISE_KERNELS(SOFTNPU_MEMBER)
+#undef SOFTNPU_MEMBER
   // Rows [begin, end); `scratch` holds kUpsampleScratchBytes.
   void (*upsample_nearest3d_backward)(const UpsampleNearest3dBackwardTask& task,
                                       const std::byte* grad_out, std::byte* grad_input,

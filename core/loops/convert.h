@@ -30,6 +30,7 @@ SOFTNPU_INLINE void narrow(float v, Complex<double>& out) { out = {v, 0.0}; }
 SOFTNPU_INLINE void narrow(int16_t v, int8_t& out) {
   out = saturate<int8_t, int16_t>(v, -128, 127);
 }
+SOFTNPU_INLINE void narrow(double v, int8_t& out) { out = saturate<int8_t>(v, -128.0, 127.0); }
 SOFTNPU_INLINE void narrow(double v, int32_t& out) {
   out = saturate<int32_t>(v, -2147483648.0, 2147483647.0);
 }

@@ -133,4 +133,22 @@ class ElementwisePlan {
   ElementwiseLayout layout_;
 };
 
+// A planned operator of one tensor, which is its input and its output.
+class InPlacePlan {
+ public:
+  template <class Formula>
+  InPlacePlan(const Tensor& tensor, ElementwiseKernel kernel, const Formula& formula)
+      : plan_(std::array{&tensor, &tensor}, kernel, formula) {}
+
+  void expect_fresh_output() {}
+  uint64_t workspace_size() const { return 0; }
+  Status run(std::byte* const* origins, std::byte* workspace) const {
+    std::byte* const both[] = {origins[0], origins[0]};
+    return plan_.run(both, workspace);
+  }
+
+ private:
+  ElementwisePlan plan_;
+};
+
 }  // namespace softnpu::loops

@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "acl/acl.h"
+#include "aclnnop/aclnn_elu.h"
 #include "aclnnop/aclnn_elu_backward.h"
 #include "aclnnop/aclnn_max_unpool3d_backward.h"
+#include "aclnnop/aclnn_selu.h"
 #include "aclnnop/aclnn_selu_backward.h"
 #include "aclnnop/aclnn_smooth_l1_loss_backward.h"
 #include "aclnnop/aclnn_upsample_nearest_3d_backward.h"
@@ -159,8 +161,12 @@ class Call {
 aclnnStatus run(const std::string& name, Call& call) {
 #define OPERATOR(operator) \
   if (name == #operator) return call.run(operator##GetWorkspaceSize, operator)
+  OPERATOR(aclnnElu);
   OPERATOR(aclnnEluBackward);
+  OPERATOR(aclnnInplaceElu);
+  OPERATOR(aclnnInplaceSelu);
   OPERATOR(aclnnMaxUnpool3dBackward);
+  OPERATOR(aclnnSelu);
   OPERATOR(aclnnSeluBackward);
   OPERATOR(aclnnSmoothL1LossBackward);
   OPERATOR(aclnnUpsampleNearest3dBackward);

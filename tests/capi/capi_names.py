@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documented names of the C API, with values and types: what the headers are held against."""
 
-from tests.support.capi_symbols import OPERATORS as PROTOTYPES
-from tests.support.capi_symbols import prototypes
+from tests.support.contract import OPERATORS as CONTRACTS
+from tests.support.contract import Argument, contract
 
 
 def _enum(prefix: str, members: str, **others: int) -> dict[str, int]:
@@ -75,7 +75,7 @@ CODES = {
     ),
 }
 
-OPERATORS = tuple(prototypes(PROTOTYPES))
+OPERATORS = tuple(contract(op).operator for op in CONTRACTS)
 
 _NAMES = """
 aclInit aclFinalize aclGetRecentErrMsg aclDataTypeSize aclFloatToFloat16 aclFloat16ToFloat
@@ -118,7 +118,22 @@ FUNCTIONS = _NAMES.split() + [
 
 _PHASE_TWO = "aclnnStatus (*)(void *, uint64_t, aclOpExecutor *, aclrtStream)"
 _PLANNED = "uint64_t *, aclOpExecutor **)"
+_C_TYPES = {
+    "scalar": "const aclScalar *",
+    "int_array": "const aclIntArray *",
+    "int": "int64_t",
+    "float": "float",
+    "double": "double",
+    "bool": "bool",
+}
 _SET_ADDRESS = "aclnnStatus (*)(aclOpExecutor *, size_t, aclTensor *, void *)"
+
+
+def _c_type(argument: Argument) -> str:
+    if argument.kind == "tensor":
+        return "aclTensor *" if argument.is_output else "const aclTensor *"
+    return _C_TYPES[argument.kind]
+
 
 SIGNATURES = {
     "aclInit": "aclError (*)(const char *)",
@@ -168,16 +183,10 @@ SIGNATURES = {
     "aclGetViewShape": "aclnnStatus (*)(const aclTensor *, int64_t **, uint64_t *)",
     "aclSetTensorAddr": _SET_ADDRESS,
     "AclSetInputTensorAddr": _SET_ADDRESS,
-    "aclnnEluBackwardGetWorkspaceSize": "aclnnStatus (*)(const aclTensor *, const aclScalar *,"
-    " const aclScalar *, const aclScalar *, bool, const aclTensor *, aclTensor *, " + _PLANNED,
-    "aclnnSeluBackwardGetWorkspaceSize": "aclnnStatus (*)(const aclTensor *, const aclTensor *,"
-    " aclTensor *, " + _PLANNED,
-    "aclnnSmoothL1LossBackwardGetWorkspaceSize": "aclnnStatus (*)(const aclTensor *,"
-    " const aclTensor *, const aclTensor *, int64_t, float, aclTensor *, " + _PLANNED,
-    "aclnnUpsampleNearest3dBackwardGetWorkspaceSize": "aclnnStatus (*)(const aclTensor *,"
-    " const aclIntArray *, const aclIntArray *, double, double, double, aclTensor *, " + _PLANNED,
-    "aclnnMaxUnpool3dBackwardGetWorkspaceSize": "aclnnStatus (*)(const aclTensor *,"
-    " const aclTensor *, const aclTensor *, const aclIntArray *, const aclIntArray *,"
-    " const aclIntArray *, aclTensor *, " + _PLANNED,
+    **{
+        spec.operator + "GetWorkspaceSize": "aclnnStatus (*)("
+        + ", ".join([_c_type(argument) for argument in spec.arguments] + [_PLANNED])
+        for spec in map(contract, CONTRACTS)
+    },
     **dict.fromkeys(OPERATORS, _PHASE_TWO),
 }

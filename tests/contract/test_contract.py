@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.batch import outcome
 from tests.support.calls import Outcome
-from tests.support.contract import OPERATORS, Case, Contract, contract, together
+from tests.support.contract import OPERATORS, Case, Contract, Rule, contract, together
 from tests.support.dtypes import NUMPY, is_inexact
 from tests.support.plan import (
     SHOWN,
@@ -123,9 +123,19 @@ def test_of_two_broken_rules_the_earlier_is_reported(spec: Contract, via: str) -
     report([fault for pair in planned for fault in fault_of_pair(pair, forms)])
 
 
+def exclude_each_other(first: Rule, second: Rule) -> bool:
+    """One argument breaks both, and for one of them it has to be no descriptor at all."""
+    changes = [way.changes for rule in (first, second) for way in rule.breaks]
+    names = {name for change in changes for name in change}
+    values = [value for change in changes for value in change.values()]
+    return len(names) == 1 and any(
+        v == "null" or (isinstance(v, dict) and "handle" in v) for v in values
+    )
+
+
 def test_most_pairs_can_be_broken_together(spec: Contract) -> None:
     """The order test is not hollow: nine of ten pairs of rules take part in it."""
-    every = list(rule_pairs(spec))
+    every = [(a, b) for a, b in rule_pairs(spec) if not exclude_each_other(a, b)]
     covered = {(p.first.id, p.second.id) for p in pairs(spec, "c")}
     left = [f"{a.id} + {b.id}" for a, b in every if (a.id, b.id) not in covered]
     assert len(left) <= 0.1 * len(every), left

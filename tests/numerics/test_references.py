@@ -75,6 +75,34 @@ def test_elu_backward_from_the_input(
     assert close(computed, exact)
 
 
+def expm1(t: Fraction) -> Fraction:
+    """exp(t) - 1 to 50 digits, for t from 1e-70 up."""
+    with localcontext(DIGITS) as context:
+        context.prec = 120
+        return Fraction((Decimal(t.numerator) / Decimal(t.denominator)).exp() - 1)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    t=st.floats(-500, 500) | st.floats(-1e-3, 1e-3),
+    scalars=st.tuples(SCALAR, SCALAR, SCALAR | SCALAR.map(lambda v: -v)),
+)
+def test_elu(t: float, scalars: tuple[float, float, float]) -> None:
+    """Law: s * x if x > 0 else a * s * (exp(x*k) - 1), with the exponential to 50 digits."""
+    x = float(np.float32(t / scalars[2]))
+    a, s, k = map(Fraction, scalars)
+    exact = s * Fraction(x) if x > 0 else a * s * expm1(Fraction(x) * k)
+    assert close(reference.elu(one(x), *scalars), exact)
+
+
+@settings(max_examples=300, deadline=None)
+@given(x=st.floats(-500, 2.0**100, width=32) | st.floats(-1, 0, width=32))
+def test_selu(x: float) -> None:
+    """Law: lambda * x if x > 0 else lambda*alpha * (exp(x) - 1), to 32 digits."""
+    exact = LAMBDA * Fraction(x) if x > 0 else LAMBDA_ALPHA * expm1(Fraction(x))
+    assert close(reference.selu(one(x)), exact)
+
+
 @settings(max_examples=300, deadline=None)
 @given(g=FINITE, y=FINITE | st.floats(-1.7580997943878174, -1.7580989599227905, width=32))
 def test_selu_backward(g: float, y: float) -> None:

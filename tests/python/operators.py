@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pytest
 
 import softnpu
+from tests.support.contract import contract
 
 Array = npt.NDArray[Any]
 
@@ -22,11 +23,19 @@ class Operator:
     """One operator with the arguments of a valid call."""
 
     name: str
-    aclnn: str  # the documented name
     arrays: dict[str, Array]  # in the order of the signature
     rest: dict[str, Any]
     out: Array  # of the right shape and type, its contents of no interest
-    documented: dict[str, str]  # the documented name of each argument
+
+    @property
+    def aclnn(self) -> str:
+        """The documented name."""
+        return contract(self.name).operator
+
+    @property
+    def documented(self) -> dict[str, str]:
+        """The documented name of each argument."""
+        return {a.python: a.name for a in contract(self.name).arguments} | {"format": "format"}
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -50,63 +59,30 @@ def _indices() -> Array:
 OPERATORS = [
     Operator(
         "elu_backward",
-        "aclnnEluBackward",
         {"grad_output": _random(3, 4), "self_or_result": _random(3, 4)[::-1].copy()},
         {"alpha": 1.5, "scale": 1.25, "input_scale": 0.75, "is_result": False},
         np.empty((3, 4), np.float32),
-        {
-            "grad_output": "gradOutput",
-            "alpha": "alpha",
-            "scale": "scale",
-            "input_scale": "inputScale",
-            "is_result": "isResult",
-            "self_or_result": "selfOrResult",
-            "out": "gradInput",
-        },
     ),
     Operator(
         "selu_backward",
-        "aclnnSeluBackward",
         {"grad_output": _random(3, 4), "result": _random(3, 4)[::-1].copy()},
         {},
         np.empty((3, 4), np.float32),
-        {"grad_output": "gradOutput", "result": "result", "out": "gradInput"},
     ),
     Operator(
         "smooth_l1_loss_backward",
-        "aclnnSmoothL1LossBackward",
         {"grad_out": _random(3, 1), "self": _random(3, 4), "target": _random(4)},
         {"reduction": "mean", "beta": 0.5},
         np.empty((3, 4), np.float32),
-        {
-            "grad_out": "gradOut",
-            "self": "self",
-            "target": "target",
-            "reduction": "reduction",
-            "beta": "beta",
-            "out": "gradInput",
-        },
     ),
     Operator(
         "upsample_nearest3d_backward",
-        "aclnnUpsampleNearest3dBackward",
         {"grad_out": _random(1, 2, 2, 4, 6)},
         {"output_size": [2, 4, 6], "input_size": [1, 2, 1, 2, 3]},
         np.empty((1, 2, 1, 2, 3), np.float32),
-        {
-            "grad_out": "gradOut",
-            "output_size": "outputSize",
-            "input_size": "inputSize",
-            "scales_d": "scalesD",
-            "scales_h": "scalesH",
-            "scales_w": "scalesW",
-            "format": "format",
-            "out": "gradInput",
-        },
     ),
     Operator(
         "max_unpool3d_backward",
-        "aclnnMaxUnpool3dBackward",
         {
             "grad_output": _random(2, 3, 2, 3, 4),
             "self": _random(2, 3, 1, 2, 4),
@@ -114,16 +90,14 @@ OPERATORS = [
         },
         {"output_size": (2, 3, 4), "stride": (1, 1, 1), "padding": (0, 0, 0)},
         np.empty((2, 3, 1, 2, 4), np.float32),
-        {
-            "grad_output": "gradOutput",
-            "self": "self",
-            "indices": "indices",
-            "output_size": "outputSize",
-            "stride": "stride",
-            "padding": "padding",
-            "out": "out",
-        },
     ),
+    Operator(
+        "elu",
+        {"self": _random(3, 4)},
+        {"alpha": 1.5, "scale": 1.25, "input_scale": 0.75},
+        np.empty((3, 4), np.float32),
+    ),
+    Operator("selu", {"self": _random(3, 4)}, {}, np.empty((3, 4), np.float32)),
 ]
 BY_NAME = {operator.name: operator for operator in OPERATORS}
 ELU, SELU, SMOOTH_L1, UPSAMPLE, UNPOOL = OPERATORS[:5]

@@ -158,7 +158,7 @@ def test_a_wrong_number_of_arguments_is_a_type_error(operator: Operator) -> None
         operator.function()
     with pytest.raises(TypeError, match="argument"):
         operator(nonsense=1)
-    with pytest.raises(TypeError, match=r"\(\) takes .*\d positional arguments but 9 were given"):
+    with pytest.raises(TypeError, match=r"\(\) takes .*\d positional arguments? but 9 were given"):
         operator.function(*range(9))
     with pytest.raises(TypeError, match="argument"):
         getattr(softnpu._core, operator.name)(1)

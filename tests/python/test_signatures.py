@@ -27,6 +27,10 @@ INCLUDE = ROOT / "include"
 SIGNATURES = {
     "elu_backward": "(grad_output, alpha, scale, input_scale, is_result, self_or_result, *, "
     "out=None)",
+    "elu": "(self, alpha=1.0, scale=1.0, input_scale=1.0, *, out=None)",
+    "elu_": "(self_ref, alpha=1.0, scale=1.0, input_scale=1.0)",
+    "selu": "(self, *, out=None)",
+    "selu_": "(self_ref)",
     "selu_backward": "(grad_output, result, *, out=None)",
     "smooth_l1_loss_backward": "(grad_out, self, target, reduction, beta, *, out=None)",
     "upsample_nearest3d_backward": "(grad_out, output_size, input_size, scales_d=0.0, "
@@ -161,11 +165,14 @@ def test_the_documentation_says_what_a_user_needs(operator: Operator) -> None:
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda o: o.name)
 def test_the_references_say_what_they_define(operator: Operator) -> None:
     """Types and shapes, the errors, and the document."""
-    body = sections(getattr(reference, operator.name))
-    assert list(body) == list(SECTIONS)
+    definition = getattr(reference, operator.name)
+    body = sections(definition)
+    raises = "raise " in inspect.getsource(definition)
+    assert list(body) == [name for name in SECTIONS if name != "Raises" or raises]
     assert "float32" in body["Parameters"]
     assert "shape" in body["Returns"]
-    assert "ValueError" in entries(body["Raises"])
+    if raises:
+        assert "ValueError" in entries(body["Raises"])
     assert operator.aclnn in body["Notes"]
 
 

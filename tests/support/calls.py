@@ -53,14 +53,14 @@ def _tensors(spec: Contract, call: Call) -> dict[str, Attributes]:
 
 def _stray_writes(spec: Contract, before: Arena, after: Arena) -> list[str]:
     """The buffers that changed where no output lies."""
-    shared = {after.places[a.name].buffer for a in spec.arguments if a.role == "out"}
+    shared = {after.places[a.name].buffer for a in spec.arguments if a.is_output}
     faults = []
     for name, place in after.places.items():
         if place.buffer not in shared:
             same = np.array_equal(before.buffers[place.buffer], after.buffers[place.buffer])
             faults += [] if same else [f"input {name} or its surroundings were written to"]
     for a in spec.arguments:
-        if a.role == "out":
+        if a.is_output:
             same = np.array_equal(before.surroundings(a.name), after.surroundings(a.name))
             faults += [] if same else [f"memory around {a.name} was written to"]
     return faults
@@ -195,7 +195,8 @@ def through_python(call: Call) -> Outcome:
     except Exception as error:  # whatever it is, the test is to show it
         return Outcome(-1, repr(error), errors=[c.__name__ for c in type(error).__mro__])
     faults = _stray_writes(spec, before, arena)
-    faults += [] if result is keywords["out"] else ["the result is not the array passed as out"]
+    out = next(a.python for a in spec.arguments if a.is_output)
+    faults += [] if result is keywords[out] else [f"the result is not the array passed as {out}"]
     return Outcome(0, values=_elements(result, _name(result)), faults=faults)
 
 

@@ -10,6 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.support.contract import OPERATORS as CONTRACTS
+from tests.support.contract import contract
+
 DTYPES = {
     "UNDEFINED": -1,
     "FLOAT": 0,
@@ -119,15 +122,15 @@ aclSetInputTensorAddr: i pzpp  aclSetOutputTensorAddr: i pzpp  aclSetTensorAddr:
 AclSetAclOpExecutorRepeatable: i p
 AclSetInputTensorAddr: i pzpp  AclSetOutputTensorAddr: i pzpp  AclSetTensorAddr: i pzpp
 """
-# Phase one of each operator up to workspaceSize and executor, which all have.
-OPERATORS = """
-aclnnEluBackward: i ppppbpp  aclnnSeluBackward: i ppp  aclnnSmoothL1LossBackward: i ppplfp
-aclnnUpsampleNearest3dBackward: i pppdddp  aclnnMaxUnpool3dBackward: i ppppppp
-"""
+# Phase one of each operator up to workspaceSize and executor, which all have: letters, as above.
+OPERATORS = {
+    spec.operator: "".join(argument.letter for argument in spec.arguments)
+    for spec in map(contract, CONTRACTS)
+}
 
 
 def prototypes(text: str) -> dict[str, tuple[str, str]]:
-    """The table above as name -> (letter of the result, letters of the arguments)."""
+    """One of the tables above as name -> (letter of the result, letters of the arguments)."""
     words = text.split()
     table: dict[str, tuple[str, str]] = {}
     while words:
@@ -162,9 +165,9 @@ class Functions:
         _declare(ct.CDLL(str(folder / "libascendcl.so")), prototypes(RUNTIME), self)
         _declare(ct.CDLL(str(folder / "libnnopbase.so")), prototypes(DESCRIPTORS), self)
         operators = ct.CDLL(str(folder / "libopapi.so"))
-        for name, (result, takes) in prototypes(OPERATORS).items():
-            _declare(operators, {name: (result, "pLpp")}, self)
-            _declare(operators, {name + "GetWorkspaceSize": (result, takes + "pp")}, self)
+        for name, takes in OPERATORS.items():
+            _declare(operators, {name: ("i", "pLpp")}, self)
+            _declare(operators, {name + "GetWorkspaceSize": ("i", takes + "pp")}, self)
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"{name} is not in the tables of capi_symbols.py")

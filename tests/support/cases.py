@@ -43,7 +43,9 @@ def cases(size: str) -> list[Case]:
     """Return all calls, "small" ones or "large" ones that are worth several threads."""
     return [
         *_elu(FLAT[size]),
+        *_elu_forward(FLAT[size]),
         *_selu(FLAT[size]),
+        *_selu_forward(FLAT[size]),
         *_smooth_l1(FLAT[size]),
         *_upsample(*VOLUME[size]),
         *_upsample(*WIDE[size], kind=" wide"),
@@ -81,6 +83,27 @@ def _elu(shape: tuple[int, ...]) -> Iterator[Case]:
 
             inputs = [_mixed(rng, shape, dtype) for _ in range(2)]
             yield Case(name, call, inputs, dtype, has_exp=not is_result)
+
+
+def _elu_forward(shape: tuple[int, ...]) -> Iterator[Case]:
+    for dtype in sp.FLOATING:
+        for input_scale in (1.0, 1.1):
+            name = f"elu {dtype.name} {input_scale}"
+
+            def call(*arrays: Array, out: Array | None = None, k: float = input_scale) -> Array:
+                return softnpu.elu(*arrays, 1.3, 0.7, k, out=out)
+
+            yield Case(name, call, [_mixed(_generator(name), shape, dtype)], dtype, has_exp=True)
+
+
+def _selu_forward(shape: tuple[int, ...]) -> Iterator[Case]:
+    for dtype in (*sp.FLOATING, np.dtype(np.int32), np.dtype(np.int8)):
+        name = f"selu {dtype.name}"
+
+        def call(*arrays: Array, out: Array | None = None) -> Array:
+            return softnpu.selu(*arrays, out=out)
+
+        yield Case(name, call, [_mixed(_generator(name), shape, dtype)], dtype, has_exp=True)
 
 
 def _selu(shape: tuple[int, ...]) -> Iterator[Case]:

@@ -31,6 +31,16 @@ class Argument:
     formats: tuple[str, ...] = ()
     reads: bool = True
 
+    @property
+    def letter(self) -> str:
+        """Its C type, as `capi_symbols.LETTERS` has it."""
+        return {"int": "l", "float": "f", "double": "d", "bool": "b"}.get(self.kind, "p")
+
+    @property
+    def is_output(self) -> bool:
+        """Whether the operator writes to it."""
+        return self.role in ("out", "inout")
+
 
 @dataclass(frozen=True)
 class Break:
@@ -98,7 +108,14 @@ class Contract:
     @property
     def output(self) -> str:
         """The output's name."""
-        return next(a.name for a in self.arguments if a.role == "out")
+        return next(a.name for a in self.arguments if a.is_output)
+
+    @property
+    def family(self) -> str:
+        """The operator that it shares kernel, reference and Python module with: itself, or the one
+        whose results it writes over its input.
+        """
+        return self.op.removeprefix("inplace_")
 
     def call(self, *changes: Table, soc: str | None = None, **more: Any) -> Call:
         """The base call with changes."""
@@ -185,7 +202,7 @@ def _selected(spec: Contract, selector: str) -> list[str]:
         "@tensor": lambda a: a.kind == "tensor",
         "@data": lambda a: a.kind == "tensor" and a.reads,
         "@in": lambda a: a.kind == "tensor" and a.role == "in",
-        "@out": lambda a: a.role == "out",
+        "@out": lambda a: a.is_output,
         "@scalar": lambda a: a.kind == "scalar",
         "@int_array": lambda a: a.kind == "int_array",
     }
@@ -232,6 +249,8 @@ def _rule(spec: Contract, table: Table) -> Rule:
 
 def _ordered(spec: Contract, own: list[Table], common: list[Table]) -> tuple[Rule, ...]:
     shared = [_rule(spec, table) for table in common]
+    if not _selected(spec, "@in"):  # nothing that an output could overlap
+        shared = [r for r in shared if r.id != "output-overlaps-input"]
     mine = [_rule(spec, table) for table in own]
     order = [r for r in mine if r.status == 161001]
     order += [r for r in shared if r.stage == "null"]

@@ -22,8 +22,7 @@ import numpy.typing as npt
 
 import softnpu
 from tests.support.capi import dtype_name
-from tests.support.capi_symbols import DTYPES, FORMATS, prototypes
-from tests.support.capi_symbols import OPERATORS as PROTOTYPES
+from tests.support.capi_symbols import DTYPES, FORMATS
 from tests.support.contract import OPERATORS, Contract, contract
 
 Array = npt.NDArray[Any]
@@ -57,7 +56,7 @@ class Message:
         self.bytes = b"".join([*parts, arguments])
 
     def _arguments(self, spec: Contract, values: dict[str, Any]) -> Iterator[bytes]:
-        letters = prototypes(PROTOTYPES)[spec.operator][1]
+        letters = [a.letter for a in spec.arguments]
         for argument, letter in zip(spec.arguments, letters, strict=True):
             value = values[argument.python]
             if argument.kind == "tensor":

@@ -33,7 +33,7 @@ class Contract:
     @property
     def dtypes(self) -> list[str]:
         """The data types of the first tensor, from which the others follow."""
-        first = next(row for row in self.table["argument"] if row["role"] == "in")
+        first = next(row for row in self.table["argument"] if row["role"] in ("in", "inout"))
         return list(first["dtypes"])
 
     def has_bf16(self, product: str) -> bool:

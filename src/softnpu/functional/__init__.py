@@ -29,16 +29,22 @@ operator's arrays meanwhile, indices above all, which are looked over before the
 from types import FunctionType
 
 from softnpu.arguments import Array
+from softnpu.functional.elu import elu, elu_
 from softnpu.functional.elu_backward import elu_backward
 from softnpu.functional.max_unpool3d_backward import max_unpool3d_backward
+from softnpu.functional.selu import selu, selu_
 from softnpu.functional.selu_backward import selu_backward
 from softnpu.functional.smooth_l1_loss_backward import smooth_l1_loss_backward
 from softnpu.functional.upsample_nearest3d_backward import upsample_nearest3d_backward
 
 __all__ = [
     "Array",
+    "elu",
+    "elu_",
     "elu_backward",
     "max_unpool3d_backward",
+    "selu",
+    "selu_",
     "selu_backward",
     "smooth_l1_loss_backward",
     "upsample_nearest3d_backward",

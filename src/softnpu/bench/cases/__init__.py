@@ -6,7 +6,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable
 
-from softnpu.bench.cases import calls, elementwise, gather, upsample
+from softnpu.bench.cases import calls, elementwise, forward, gather, upsample
 from softnpu.bench.cases.case import CLASSES, SIZES, Case, Prepared
 from softnpu.bench.cases.quick import QUICK
 
@@ -15,7 +15,13 @@ __all__ = ["CLASSES", "QUICK", "SIZES", "Case", "Prepared", "quick", "select", "
 
 def table() -> list[Case]:
     """All cases, class by class."""
-    found = [*elementwise.cases(), *upsample.cases(), *gather.cases(), *calls.cases()]
+    found = [
+        *elementwise.cases(),
+        *upsample.cases(),
+        *gather.cases(),
+        *forward.cases(),
+        *calls.cases(),
+    ]
     return sorted(found, key=lambda case: CLASSES.index(case.group))
 
 

@@ -19,6 +19,7 @@ MIXED = "mixed types"
 UPSAMPLE = "upsample NCDHW"
 UPSAMPLE_LAST = "upsample NDHWC"
 GATHER = "gather"
+FORWARD_ELU = "elu, selu forward"
 ALLOCATING = "allocating"
 CALL = "call"
 CLASSES = (
@@ -32,6 +33,7 @@ CLASSES = (
     UPSAMPLE,
     UPSAMPLE_LAST,
     GATHER,
+    FORWARD_ELU,
     ALLOCATING,
     CALL,
 )

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace softnpu::kernels {
+
+struct SeluNumbers {
+  double lambda = 1.0507009873554804934193349852946;
+  double lambda_alpha = 1.7580993408473768599402175208123;
+};
+
+}  // namespace softnpu::kernels
