@@ -117,9 +117,8 @@ nb::object upsample_nearest3d_backward(nb::handle grad_out, nb::handle output_si
       .grad_out = in.input("gradOut", grad_out),
       .output_size = in.int_array("outputSize", output_size),
       .input_size = in.int_array("inputSize", input_size),
-      .scales_d = in.scale("scalesD", scales_d),
-      .scales_h = in.scale("scalesH", scales_h),
-      .scales_w = in.scale("scalesW", scales_w),
+      .scales = {in.scale("scalesD", scales_d), in.scale("scalesH", scales_h),
+                 in.scale("scalesW", scales_w)},
       .grad_input = in.output("gradInput", out)};
   in.format("format", format);
   return call<ops::UpsampleNearest3dBackward>(in, args, [&](Tensor& out) {

@@ -4,10 +4,9 @@
 #include "ops/upsample_nearest3d_backward.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "aclnnop/aclnn_upsample_nearest_3d_backward.h"
-#include "ops/upsample_task.h"
+#include "ops/upsample.h"
 
 namespace softnpu::ops {
 
@@ -22,49 +21,10 @@ const OperatorTraits UpsampleNearest3dBackward::kTraits = {
 namespace {
 
 using Args = UpsampleNearest3dBackward::Args;
-__extension__ using Wide = __int128;  // products of five sizes of up to 2^20
-
-Dims in_order(const Dims& sizes, const Axes& at) {  // as N, C, D, H, W
-  return {sizes[at.n], sizes[at.c], sizes[at.d], sizes[at.h], sizes[at.w]};
-}
-
 // inputSize names gradInput's shape, in gradInput's own order of axes or as (N, C, D, H, W).
 bool names_shape(const Dims& input_size, const Tensor& grad_input) {
   if (grad_input.rank() != 5) return false;
-  return input_size == grad_input.sizes ||
-         input_size == in_order(grad_input.sizes, axes_of(grad_input));
-}
-
-// The rule is named where this is called, so that the list of checks shows it.
-Status check_sizes(const char* name, const IntArray& sizes, size_t length, RuleId /*rule*/) {
-  if (sizes.size() != length)
-    return fail(kParamInvalid, name, " has ", sizes.size(), " elements; expected ", length);
-  for (int64_t size : sizes)
-    if (size <= 0)
-      return fail(kParamInvalid, name, " is ", Dims(sizes), "; every element must be above 0");
-  return {};
-}
-
-// What the device has room and index width for. Both shapes are in the order N, C, D, H, W.
-Status check_limits(const Dims& out, const Dims& in, RuleId /*rule*/) {
-  for (const auto& [name, sizes] : {std::pair{"gradOut", &out}, {"gradInput", &in}})
-    for (int64_t size : *sizes)
-      if (!(size <= int64_t{1} << 20))
-        return fail(kParamInvalid, name, " has a dimension of ", size,
-                    "; at most 1048576 (2^20) is supported");
-  const Wide batch = Wide(out[0]) * out[1];
-  if (!(batch * out[2] * out[3] < Wide(1) << 31))
-    return fail(kParamInvalid, "gradOut has N, C, D, H ", Dims{out[0], out[1], out[2], out[3]},
-                "; their product must be below 2^31");
-  if (!(Wide(in[3]) * in[4] < Wide(1) << 31))
-    return fail(kParamInvalid, "gradInput has H, W ", Dims{in[3], in[4]},
-                "; their product must be below 2^31");
-  const Wide elements = Wide(out[2]) * out[3] * out[4] + Wide(in[2]) * in[3] * in[4] +
-                        Wide(out[2]) * out[3] * in[4] + Wide(out[2]) * in[3] * in[4];
-  if (!(batch * elements * 4 < Wide(60) << 30))
-    return fail(kParamInvalid, "gradOut of N, C, D, H, W ", out, " and gradInput of ", in,
-                " need 60 GiB or more of device memory");
-  return {};
+  return input_size == grad_input.sizes || input_size == sizes_in_order(grad_input);
 }
 
 }  // namespace
@@ -94,32 +54,19 @@ Status UpsampleNearest3dBackward::check(const Args& a) {
       grad_out.format, "; they must agree");
   REQUIRE(grad_out.rank() == 5, kParamInvalid, "rank"_rule, "gradOut has rank ", grad_out.rank(),
           " (shape ", grad_out.sizes, "); expected 5");
-  RETURN_IF_FAILED(check_sizes("outputSize", *a.output_size, 3, "output-size"_rule));
-  RETURN_IF_FAILED(check_sizes("inputSize", *a.input_size, 5, "input-size"_rule));
-  const Dims out = in_order(grad_out.sizes, axes_of(grad_out));
+  RETURN_IF_FAILED(check_upsample_sizes("outputSize", *a.output_size, 3, "output-size"_rule));
+  RETURN_IF_FAILED(check_upsample_sizes("inputSize", *a.input_size, 5, "input-size"_rule));
+  const Dims out = sizes_in_order(grad_out);
   const Dims &wanted = *a.output_size, &input_size = *a.input_size;
   REQUIRE((Dims{out[2], out[3], out[4]} == wanted), kParamInvalid, "grad-out-shape"_rule,
           "gradOut has shape ", grad_out.sizes, ", whose D, H, W differ from outputSize ", wanted);
   REQUIRE(names_shape(input_size, grad_input), kParamInvalid, "grad-input-shape"_rule,
           "gradInput has shape ", grad_input.sizes, ", which differs from inputSize ", input_size);
-  const Dims in = in_order(grad_input.sizes, axes_of(grad_input));
+  const Dims in = sizes_in_order(grad_input);
   REQUIRE(out[0] == in[0] && out[1] == in[1], kParamInvalid, "batch-or-channels-differ"_rule,
           "gradInput has N, C ", Dims{in[0], in[1]}, ", but gradOut has ", Dims{out[0], out[1]});
-  RETURN_IF_FAILED(check_limits(out, in, "size-limit"_rule));
-  const std::pair<const char*, double> scales[] = {
-      {"scalesD", a.scales_d}, {"scalesH", a.scales_h}, {"scalesW", a.scales_w}};
-  for (size_t i = 0; i < 3; ++i)
-    REQUIRE(!scales_given(a) ||
-                std::floor(static_cast<double>(in[2 + i]) * scales[i].second) == wanted[i],
-            kParamInvalid, "scales"_rule, scales[i].first, " is ", scales[i].second,
-            ", which takes a size of ", in[2 + i], " to ",
-            std::floor(static_cast<double>(in[2 + i]) * scales[i].second), ", but outputSize says ",
-            wanted[i]);
-  return {};
-}
-
-UpsampleNearest3dBackward::Plan UpsampleNearest3dBackward::plan(const Args& a) {
-  return Plan(upsample_task(a));
+  RETURN_IF_FAILED(check_upsample_limits("gradOut", out, "gradInput", in, "size-limit"_rule));
+  return check_scales(a.scales, in, wanted, "scales"_rule);
 }
 
 Status UpsampleNearest3dBackwardPlan::run(std::byte* const* origins, std::byte* workspace) const {
@@ -152,9 +99,7 @@ extern "C" aclnnStatus aclnnUpsampleNearest3dBackwardGetWorkspaceSize(
         return {.grad_out = h.tensor("gradOut", gradOut),
                 .output_size = h.int_array("outputSize", outputSize),
                 .input_size = h.int_array("inputSize", inputSize),
-                .scales_d = scalesD,
-                .scales_h = scalesH,
-                .scales_w = scalesW,
+                .scales = {scalesD, scalesH, scalesW},
                 .grad_input = h.tensor("gradInput", gradInput)};
       });
 }

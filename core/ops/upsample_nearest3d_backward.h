@@ -6,6 +6,7 @@
 #include "executor/two_phase.h"
 #include "kernels/table.h"
 #include "loops/threads.h"
+#include "ops/upsample.h"
 
 namespace softnpu::ops {
 
@@ -32,7 +33,7 @@ struct UpsampleNearest3dBackward {
     TensorArg grad_out;
     const IntArray* output_size;
     const IntArray* input_size;
-    double scales_d, scales_h, scales_w;
+    Scales scales;
     TensorArg grad_input;
   };
   using Plan = UpsampleNearest3dBackwardPlan;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/upsample_task.h"
-
+// How the gradient of nearest upsampling reads gradOut.
 #include <algorithm>
+
+#include "ops/upsample.h"
+#include "ops/upsample_nearest3d_backward.h"
 
 namespace softnpu::ops {
 namespace {
@@ -9,7 +11,6 @@ namespace {
 using Args = UpsampleNearest3dBackward::Args;
 using Task = kernels::UpsampleNearest3dBackwardTask;
 using kernels::UpsampleAxis;
-using kernels::UpsampleOuter;
 
 // Vectors along the side axis have so many elements at least; with fewer, rows along W are longer.
 constexpr int64_t kLeastSide = 8;
@@ -19,44 +20,6 @@ constexpr int64_t kMostSide = 512;
 constexpr int64_t kStreamBytes = int64_t{16} << 20;
 // So many channels are staged beside each other: two registers, or a line of FLOAT.
 constexpr int64_t kStagedSide = 16;
-
-// One axis of `outer` and the one inside it, where their elements follow each other in both
-// tensors.
-bool follows(const UpsampleOuter& outer, const UpsampleOuter& inner) {
-  return outer.in_stride == inner.size * inner.in_stride &&
-         outer.out_stride == inner.size * inner.out_stride;
-}
-
-// Elements along W that do not add up join the side axis; H becomes W, D becomes H.
-void join_identity_axes(Task& t) {
-  for (int axes = 0; axes < 3 && t.w.is_identity(); ++axes) {
-    const UpsampleOuter w{t.w.in, t.w.in_stride, t.w.out_stride};
-    if (w.size > 1) {
-      if (t.side.size == 1)
-        t.side = w;
-      else if (follows(w, t.side))
-        t.side.size *= w.size;
-      else
-        return;
-    }
-    t.w = t.h;
-    t.h = t.d;
-    t.d = {};
-  }
-}
-
-void arrange_outer_axes(Task& t) {
-  const bool w_is_dense = t.w.out > 1 && t.w.out_stride == 1;
-  if (t.channels.size > 1 && t.channels.out_stride == 1 && !w_is_dense) {
-    t.side = t.channels;
-    t.channels = {};
-  } else if (t.batch.size == 1 || t.channels.size == 1 || follows(t.batch, t.channels)) {
-    const int64_t size = t.batch.size * t.channels.size;
-    if (t.channels.size == 1) t.channels = t.batch;
-    t.channels.size = size;
-    t.batch = {};
-  }
-}
 
 // How many elements of gradInput along W have `room` in scratch memory, as their ranges in gradOut
 // do; one at least.
@@ -111,34 +74,13 @@ void choose_mode(Task& t) {
 
 }  // namespace
 
-Task upsample_task(const Args& a) {
-  const Tensor& out = *a.grad_out;
+UpsampleNearest3dBackward::Plan UpsampleNearest3dBackward::plan(const Args& a) {
   const Tensor& in = *a.grad_input;
-  const Axes at = axes_of(out);
-  // That of an axis with one element may be anything.
-  const auto stride = [](const Tensor& tensor, size_t i) {
-    return tensor.sizes[i] == 1 ? 0 : tensor.strides[i];
-  };
-  const auto axis = [&, given = scales_given(a)](size_t i, double scale) {
-    const auto ratio = static_cast<float>(out.sizes[i]) / static_cast<float>(in.sizes[i]);
-    return UpsampleAxis{in.sizes[i], out.sizes[i], stride(in, i), stride(out, i),
-                        given ? static_cast<float>(scale) : ratio};
-  };
-  const auto outer = [&](size_t i) {
-    return UpsampleOuter{out.sizes[i], stride(in, i), stride(out, i)};
-  };
-  Task t{.dtype = out.dtype,
-         .batch = outer(at.n),
-         .channels = outer(at.c),
-         .d = axis(at.d, a.scales_d),
-         .h = axis(at.h, a.scales_h),
-         .w = axis(at.w, a.scales_w),
-         .side = {}};
-  arrange_outer_axes(t);
-  join_identity_axes(t);
+  Task t{upsample_axes(*a.grad_out, in, a.scales)};
+  t.dtype = in.dtype;
   choose_mode(t);
   t.stream = in.numel() * item_size(in.dtype) >= kStreamBytes;
-  return t;
+  return Plan(t);
 }
 
 }  // namespace softnpu::ops
