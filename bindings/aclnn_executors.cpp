@@ -7,6 +7,7 @@
 #include "aclnnop/aclnn_selu.h"
 #include "aclnnop/aclnn_selu_backward.h"
 #include "aclnnop/aclnn_smooth_l1_loss_backward.h"
+#include "aclnnop/aclnn_upsample_nearest_3d.h"
 #include "aclnnop/aclnn_upsample_nearest_3d_backward.h"
 #include "c_function.h"
 #include "sections.h"
@@ -46,6 +47,8 @@ void bind_phases(nb::module_& m) {
   BIND_PHASES(aclnnSeluBackward, arg("gradOutput"), arg("result"), arg("gradInput"));
   BIND_PHASES(aclnnSmoothL1LossBackward, arg("gradOut"), arg("self"), arg("target"),
               arg("reduction"), arg("beta"), arg("gradInput"));
+  BIND_PHASES(aclnnUpsampleNearest3d, arg("self"), arg("outputSize"), arg("scalesD"),
+              arg("scalesH"), arg("scalesW"), arg("out"));
   BIND_PHASES(aclnnUpsampleNearest3dBackward, arg("gradOut"), arg("outputSize"), arg("inputSize"),
               arg("scalesD"), arg("scalesH"), arg("scalesW"), arg("gradInput"));
   BIND_PHASES(aclnnMaxUnpool3dBackward, arg("gradOutput"), arg("self"), arg("indices"),

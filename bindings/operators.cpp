@@ -12,6 +12,7 @@
 #include "ops/selu.h"
 #include "ops/selu_backward.h"
 #include "ops/smooth_l1_loss_backward.h"
+#include "ops/upsample_nearest3d.h"
 #include "ops/upsample_nearest3d_backward.h"
 
 namespace softnpu::python {
@@ -98,6 +99,28 @@ nb::object smooth_l1_loss_backward(nb::handle grad_out, nb::handle self, nb::han
   });
 }
 
+nb::object upsample_nearest3d(nb::handle self, nb::handle output_size, nb::handle scales_d,
+                              nb::handle scales_h, nb::handle scales_w, nb::handle format,
+                              nb::handle out) {
+  Arguments in;
+  const ops::UpsampleNearest3d::Args args{
+      .self = in.input("self", self),
+      .output_size = in.int_array("outputSize", output_size),
+      .scales = {in.scale("scalesD", scales_d), in.scale("scalesH", scales_h),
+                 in.scale("scalesW", scales_w)},
+      .out = in.output("out", out)};
+  in.format("format", format);
+  return call<ops::UpsampleNearest3d>(in, args, [&](Tensor& out) {
+    describe_like(*args.self, out);
+    const Dims& wanted = *args.output_size;
+    if (out.rank() != 5 || wanted.size() != 3) return;  // a check says so
+    const ops::AxisOrder at = ops::axis_order(*args.self);
+    out.sizes[at.d] = wanted[0];
+    out.sizes[at.h] = wanted[1];
+    out.sizes[at.w] = wanted[2];
+  });
+}
+
 // inputSize names the new array's shape in its own order of axes, or as N, C, D, H, W. For NDHWC
 // it is the latter where N and C tell so; where they fit both orders, it is the array's own.
 Dims upsample_shape(const IntArray& input_size, const Tensor& grad_out) {
@@ -173,6 +196,9 @@ void bind_operators(nb::module_& m) {
   define_operator(m, "smooth_l1_loss_backward", &smooth_l1_loss_backward,
                   "def smooth_l1_loss_backward(grad_out: Any, self: Any, target: Any, "
                   "reduction: Any, beta: Any, out: Array | None, /) -> Array");
+  define_operator(m, "upsample_nearest3d", &upsample_nearest3d,
+                  "def upsample_nearest3d(self: Any, output_size: Any, scales_d: Any, "
+                  "scales_h: Any, scales_w: Any, format: Any, out: Array | None, /) -> Array");
   define_operator(m, "upsample_nearest3d_backward", &upsample_nearest3d_backward,
                   "def upsample_nearest3d_backward(grad_out: Any, output_size: Any, "
                   "input_size: Any, scales_d: Any, scales_h: Any, scales_w: Any, format: Any, "

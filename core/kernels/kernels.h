@@ -12,6 +12,8 @@ SOFTNPU_LEVEL_BEGIN
             const void* numbers, int64_t begin, int64_t end);
 SOFTNPU_ELEMENTWISE_KERNELS(SOFTNPU_DECLARE)
 #undef SOFTNPU_DECLARE
+void upsample_nearest3d(const UpsampleNearest3dTask& task, const std::byte* self, std::byte* out,
+                        int64_t begin, int64_t end);
 void upsample_nearest3d_backward(const UpsampleNearest3dBackwardTask& task,
                                  const std::byte* grad_out, std::byte* grad_input,
                                  std::byte* scratch, int64_t begin, int64_t end);

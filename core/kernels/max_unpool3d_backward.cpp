@@ -4,6 +4,7 @@
 // Indices may change while this runs: another thread of the program may overwrite them. So each is
 // read exactly once, checked, and that copy is used.
 #include "kernels/kernels.h"
+#include "loops/bits.h"
 #include "loops/level.h"
 #include "loops/prefetch.h"
 #include "loops/stream_out.h"
@@ -14,9 +15,6 @@ namespace {
 
 using Task = MaxUnpool3dBackwardTask;
 using loops::kGatherAhead, loops::kIndicesAhead;
-
-// A byte that, unlike uint8_t, compilers know not to alias the indices.
-enum class Bits8 : uint8_t {};
 
 constexpr int64_t kIndices = 8;  // checked together: registers hold them
 constexpr int64_t kBlock = 64;   // elements: whole cache lines of every type
@@ -154,21 +152,11 @@ BadIndex gather(const Task& task, const std::byte* grad, const int64_t* indices,
 
 BadIndex max_unpool3d_backward(const Task& task, const std::byte* grad, const int64_t* indices,
                                std::byte* out, int64_t begin, int64_t end) {
-  const auto run = [&]<class Bits>() {
+  return with_bits(task.item, [&]<class Bits>() {
     const BadIndex bad = gather<Bits>(task, grad, indices, out, begin, end);
     if (task.stream) finish_streaming();
     return bad;
-  };
-  switch (task.item) {
-    case 1:
-      return run.template operator()<Bits8>();
-    case 2:
-      return run.template operator()<uint16_t>();
-    case 4:
-      return run.template operator()<uint32_t>();
-    default:
-      return run.template operator()<uint64_t>();
-  }
+  });
 }
 
 SOFTNPU_LEVEL_END

@@ -15,7 +15,8 @@ const KernelTable table = {
 #define SOFTNPU_MEMBER(name) .name = name,
     SOFTNPU_ELEMENTWISE_KERNELS(SOFTNPU_MEMBER)
 #undef SOFTNPU_MEMBER
-        .upsample_nearest3d_backward = upsample_nearest3d_backward,
+        .upsample_nearest3d = upsample_nearest3d,
+    .upsample_nearest3d_backward = upsample_nearest3d_backward,
     .max_unpool3d_backward = max_unpool3d_backward,
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/export.h"
 #include "kernels/max_unpool3d_backward.h"
+#include "kernels/upsample_nearest3d.h"
 #include "kernels/upsample_nearest3d_backward.h"
 #include "loops/elementwise.h"
 
@@ -23,6 +24,9 @@ struct KernelTable {
 #define SOFTNPU_MEMBER(name) loops::ElementwiseKernel name;
   SOFTNPU_ELEMENTWISE_KERNELS(SOFTNPU_MEMBER)
 #undef SOFTNPU_MEMBER
+  // Rows [begin, end) of out.
+  void (*upsample_nearest3d)(const UpsampleNearest3dTask& task, const std::byte* self,
+                             std::byte* out, int64_t begin, int64_t end);
   // Rows [begin, end); `scratch` holds kUpsampleScratchBytes.
   void (*upsample_nearest3d_backward)(const UpsampleNearest3dBackwardTask& task,
                                       const std::byte* grad_out, std::byte* grad_input,

@@ -23,6 +23,7 @@ from softnpu.functional import (
     selu_,
     selu_backward,
     smooth_l1_loss_backward,
+    upsample_nearest3d,
     upsample_nearest3d_backward,
 )
 from softnpu.pool import release_memory, set_pool_limit
@@ -46,5 +47,6 @@ __all__ = [
     "selu_backward",
     "set_pool_limit",
     "smooth_l1_loss_backward",
+    "upsample_nearest3d",
     "upsample_nearest3d_backward",
 ]

@@ -41,6 +41,16 @@ def selu_backward(grad_output: Any, result: Any, out: Array | None, /) -> Array:
 def smooth_l1_loss_backward(
     grad_out: Any, self: Any, target: Any, reduction: Any, beta: Any, out: Array | None, /
 ) -> Array: ...
+def upsample_nearest3d(
+    self: Any,
+    output_size: Any,
+    scales_d: Any,
+    scales_h: Any,
+    scales_w: Any,
+    format: Any,
+    out: Array | None,
+    /,
+) -> Array: ...
 def upsample_nearest3d_backward(
     grad_out: Any,
     output_size: Any,
@@ -185,6 +195,17 @@ def aclnnSmoothL1LossBackwardGetWorkspaceSize(
     reduction: int,
     beta: float,
     gradInput: int | None,
+) -> tuple[int, int]: ...
+def aclnnUpsampleNearest3d(
+    workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None
+) -> None: ...
+def aclnnUpsampleNearest3dGetWorkspaceSize(
+    self: int | None,
+    outputSize: int | None,
+    scalesD: float,
+    scalesH: float,
+    scalesW: float,
+    out: int | None,
 ) -> tuple[int, int]: ...
 def aclnnUpsampleNearest3dBackward(
     workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None

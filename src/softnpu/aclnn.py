@@ -75,6 +75,8 @@ aclnnSeluBackwardGetWorkspaceSize = _core.aclnnSeluBackwardGetWorkspaceSize
 aclnnSeluGetWorkspaceSize = _core.aclnnSeluGetWorkspaceSize
 aclnnSmoothL1LossBackward = _core.aclnnSmoothL1LossBackward
 aclnnSmoothL1LossBackwardGetWorkspaceSize = _core.aclnnSmoothL1LossBackwardGetWorkspaceSize
+aclnnUpsampleNearest3d = _core.aclnnUpsampleNearest3d
+aclnnUpsampleNearest3dGetWorkspaceSize = _core.aclnnUpsampleNearest3dGetWorkspaceSize
 aclnnUpsampleNearest3dBackward = _core.aclnnUpsampleNearest3dBackward
 aclnnUpsampleNearest3dBackwardGetWorkspaceSize = (
     _core.aclnnUpsampleNearest3dBackwardGetWorkspaceSize

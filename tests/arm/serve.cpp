@@ -20,6 +20,7 @@
 #include "aclnnop/aclnn_selu.h"
 #include "aclnnop/aclnn_selu_backward.h"
 #include "aclnnop/aclnn_smooth_l1_loss_backward.h"
+#include "aclnnop/aclnn_upsample_nearest_3d.h"
 #include "aclnnop/aclnn_upsample_nearest_3d_backward.h"
 
 namespace {
@@ -169,6 +170,7 @@ aclnnStatus run(const std::string& name, Call& call) {
   OPERATOR(aclnnSelu);
   OPERATOR(aclnnSeluBackward);
   OPERATOR(aclnnSmoothL1LossBackward);
+  OPERATOR(aclnnUpsampleNearest3d);
   OPERATOR(aclnnUpsampleNearest3dBackward);
 #undef OPERATOR
   give_up("no such operator");

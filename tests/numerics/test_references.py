@@ -207,6 +207,25 @@ def test_upsample_sums_that_are_zero() -> None:
     assert same_bits(spread[0, 0].ravel(), np.array([-0.0, -0.0, 0.0]))
 
 
+@settings(max_examples=100, deadline=None)
+@given(size=st.integers(1, 40), out=st.integers(1, 200), scale=st.none() | st.floats(0.01, 9))
+@example(size=2, out=82, scale=None)
+def test_upsample_sources(size: int, out: int, scale: float | None) -> None:
+    """Law: element z copies the last i with start(i) <= z, every float32 rounding by hand."""
+    step = float32_of(Fraction(out, size) if scale is None else Fraction(scale))
+    starts = [0] + [min(math.ceil(float32_of(i * step)), out) for i in range(1, size)]
+    values = np.arange(size, dtype=np.uint8).reshape(1, 1, 1, size, 1)
+    given_scales = (0.0, 0.0, 0.0) if scale is None else (1.0, scale, 1.0)
+    computed = reference.upsample_nearest3d(values, (1, out, 1), *given_scales)
+    assert computed.ravel().tolist() == [
+        max(i for i in range(size) if starts[i] <= z) for z in range(out)
+    ]
+    last = reference.upsample_nearest3d(
+        values.reshape(1, 1, size, 1, 1), (1, out, 1), *given_scales, format="NDHWC"
+    )
+    assert same_bits(last.ravel(), computed.ravel())
+
+
 def test_document_samples() -> None:
     """Law: the definitions give the documents' results for the documents' samples."""
     x = np.array([[-2, -1], [0, 1]], np.float32)
@@ -290,6 +309,24 @@ def test_distances() -> None:
     near = 1 + 2**-25
     got = np.array([1, 1 + 2**-23, 1 - 2**-24], np.float32)
     assert faithful(got, np.full(3, near)).tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("shape", "size", "layout"),
+    [
+        ((1, 1, 2, 2), (2, 2, 2), "NCDHW"),
+        ((1, 1, 2, 2, 0), (2, 2, 2), "NCDHW"),
+        ((1, 1, 2, 2, 2), (2, 2), "NCDHW"),
+        ((1, 1, 2, 2, 2), (2, 0, 2), "NCDHW"),
+        ((1, 1, 2, 2, 2), (2, 2, 2), "XX"),
+    ],
+)
+def test_upsample_forward_of_sizes_that_are_none(
+    shape: tuple[int, ...], size: tuple[int, ...], layout: str
+) -> None:
+    """Law: the definition computes nothing where the contract defines nothing."""
+    with pytest.raises(ValueError, match=r"^upsample_nearest3d: "):
+        reference.upsample_nearest3d(np.ones(shape, np.float32), size, format=layout)
 
 
 @pytest.mark.parametrize(

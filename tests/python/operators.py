@@ -98,6 +98,12 @@ OPERATORS = [
         np.empty((3, 4), np.float32),
     ),
     Operator("selu", {"self": _random(3, 4)}, {}, np.empty((3, 4), np.float32)),
+    Operator(
+        "upsample_nearest3d",
+        {"self": _random(1, 2, 1, 2, 3)},
+        {"output_size": [2, 4, 6]},
+        np.empty((1, 2, 2, 4, 6), np.float32),
+    ),
 ]
 BY_NAME = {operator.name: operator for operator in OPERATORS}
 ELU, SELU, SMOOTH_L1, UPSAMPLE, UNPOOL = OPERATORS[:5]

@@ -43,6 +43,16 @@ def test_smooth_l1_loss_backward(bench: Bench) -> None:
     assert np.array_equal(bench.read(out, X.shape), expected)
 
 
+def test_upsample_nearest3d(bench: Bench) -> None:
+    """The same bits as the function on arrays."""
+    x = np.arange(8, dtype=np.float32).reshape(1, 2, 1, 2, 2)
+    out = bench.tensor(np.zeros((1, 2, 2, 4, 4), np.float32))
+    size = aclnn.aclCreateIntArray([2, 4, 4])
+    run(bench, "aclnnUpsampleNearest3d", bench.tensor(x), size, 0.0, 0.0, 0.0, out)
+    expected = softnpu.upsample_nearest3d(x, (2, 4, 4))
+    assert np.array_equal(bench.read(out, expected.shape), expected)
+
+
 def test_upsample_nearest3d_backward(bench: Bench) -> None:
     """The same bits as the function on arrays; the workspace is used."""
     x = np.arange(64, dtype=np.float32).reshape(1, 2, 2, 4, 4)

@@ -17,6 +17,7 @@
 #include "aclnnop/aclnn_max_unpool3d_backward.h"
 #include "aclnnop/aclnn_selu_backward.h"
 #include "aclnnop/aclnn_smooth_l1_loss_backward.h"
+#include "aclnnop/aclnn_upsample_nearest_3d.h"
 #include "aclnnop/aclnn_upsample_nearest_3d_backward.h"
 #include "parallel.h"
 
@@ -142,6 +143,11 @@ void run_operators(aclrtStream stream) {
         return aclnnSmoothL1LossBackwardGetWorkspaceSize(a, b, c, 0, 1.0f, out, end...);
       },
       aclnnSmoothL1LossBackward, stream);
+  run(
+      [&](auto... end) {
+        return aclnnUpsampleNearest3dGetWorkspaceSize(a, size, 0, 0, 0, out, end...);
+      },
+      aclnnUpsampleNearest3d, stream);
   run(
       [&](auto... end) {
         return aclnnUpsampleNearest3dBackwardGetWorkspaceSize(a, size, input, 0, 0, 0, out, end...);

@@ -49,6 +49,8 @@ def cases(size: str) -> list[Case]:
         *_smooth_l1(FLAT[size]),
         *_upsample(*VOLUME[size]),
         *_upsample(*WIDE[size], kind=" wide"),
+        *_upsample_forward(*VOLUME[size]),
+        *_upsample_forward(*WIDE[size], kind=" wide"),
         *_unpool(*VOLUME[size]),
     ]
 
@@ -154,6 +156,21 @@ def _upsample(
 
             grad = _with_zeros(_generator(name), shape, dtype)
             yield Case(name, call, [grad], dtype)
+
+
+def _upsample_forward(
+    n: int, c: int, inner: tuple[int, ...], outer: tuple[int, ...], kind: str = ""
+) -> Iterator[Case]:
+    for dtype in (*sp.FLOATING, sp.FLOAT64, np.dtype(np.uint8)):
+        for layout in ("NCDHW", "NDHWC"):
+            name = f"upsample_nearest3d {dtype.name} {layout}{kind}"
+            shape = (n, *inner, c) if layout == "NDHWC" else (n, c, *inner)
+
+            def call(*arrays: Array, out: Array | None = None, layout: str = layout) -> Array:
+                (x,) = arrays
+                return softnpu.upsample_nearest3d(x, outer, format=layout, out=out)
+
+            yield Case(name, call, [sp.random_bits(_generator(name), shape, dtype)], dtype)
 
 
 def _unpool(n: int, c: int, inner: tuple[int, ...], outer: tuple[int, ...]) -> Iterator[Case]:

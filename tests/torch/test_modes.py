@@ -19,7 +19,7 @@ SIZES = [10, 1000, 2 << 20]
 
 
 def operators(count: int) -> list[Callable[[], Any]]:
-    """Calls of all five operators on new plain tensors of some `count` elements."""
+    """Calls of all operators on new plain tensors of some `count` elements."""
     a = torch.linspace(-2, 2, count)
     volume = torch.linspace(-1, 1, 8 * (count // 8 + 1)).reshape(1, 1, 2, 2, -1)
     depth, height, width = volume.shape[2:]
@@ -28,6 +28,7 @@ def operators(count: int) -> list[Callable[[], Any]]:
         lambda: softnpu.elu_backward(a, 1.0, 1.0, 1.0, False, a),
         lambda: softnpu.selu_backward(a, a),
         lambda: softnpu.smooth_l1_loss_backward(a, a, a, "none", 1.0),
+        lambda: softnpu.upsample_nearest3d(volume, (depth, height, width)),
         lambda: softnpu.upsample_nearest3d_backward(
             volume, (depth, height, width), (1, 1, 1, 1, width)
         ),
@@ -121,6 +122,8 @@ def test_lazy_negation_counts(dtype: Any) -> None:
         volume = lazy.reshape(1, 1, 1, 1, 4)
         got = softnpu.upsample_nearest3d_backward(volume, (1, 1, 4), (1, 1, 1, 1, 2))
         assert torch.equal(got.reshape(-1), torch.stack([x[0] + x[1], x[2] + x[3]]))
+        got = softnpu.upsample_nearest3d(volume, (1, 2, 4))
+        assert torch.equal(got.reshape(-1), torch.cat([x, x]))
         if dtype == torch.bfloat16:  # not among the types of the next operator
             continue
         indices = torch.tensor([3, 2, 1, 0]).reshape(1, 1, 1, 1, 4)

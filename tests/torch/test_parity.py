@@ -82,6 +82,22 @@ def test_upsample_gradient_agrees(dtype: str, layout: str, out_size: tuple[int, 
     assert_close(computed, expect.to(grad.dtype))
 
 
+@pytest.mark.parametrize("layout", list(LAYOUTS))
+@pytest.mark.parametrize("dtype", [*DTYPES, "float64", "uint8"])
+@pytest.mark.parametrize("out_size", [(4, 6, 10), (3, 5, 7), (1, 2, 2)])
+def test_upsample_agrees(dtype: str, layout: str, out_size: tuple[int, ...]) -> None:
+    """Bit for bit, and in the memory format of self, as PyTorch's result is."""
+    x = LAYOUTS[layout](values(dtype, (2, 3, 2, 3, 5), 5))
+    expect = torch.ops.aten.upsample_nearest3d(x, list(out_size))
+    computed = softnpu.upsample_nearest3d(x, out_size)
+    assert torch.equal(computed, expect)
+    if layout == "channels last":
+        assert computed.is_contiguous(memory_format=torch.channels_last_3d)
+    out = torch.empty_like(expect)
+    assert softnpu.upsample_nearest3d(x, out_size, out=out) is out
+    assert torch.equal(out, expect)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int16", "int64", "uint8", "float64"])
 def test_unpool_gradient_is_a_gather(dtype: str) -> None:
     """Bit for bit what torch.gather gives."""

@@ -35,6 +35,7 @@ from softnpu.functional.max_unpool3d_backward import max_unpool3d_backward
 from softnpu.functional.selu import selu, selu_
 from softnpu.functional.selu_backward import selu_backward
 from softnpu.functional.smooth_l1_loss_backward import smooth_l1_loss_backward
+from softnpu.functional.upsample_nearest3d import upsample_nearest3d
 from softnpu.functional.upsample_nearest3d_backward import upsample_nearest3d_backward
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "selu_",
     "selu_backward",
     "smooth_l1_loss_backward",
+    "upsample_nearest3d",
     "upsample_nearest3d_backward",
 ]
 

@@ -13,6 +13,7 @@ from .rounding import round_to
 from .selu import selu
 from .selu_backward import selu_backward
 from .smooth_l1_loss_backward import smooth_l1_loss_backward
+from .upsample_nearest3d import upsample_nearest3d
 from .upsample_nearest3d_backward import upsample_nearest3d_backward
 
 __all__ = [
@@ -23,5 +24,6 @@ __all__ = [
     "selu",
     "selu_backward",
     "smooth_l1_loss_backward",
+    "upsample_nearest3d",
     "upsample_nearest3d_backward",
 ]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable
 
-from softnpu.bench.cases import calls, elementwise, forward, gather, upsample
+from softnpu.bench.cases import calls, elementwise, forward, gather, upsample, upsample_forward
 from softnpu.bench.cases.case import CLASSES, SIZES, Case, Prepared
 from softnpu.bench.cases.quick import QUICK
 
@@ -18,6 +18,7 @@ def table() -> list[Case]:
     found = [
         *elementwise.cases(),
         *upsample.cases(),
+        *upsample_forward.cases(),
         *gather.cases(),
         *forward.cases(),
         *calls.cases(),

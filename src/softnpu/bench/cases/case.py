@@ -18,6 +18,7 @@ OUTPUTS = "outputs strided"
 MIXED = "mixed types"
 UPSAMPLE = "upsample NCDHW"
 UPSAMPLE_LAST = "upsample NDHWC"
+UPSAMPLE_FORWARD = "upsample forward"
 GATHER = "gather"
 FORWARD_ELU = "elu, selu forward"
 ALLOCATING = "allocating"
@@ -32,6 +33,7 @@ CLASSES = (
     MIXED,
     UPSAMPLE,
     UPSAMPLE_LAST,
+    UPSAMPLE_FORWARD,
     GATHER,
     FORWARD_ELU,
     ALLOCATING,

@@ -5,6 +5,7 @@ _ELU = "elu_backward"
 _SELU = "selu_backward"
 _SMOOTH = "smooth_l1_loss_backward"
 _UPSAMPLE = "upsample_nearest3d_backward"
+_UPSAMPLE_FORWARD = "upsample_nearest3d"
 _UNPOOL = "max_unpool3d_backward"
 
 QUICK = frozenset(
@@ -40,6 +41,9 @@ QUICK = frozenset(
         f"{_UPSAMPLE}/x2/bfloat16/ncdhw/1M",
         f"{_UPSAMPLE}/x2/float32/ndhwc/1M",
         f"{_UPSAMPLE}/x1.5/float32/ndhwc/64K",
+        f"{_UPSAMPLE_FORWARD}/x2/float32/ncdhw/64K",
+        f"{_UPSAMPLE_FORWARD}/x1.5/float32/ncdhw/1M",
+        f"{_UPSAMPLE_FORWARD}/x2/float32/ndhwc/1M",
         f"{_UNPOOL}/pooling/float32/contiguous/64K",
         f"{_UNPOOL}/sorted/float32/contiguous/1M",
         f"{_UNPOOL}/random/float16/contiguous/1M",

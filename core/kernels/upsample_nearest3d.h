@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What phase one hands to the kernel: the axes of both tensors, and what each element is a copy of.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/upsample_axes.h"
+
+namespace softnpu::kernels {
+
+// Planes of out, `count` of them from `first` on, that are copies of one plane of self.
+struct UpsamplePlanes {
+  int32_t first, count, source;
+};
+
+struct UpsampleNearest3dTask : UpsampleAxes {
+  int64_t item = 0;  // bytes of an element
+  // For each column and each row of out, along W and H, that of self.
+  const int32_t* columns = nullptr;
+  const int32_t* rows = nullptr;
+  const UpsamplePlanes* planes = nullptr;
+  int64_t plane_groups = 0;
+  // A row is W with the side axis inside it. It is cut into tiles.
+  int64_t tile = 1, tiles = 1;
+  bool stream = false;  // out is written past the caches
+
+  int64_t row_size() const { return w.out * side.size; }
+  // The unit of work: a tile of one row of out, in each plane of a group.
+  int64_t units() const { return tiles * batch.size * channels.size * plane_groups * h.out; }
+};
+
+// Elements of a tile: the places that they are copied from stay in the L1 cache.
+constexpr int64_t kUpsampleCopied = 4096;
+
+}  // namespace softnpu::kernels
