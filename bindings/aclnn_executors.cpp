@@ -3,6 +3,7 @@
 #include "aclnn/aclnn_base.h"
 #include "aclnnop/aclnn_elu.h"
 #include "aclnnop/aclnn_elu_backward.h"
+#include "aclnnop/aclnn_max_unpool3d.h"
 #include "aclnnop/aclnn_max_unpool3d_backward.h"
 #include "aclnnop/aclnn_selu.h"
 #include "aclnnop/aclnn_selu_backward.h"
@@ -51,6 +52,8 @@ void bind_phases(nb::module_& m) {
               arg("scalesH"), arg("scalesW"), arg("out"));
   BIND_PHASES(aclnnUpsampleNearest3dBackward, arg("gradOut"), arg("outputSize"), arg("inputSize"),
               arg("scalesD"), arg("scalesH"), arg("scalesW"), arg("gradInput"));
+  BIND_PHASES(aclnnMaxUnpool3d, arg("self"), arg("indices"), arg("outputSize"), arg("stride"),
+              arg("padding"), arg("outRef"));
   BIND_PHASES(aclnnMaxUnpool3dBackward, arg("gradOutput"), arg("self"), arg("indices"),
               arg("outputSize"), arg("stride"), arg("padding"), arg("out"));
 }

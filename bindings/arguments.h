@@ -50,7 +50,7 @@ class Arguments {
     return make_array(name, like_, contiguous_ ? Tensor() : arrays_[1].tensor, output_tensor(),
                       made_);
   }
-  // For an operator whose contract wants it so.
+  // For an operator whose result always is.
   void make_contiguous() { contiguous_ = true; }
   // Whether making it may have: another library was asked for its from_dlpack.
   bool output_ran_code() const { return makes_output() && made_.take_over.is_valid(); }

@@ -3,11 +3,14 @@
 // argument may be None; what that means is for the contract to say.
 #include "sections.h"
 
+#include <algorithm>
+
 #include "call.h"
 #include "ops/elu.h"
 #include "ops/elu_backward.h"
 #include "ops/inplace_elu.h"
 #include "ops/inplace_selu.h"
+#include "ops/max_unpool3d.h"
 #include "ops/max_unpool3d_backward.h"
 #include "ops/selu.h"
 #include "ops/selu_backward.h"
@@ -150,6 +153,24 @@ nb::object upsample_nearest3d_backward(nb::handle grad_out, nb::handle output_si
   });
 }
 
+nb::object max_unpool3d(nb::handle self, nb::handle indices, nb::handle output_size,
+                        nb::handle stride, nb::handle padding, nb::handle out) {
+  Arguments in;
+  const ops::MaxUnpool3d::Args args{.self = in.input("self", self),
+                                    .indices = in.input("indices", indices),
+                                    .output_size = in.int_array("outputSize", output_size),
+                                    .stride = in.int_array("stride", stride),
+                                    .padding = in.int_array("padding", padding),
+                                    .out_ref = in.output("outRef", out)};
+  in.make_contiguous();
+  return call<ops::MaxUnpool3d>(in, args, [&](Tensor& out) {
+    describe_like(*args.self, out);
+    const Dims& wanted = *args.output_size;
+    if (out.rank() < 4 || wanted.size() != 3) return;  // a check says so
+    std::copy(wanted.begin(), wanted.end(), out.sizes.end() - 3);
+  });
+}
+
 nb::object max_unpool3d_backward(nb::handle grad_output, nb::handle self, nb::handle indices,
                                  nb::handle output_size, nb::handle stride, nb::handle padding,
                                  nb::handle out) {
@@ -203,6 +224,9 @@ void bind_operators(nb::module_& m) {
                   "def upsample_nearest3d_backward(grad_out: Any, output_size: Any, "
                   "input_size: Any, scales_d: Any, scales_h: Any, scales_w: Any, format: Any, "
                   "out: Array | None, /) -> Array");
+  define_operator(m, "max_unpool3d", &max_unpool3d,
+                  "def max_unpool3d(self: Any, indices: Any, output_size: Any, stride: Any, "
+                  "padding: Any, out: Array | None, /) -> Array");
   define_operator(m, "max_unpool3d_backward", &max_unpool3d_backward,
                   "def max_unpool3d_backward(grad_output: Any, self: Any, indices: Any, "
                   "output_size: Any, stride: Any, padding: Any, out: Array | None, /) -> Array");

@@ -17,6 +17,10 @@ void upsample_nearest3d(const UpsampleNearest3dTask& task, const std::byte* self
 void upsample_nearest3d_backward(const UpsampleNearest3dBackwardTask& task,
                                  const std::byte* grad_out, std::byte* grad_input,
                                  std::byte* scratch, int64_t begin, int64_t end);
+BadIndex find_bad_index(const MaxUnpool3dTask& task, const std::byte* indices, int64_t begin,
+                        int64_t end);
+void max_unpool3d(const MaxUnpool3dTask& task, const std::byte* self, const std::byte* indices,
+                  std::byte* out, int64_t begin, int64_t end);
 BadIndex max_unpool3d_backward(const MaxUnpool3dBackwardTask& task, const std::byte* grad,
                                const int64_t* indices, std::byte* out, int64_t begin, int64_t end);
 

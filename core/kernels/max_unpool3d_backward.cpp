@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // max_unpool3d_backward: out[n, c, i] = gradOutput[n, c, indices[n, c, i]], bit for bit.
-//
-// Indices may change while this runs: another thread of the program may overwrite them. So each is
-// read exactly once, checked, and that copy is used.
 #include "kernels/kernels.h"
 #include "loops/bits.h"
 #include "loops/level.h"
 #include "loops/prefetch.h"
+#include "loops/read_once.h"
 #include "loops/stream_out.h"
 #include "loops/tuning.h"
 
@@ -32,11 +30,7 @@ struct Row {
   }
 };
 
-// Compilers may not read memory again in place of what these return.
-SOFTNPU_INLINE int64_t read_once(const int64_t* index) {
-  return *const_cast<const volatile int64_t*>(index);
-}
-SOFTNPU_INLINE void read_once(const int64_t* index, int64_t (&at)[kIndices]) {
+SOFTNPU_INLINE void read_some(const int64_t* index, int64_t (&at)[kIndices]) {
   SOFTNPU_UNROLLED
   for (int64_t i = 0; i < kIndices; ++i) at[i] = read_once(index + i);
 }
@@ -55,7 +49,7 @@ template <class Bits, class OffsetOf>
 SOFTNPU_INLINE bool gather_some(const Bits* grad, const int64_t* index, int64_t last,
                                 OffsetOf offset_of, Bits* out) {
   int64_t at[kIndices];
-  read_once(index, at);
+  read_some(index, at);
   if (has_bad(at, last)) [[unlikely]]
     return false;
   SOFTNPU_UNROLLED

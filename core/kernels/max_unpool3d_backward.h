@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What phase one hands to the kernel, and what that tells it.
+// What phase one hands to the kernel.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,6 @@ struct MaxUnpool3dBackwardTask {
   loops::Order order = loops::Order::forward;
 
   int64_t positions() const { return batch * channels * d * h * w; }
-};
-
-// The first index, by position, that is out of range.
-struct BadIndex {
-  int64_t position = -1;  // -1: none
-  int64_t value = 0;
 };
 
 }  // namespace softnpu::kernels

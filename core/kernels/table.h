@@ -7,6 +7,8 @@
 #include <span>
 
 #include "base/export.h"
+#include "kernels/bad_index.h"
+#include "kernels/max_unpool3d.h"
 #include "kernels/max_unpool3d_backward.h"
 #include "kernels/upsample_nearest3d.h"
 #include "kernels/upsample_nearest3d_backward.h"
@@ -31,6 +33,12 @@ struct KernelTable {
   void (*upsample_nearest3d_backward)(const UpsampleNearest3dBackwardTask& task,
                                       const std::byte* grad_out, std::byte* grad_input,
                                       std::byte* scratch, int64_t begin, int64_t end);
+  // Positions [begin, end) of indices; stops at the first bad one.
+  BadIndex (*find_bad_index)(const MaxUnpool3dTask& task, const std::byte* indices, int64_t begin,
+                             int64_t end);
+  // Units [begin, end); bad indices are passed over.
+  void (*max_unpool3d)(const MaxUnpool3dTask& task, const std::byte* self, const std::byte* indices,
+                       std::byte* out, int64_t begin, int64_t end);
   // Positions [begin, end) of out; stops at the first bad index.
   BadIndex (*max_unpool3d_backward)(const MaxUnpool3dBackwardTask& task, const std::byte* grad,
                                     const int64_t* indices, std::byte* out, int64_t begin,

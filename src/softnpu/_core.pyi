@@ -25,6 +25,15 @@ def elu_backward(
     out: Array | None,
     /,
 ) -> Array: ...
+def max_unpool3d(
+    self: Any,
+    indices: Any,
+    output_size: Any,
+    stride: Any,
+    padding: Any,
+    out: Array | None,
+    /,
+) -> Array: ...
 def max_unpool3d_backward(
     grad_output: Any,
     self: Any,
@@ -163,6 +172,17 @@ def aclnnInplaceSelu(
     workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None
 ) -> None: ...
 def aclnnInplaceSeluGetWorkspaceSize(selfRef: int | None) -> tuple[int, int]: ...
+def aclnnMaxUnpool3d(
+    workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None
+) -> None: ...
+def aclnnMaxUnpool3dGetWorkspaceSize(
+    self: int | None,
+    indices: int | None,
+    outputSize: int | None,
+    stride: int | None,
+    padding: int | None,
+    outRef: int | None,
+) -> tuple[int, int]: ...
 def aclnnMaxUnpool3dBackward(
     workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None
 ) -> None: ...

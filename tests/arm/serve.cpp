@@ -16,6 +16,7 @@
 #include "acl/acl.h"
 #include "aclnnop/aclnn_elu.h"
 #include "aclnnop/aclnn_elu_backward.h"
+#include "aclnnop/aclnn_max_unpool3d.h"
 #include "aclnnop/aclnn_max_unpool3d_backward.h"
 #include "aclnnop/aclnn_selu.h"
 #include "aclnnop/aclnn_selu_backward.h"
@@ -166,6 +167,7 @@ aclnnStatus run(const std::string& name, Call& call) {
   OPERATOR(aclnnEluBackward);
   OPERATOR(aclnnInplaceElu);
   OPERATOR(aclnnInplaceSelu);
+  OPERATOR(aclnnMaxUnpool3d);
   OPERATOR(aclnnMaxUnpool3dBackward);
   OPERATOR(aclnnSelu);
   OPERATOR(aclnnSeluBackward);

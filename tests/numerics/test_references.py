@@ -226,6 +226,31 @@ def test_upsample_sources(size: int, out: int, scale: float | None) -> None:
     assert same_bits(last.ravel(), computed.ravel())
 
 
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), seed=st.integers(0, 2**32))
+def test_unpool_is_a_loop(data: st.DataObject, seed: int) -> None:
+    """Law: zeros, and one assignment after the other, in row-major order."""
+    rng = np.random.default_rng(seed)
+    lead = data.draw(st.sampled_from([(2,), (2, 2), (0, 2)]))
+    self = rng.integers(-99, 99, (*lead, 2, 3, 2)).astype(np.int16)
+    indices = rng.integers(0, 12, self.shape, np.int32)
+    exact = dict.fromkeys(np.ndindex(*lead, 12), 0)
+    for position in np.ndindex(self.shape):
+        exact[(*position[:-3], int(indices[position]))] = int(self[position])
+    computed = reference.max_unpool3d(self, indices, (3, 2, 2), (1, 1, 1), (0, 0, 0))
+    assert computed.dtype == self.dtype
+    assert computed.ravel().tolist() == list(exact.values())
+
+
+def test_unpool_of_what_does_not_belong_together() -> None:
+    """Law: shapes that differ are a ValueError, an index out of range is an IndexError."""
+    self, sizes = np.ones((1, 1, 2, 2), np.float32), ((2, 2, 2), (1, 1, 1), (0, 0, 0))
+    with pytest.raises(ValueError, match=r"^max_unpool3d: "):
+        reference.max_unpool3d(self, np.zeros((1, 1, 2, 1), np.int64), *sizes)
+    with pytest.raises(IndexError, match=r"^max_unpool3d: indices\[0, 0, 0, 0\] is 8"):
+        reference.max_unpool3d(self, np.full(self.shape, 8), *sizes)
+
+
 def test_document_samples() -> None:
     """Law: the definitions give the documents' results for the documents' samples."""
     x = np.array([[-2, -1], [0, 1]], np.float32)

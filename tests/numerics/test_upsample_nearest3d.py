@@ -165,8 +165,9 @@ def test_the_gradient_is_the_adjoint(
     inner: Sizes, scales: tuple[float, float, float], given_scales: bool, layout: str
 ) -> None:
     """Law: <f(x), g> = <x, f'(g)>; in whole numbers, where every sum is exact."""
-    size = tuple(max(1, math.floor(n * s)) for n, s in zip(inner, scales, strict=True))
-    used = scales if given_scales and min(n * s for n, s in zip(inner, scales, strict=True)) >= 1 else ()
+    scaled = [math.floor(n * s) for n, s in zip(inner, scales, strict=True)]
+    size = tuple(max(1, n) for n in scaled)
+    used = scales if given_scales and min(scaled) > 0 else ()
     rng = np.random.default_rng(93)
     shapes = [(2, *n, 3) if layout == "NDHWC" else (2, 3, *n) for n in (inner, size)]
     x, g = (rng.integers(-999, 999, shape).astype(np.float64) for shape in shapes)

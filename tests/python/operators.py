@@ -104,6 +104,12 @@ OPERATORS = [
         {"output_size": [2, 4, 6]},
         np.empty((1, 2, 2, 4, 6), np.float32),
     ),
+    Operator(
+        "max_unpool3d",
+        {"self": _random(2, 3, 1, 2, 4), "indices": _indices()},
+        {"output_size": (2, 3, 4), "stride": (1, 1, 1), "padding": (0, 0, 0)},
+        np.empty((2, 3, 2, 3, 4), np.float32),
+    ),
 ]
 BY_NAME = {operator.name: operator for operator in OPERATORS}
 ELU, SELU, SMOOTH_L1, UPSAMPLE, UNPOOL = OPERATORS[:5]

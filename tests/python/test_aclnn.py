@@ -64,6 +64,16 @@ def test_upsample_nearest3d_backward(bench: Bench) -> None:
     assert np.array_equal(bench.read(out, expected.shape), expected)
 
 
+def test_max_unpool3d(bench: Bench) -> None:
+    """A scatter."""
+    x = np.arange(1, 5, dtype=np.float32).reshape(1, 1, 1, 2, 2)
+    out = bench.tensor(np.full((1, 1, 2, 2, 2), 9, np.float32))
+    ints = [aclnn.aclCreateIntArray(v) for v in ([2, 2, 2], [1, 1, 1], [0, 0, 0])]
+    tensors = bench.tensor(x), bench.tensor(np.array([7, 0, 3, 3]).reshape(x.shape))
+    run(bench, "aclnnMaxUnpool3d", *tensors, *ints, out)
+    assert bench.read(out, (8,)).tolist() == [2, 0, 0, 4, 0, 0, 0, 1]
+
+
 def unpool(bench: Bench, indices: Array) -> int:
     """Launch it with these indices; the output."""
     x = np.arange(8, dtype=np.float32).reshape(1, 1, 2, 2, 2)

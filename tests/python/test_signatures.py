@@ -37,6 +37,7 @@ SIGNATURES = {
     "scales_h=0.0, scales_w=0.0, *, format='NCDHW', out=None)",
     "upsample_nearest3d": "(self, output_size, scales_d=0.0, scales_h=0.0, scales_w=0.0, *, "
     "format='NCDHW', out=None)",
+    "max_unpool3d": "(self, indices, output_size, stride, padding, *, out=None)",
     "max_unpool3d_backward": "(grad_output, self, indices, output_size, stride, padding, *, "
     "out=None)",
 }

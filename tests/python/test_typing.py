@@ -60,6 +60,8 @@ ACCEPTED = [
     Call("upsample_nearest3d(Foreign(box), (2, 2, 2))", "Foreign"),
     Call(f"upsample_nearest3d_backward(box, {SIZES})", FLOATS),
     Call(f"upsample_nearest3d_backward(Foreign(box), {SIZES})", "Foreign"),
+    Call("max_unpool3d(cell, place, *[(2, 2, 2)] * 3)", FLOATS),
+    Call("max_unpool3d(Foreign(cell), place, *[(2, 2, 2)] * 3)", "Foreign"),
     Call("max_unpool3d_backward(box, cell, place, *[(2, 2, 2)] * 3)", FLOATS),
     Call("max_unpool3d_backward(Foreign(box), cell, place, *[(2, 2, 2)] * 3)", "Foreign"),
     # out is what is returned, whatever kinds the inputs are of.
@@ -100,6 +102,7 @@ REFUSED = [
     Call("upsample_nearest3d(two, (2, 2, 2))"),
     Call(f"upsample_nearest3d_backward(two, {SIZES})"),
     Call("upsample_nearest3d_backward(box, 2, (1, 1, 1, 1, 1))"),
+    Call("max_unpool3d(two, place, *[(2, 2, 2)] * 3)"),
     Call("max_unpool3d_backward(box, two, place, *[(2, 2, 2)] * 3)"),
     Call("aclnn.aclCreateScalar('1', acl.ACL_FLOAT)"),
     Call("set_pool_limit(1.5)"),

@@ -14,6 +14,7 @@
 
 #include "acl/acl.h"
 #include "aclnnop/aclnn_elu_backward.h"
+#include "aclnnop/aclnn_max_unpool3d.h"
 #include "aclnnop/aclnn_max_unpool3d_backward.h"
 #include "aclnnop/aclnn_selu_backward.h"
 #include "aclnnop/aclnn_smooth_l1_loss_backward.h"
@@ -153,6 +154,12 @@ void run_operators(aclrtStream stream) {
         return aclnnUpsampleNearest3dBackwardGetWorkspaceSize(a, size, input, 0, 0, 0, out, end...);
       },
       aclnnUpsampleNearest3dBackward, stream);
+  run(
+      [&](auto... end) {
+        return aclnnMaxUnpool3dGetWorkspaceSize(gather.tensors[0], gather.tensors[2], size, step,
+                                                step, gather.tensors[3], end...);
+      },
+      aclnnMaxUnpool3d, stream);
   run(
       [&](auto... end) {
         return aclnnMaxUnpool3dBackwardGetWorkspaceSize(gather.tensors[0], gather.tensors[1],

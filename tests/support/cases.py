@@ -52,6 +52,7 @@ def cases(size: str) -> list[Case]:
         *_upsample_forward(*VOLUME[size]),
         *_upsample_forward(*WIDE[size], kind=" wide"),
         *_unpool(*VOLUME[size]),
+        *_unpool_forward(*VOLUME[size]),
     ]
 
 
@@ -187,3 +188,19 @@ def _unpool(n: int, c: int, inner: tuple[int, ...], outer: tuple[int, ...]) -> I
             return softnpu.max_unpool3d_backward(g, s, i, outer, ones, zeros, out=out)
 
         yield Case(name, call, [grad, values, indices], dtype, strided_output=False)
+
+
+def _unpool_forward(
+    n: int, c: int, inner: tuple[int, ...], outer: tuple[int, ...]
+) -> Iterator[Case]:
+    for dtype in map(np.dtype, MOVED):
+        name = f"max_unpool3d {dtype.name}"
+        rng = _generator(name)
+        values = _mixed(rng, (n, c, *inner), dtype)
+        indices = rng.integers(0, int(np.prod(outer)), values.shape)
+
+        def call(*arrays: Array, out: Array | None = None) -> Array:
+            return softnpu.max_unpool3d(*arrays, outer, [1, 1, 1], [0, 0, 0], out=out)
+
+        places = indices.astype(np.int32) if dtype.itemsize == 2 else indices
+        yield Case(name, call, [values, places], dtype)

@@ -32,6 +32,7 @@ def operators(count: int) -> list[Callable[[], Any]]:
         lambda: softnpu.upsample_nearest3d_backward(
             volume, (depth, height, width), (1, 1, 1, 1, width)
         ),
+        lambda: softnpu.max_unpool3d(volume, indices, (depth, height, width), (1, 1, 1), (0, 0, 0)),
         lambda: softnpu.max_unpool3d_backward(
             volume, volume, indices, (depth, height, width), (1, 1, 1), (0, 0, 0)
         ),
@@ -127,6 +128,8 @@ def test_lazy_negation_counts(dtype: Any) -> None:
         if dtype == torch.bfloat16:  # not among the types of the next operator
             continue
         indices = torch.tensor([3, 2, 1, 0]).reshape(1, 1, 1, 1, 4)
+        got = softnpu.max_unpool3d(volume, indices, (1, 1, 4), (1, 1, 1), (0, 0, 0))
+        assert torch.equal(got.reshape(-1), x.flip(0))
         got = softnpu.max_unpool3d_backward(
             volume, volume, indices, (1, 1, 4), (1, 1, 1), (0, 0, 0)
         )

@@ -98,6 +98,23 @@ def test_upsample_agrees(dtype: str, layout: str, out_size: tuple[int, ...]) -> 
     assert torch.equal(out, expect)
 
 
+@pytest.mark.parametrize("layout", list(LAYOUTS))
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64"])
+def test_unpool_agrees(dtype: str, layout: str) -> None:
+    """Bit for bit, where no index repeats; PyTorch leaves open which of them counts."""
+    x = LAYOUTS[layout](values(dtype, (2, 3, 2, 2, 3), 7))
+    order = torch.randperm(120, generator=torch.Generator().manual_seed(8))[:72].sort().values
+    indices = order.remainder(96).unique()[:12].repeat(6).view(2, 3, 2, 2, 3)
+    sizes = ((4, 4, 6), (2, 2, 2), (0, 0, 0))
+    expect = torch.ops.aten.max_unpool3d(x, indices, *map(list, sizes))
+    computed = softnpu.max_unpool3d(x, indices, *sizes)
+    assert torch.equal(computed, expect)
+    assert computed.is_contiguous()
+    out = torch.empty_like(expect)
+    assert softnpu.max_unpool3d(x, indices.int(), *sizes, out=out) is out
+    assert torch.equal(out, expect)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int16", "int64", "uint8", "float64"])
 def test_unpool_gradient_is_a_gather(dtype: str) -> None:
     """Bit for bit what torch.gather gives."""

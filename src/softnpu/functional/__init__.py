@@ -31,6 +31,7 @@ from types import FunctionType
 from softnpu.arguments import Array
 from softnpu.functional.elu import elu, elu_
 from softnpu.functional.elu_backward import elu_backward
+from softnpu.functional.max_unpool3d import max_unpool3d
 from softnpu.functional.max_unpool3d_backward import max_unpool3d_backward
 from softnpu.functional.selu import selu, selu_
 from softnpu.functional.selu_backward import selu_backward
@@ -43,6 +44,7 @@ __all__ = [
     "elu",
     "elu_",
     "elu_backward",
+    "max_unpool3d",
     "max_unpool3d_backward",
     "selu",
     "selu_",

@@ -103,6 +103,4 @@ def upsample_nearest3d(
     -----
     Source: aclnnUpsampleNearest3d. PyTorch's counterpart is ``aten::upsample_nearest3d``.
     """
-    return _core.upsample_nearest3d(
-        self, output_size, scales_d, scales_h, scales_w, format, out
-    )
+    return _core.upsample_nearest3d(self, output_size, scales_d, scales_h, scales_w, format, out)

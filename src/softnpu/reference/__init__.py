@@ -8,6 +8,7 @@ does.
 
 from .elu import elu
 from .elu_backward import elu_backward
+from .max_unpool3d import max_unpool3d
 from .max_unpool3d_backward import max_unpool3d_backward
 from .rounding import round_to
 from .selu import selu
@@ -19,6 +20,7 @@ from .upsample_nearest3d_backward import upsample_nearest3d_backward
 __all__ = [
     "elu",
     "elu_backward",
+    "max_unpool3d",
     "max_unpool3d_backward",
     "round_to",
     "selu",

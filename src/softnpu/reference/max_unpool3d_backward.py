@@ -58,13 +58,17 @@ def max_unpool3d_backward(
             f"and indices {indices.shape}, with output_size {list(output_size)}"
         )
     cells = int(np.prod(output_size))
+    require_range("max_unpool3d_backward", indices, cells)
+    flat = grad_output.reshape(*lead, cells)
+    chosen = indices.reshape(*lead, int(np.prod(self.shape[-3:])))
+    return np.take_along_axis(flat, chosen, axis=-1).reshape(self.shape)
+
+
+def require_range(name: str, indices: npt.NDArray[Any], cells: int) -> None:
+    """Raise IndexError for the first index that is not one of so many cells."""
     outside = np.argwhere((indices < 0) | (indices >= cells))
     if len(outside):
         where = tuple(outside[0].tolist())
         raise IndexError(
-            f"max_unpool3d_backward: indices{list(where)} is {indices[where]}; expected 0 to "
-            f"{cells - 1}"
+            f"{name}: indices{list(where)} is {indices[where]}; expected 0 to {cells - 1}"
         )
-    flat = grad_output.reshape(*lead, cells)
-    chosen = indices.reshape(*lead, int(np.prod(self.shape[-3:])))
-    return np.take_along_axis(flat, chosen, axis=-1).reshape(self.shape)

@@ -6,7 +6,15 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable
 
-from softnpu.bench.cases import calls, elementwise, forward, gather, upsample, upsample_forward
+from softnpu.bench.cases import (
+    calls,
+    elementwise,
+    forward,
+    gather,
+    scatter,
+    upsample,
+    upsample_forward,
+)
 from softnpu.bench.cases.case import CLASSES, SIZES, Case, Prepared
 from softnpu.bench.cases.quick import QUICK
 
@@ -15,14 +23,8 @@ __all__ = ["CLASSES", "QUICK", "SIZES", "Case", "Prepared", "quick", "select", "
 
 def table() -> list[Case]:
     """All cases, class by class."""
-    found = [
-        *elementwise.cases(),
-        *upsample.cases(),
-        *upsample_forward.cases(),
-        *gather.cases(),
-        *forward.cases(),
-        *calls.cases(),
-    ]
+    rooms = (elementwise, upsample, upsample_forward, gather, scatter, forward, calls)
+    found = [case for room in rooms for case in room.cases()]
     return sorted(found, key=lambda case: CLASSES.index(case.group))
 
 

@@ -20,6 +20,7 @@ UPSAMPLE = "upsample NCDHW"
 UPSAMPLE_LAST = "upsample NDHWC"
 UPSAMPLE_FORWARD = "upsample forward"
 GATHER = "gather"
+SCATTER = "scatter"
 FORWARD_ELU = "elu, selu forward"
 ALLOCATING = "allocating"
 CALL = "call"
@@ -35,6 +36,7 @@ CLASSES = (
     UPSAMPLE_LAST,
     UPSAMPLE_FORWARD,
     GATHER,
+    SCATTER,
     FORWARD_ELU,
     ALLOCATING,
     CALL,

@@ -7,6 +7,7 @@ _SMOOTH = "smooth_l1_loss_backward"
 _UPSAMPLE = "upsample_nearest3d_backward"
 _UPSAMPLE_FORWARD = "upsample_nearest3d"
 _UNPOOL = "max_unpool3d_backward"
+_UNPOOL_FORWARD = "max_unpool3d"
 
 QUICK = frozenset(
     (
@@ -47,6 +48,8 @@ QUICK = frozenset(
         f"{_UNPOOL}/pooling/float32/contiguous/64K",
         f"{_UNPOOL}/sorted/float32/contiguous/1M",
         f"{_UNPOOL}/random/float16/contiguous/1M",
+        f"{_UNPOOL_FORWARD}/pooling/float32/contiguous/64K",
+        f"{_UNPOOL_FORWARD}/pooling/float32/contiguous/1M",
         "elu/float32/contiguous/1M",
         "selu/bfloat16/contiguous/1M",
         "elu/float32/transposed/1M",

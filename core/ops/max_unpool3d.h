@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+
+#include "executor/two_phase.h"
+#include "kernels/table.h"
+
+namespace softnpu::ops {
+
+class MaxUnpool3dPlan {
+ public:
+  // Memory of out that is set to 0 before the kernel runs: where it begins, from the first element
+  // of the view on, and how many bytes it has.
+  struct Block {
+    int64_t begin = 0, size = 0;
+  };
+
+  MaxUnpool3dPlan(const kernels::MaxUnpool3dTask& task, const Block& zeroed, Dims shape)
+      : task_(task), zeroed_(zeroed), shape_(std::move(shape)) {}
+  uint64_t workspace_size() const { return 0; }
+  SOFTNPU_EXPORT Status run(std::byte* const* origins, std::byte* workspace) const;
+
+ private:
+  kernels::MaxUnpool3dTask task_;
+  Block zeroed_;
+  Dims shape_;  // of indices, for messages
+};
+
+struct MaxUnpool3d {
+  struct Args {
+    TensorArg self;
+    TensorArg indices;
+    const IntArray* output_size;
+    const IntArray* stride;
+    const IntArray* padding;
+    TensorArg out_ref;
+  };
+  using Plan = MaxUnpool3dPlan;
+
+  SOFTNPU_EXPORT static const OperatorTraits kTraits;
+  SOFTNPU_EXPORT static Status check_pointers(const Args& a);
+  SOFTNPU_EXPORT static Status check(const Args& a);
+  static std::array<Operand, 3> operands(const Args& a) {
+    return {{{"self", a.self, Use::read},
+             {"indices", a.indices, Use::read},
+             {"outRef", a.out_ref, Use::write}}};
+  }
+  SOFTNPU_EXPORT static Plan plan(const Args& a);
+};
+
+}  // namespace softnpu::ops
