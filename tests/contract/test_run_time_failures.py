@@ -98,6 +98,22 @@ def test_nothing_outside_the_output_is_written(unpool: Prepared) -> None:
         np.testing.assert_array_equal(unpool.arrays[name].read(), before)
 
 
+def test_unpooling_checks_all_indices_before_it_writes(session: Session) -> None:
+    """The forward operator reports a bad index in the same way, and leaves its output as it was."""
+    call = prepare(session, "max_unpool3d")
+    before = call.out.read()
+    spoil(call, 9)
+    assert launch(call) == 0
+    assert session.synchronize() == RUNTIME
+    message = session.message()
+    assert f"aclnnMaxUnpool3d: indices{list(AT)} is 9; expected 0 or more" in message
+    np.testing.assert_array_equal(call.out.read(), before)
+    repair(call)
+    assert launch(call) == 0
+    assert session.synchronize() == 0
+    call.assert_computed()
+
+
 def test_another_stream_does_not_report_it(unpool: Prepared) -> None:
     """A failure belongs to the stream that it was launched on."""
     api = unpool.session.api
