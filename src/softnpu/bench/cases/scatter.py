@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Max unpooling: a scatter, with the gradient's kinds of indices."""
+"""Max unpooling: a scatter, with indices of three kinds.
+
+None repeats in a plane: PyTorch's threads leave open which of them counts.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
 import softnpu
-from softnpu.bench.arrays import Arrays, itemsize
+from softnpu.bench.arrays import Arrays, NumpyArray, itemsize
 from softnpu.bench.cases import case as groups
 from softnpu.bench.cases.case import GRID, Case, Prepared
 from softnpu.bench.cases.gather import KINDS, Gather
@@ -25,11 +30,23 @@ class Scatter:
 
     gather: Gather
 
+    def indices(self) -> NumpyArray:
+        """Make indices of the kind, int64."""
+        if self.gather.kind == "pooling":
+            return self.gather.indices()
+        random = np.random.default_rng(7)
+        planes, inner = math.prod(self.gather.shape[:2]), math.prod(self.gather.shape[2:])
+        cells = math.prod(self.gather.volume)
+        found = np.stack([random.choice(cells, inner, replace=False) for _ in range(planes)])
+        if self.gather.kind == "sorted":
+            found.sort(axis=1)
+        return found.reshape(self.gather.shape)
+
     def prepare(self, arrays: Arrays) -> Prepared:
         """Make the arrays and bind both sides to them."""
         shape, volume = self.gather.shape, self.gather.volume
         data = arrays.values(shape, self.gather.dtype, 1)
-        indices = arrays.constant(self.gather.indices())
+        indices = arrays.constant(self.indices())
         out = arrays.empty((*shape[:2], *volume), self.gather.dtype)
         sizes = (volume, (2, 2, 2), (0, 0, 0))
         ours = partial(softnpu.max_unpool3d, data, indices, *sizes, out=out)
