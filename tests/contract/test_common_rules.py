@@ -42,7 +42,7 @@ def test_every_private_format_of_every_tensor_is_refused(spec: Contract) -> None
 
 
 def test_every_public_format_of_every_tensor_is_accepted(spec: Contract) -> None:
-    """Formats mean nothing, except that the nearest upsample gradient tells NDHWC from the rest."""
+    """Formats mean nothing, except that nearest upsampling tells NDHWC from the rest."""
     meaningful = {a.name for a in spec.arguments if a.formats}
     for name, public in itertools.product(tensors(spec), PUBLIC_FORMATS):
         expected = INVALID if name in meaningful and public == "NDHWC" else 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Overwrites indices with numbers that are nowhere and back again while max_unpool3d_backward reads
-// them. Values and status may be anything; the process must survive.
+// Overwrites indices with numbers that are nowhere and back again while max_unpool3d and its
+// gradient read them. Values and status may be anything; the process must survive.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "acl/acl.h"
+#include "aclnnop/aclnn_max_unpool3d.h"
 #include "aclnnop/aclnn_max_unpool3d_backward.h"
 #include "parallel.h"
 
@@ -33,8 +34,8 @@ aclTensor* tensor(void* data, aclDataType type, int64_t count, int64_t step) {
   return aclCreateTensor(sizes, 5, type, strides, 0, ACL_FORMAT_NCDHW, &storage, 1, data);
 }
 
-// Every path: elements of each size, in a cache and from memory, with a gradOutput that is not
-// dense.
+// Every path: elements of each size, in a cache and from memory, with a gradOutput, the forward's
+// output, that is not dense.
 struct Gather {
   aclDataType type;
   int64_t item, positions, step;
@@ -66,6 +67,10 @@ void run(const Gather& g) {
                                                        &executor));
     EXPECT_OK(aclnnMaxUnpool3dBackward(nullptr, 0, executor, own.stream));
     aclrtSynchronizeStream(own.stream);  // fails where an index was bad
+    EXPECT_OK(aclnnMaxUnpool3dGetWorkspaceSize(out_tensor, index_tensor, sizes, ones, ones,
+                                               grad_tensor, &workspace, &executor));
+    EXPECT_OK(aclnnMaxUnpool3d(nullptr, 0, executor, own.stream));
+    aclrtSynchronizeStream(own.stream);
   }
   done = true;
   other.join();
