@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # The extension softnpu._core, and the data files of the Python package.
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
-find_package(nanobind CONFIG QUIET)
-if(NOT nanobind_FOUND)
-  # From a copy: pip puts nanobind into another folder each time, which would compile all anew.
-  execute_process(COMMAND "${Python_EXECUTABLE}" -m nanobind --cmake_dir
-                  OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE nanobind_cmake)
-  cmake_path(GET nanobind_cmake PARENT_PATH nanobind_folder)
-  file(COPY "${nanobind_folder}" DESTINATION "${CMAKE_CURRENT_BINARY_DIR}")
-  cmake_path(GET nanobind_folder FILENAME nanobind_name)
-  set(nanobind_ROOT "${CMAKE_CURRENT_BINARY_DIR}/${nanobind_name}/cmake")
-  find_package(nanobind CONFIG REQUIRED)
-endif()
+
+# pip unpacks nanobind anew for every installation, under another path. To compile from there would
+# compile everything each time, so its files are copied, and only those that have changed.
+execute_process(COMMAND "${Python_EXECUTABLE}" -m nanobind --cmake_dir COMMAND_ERROR_IS_FATAL ANY
+                OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE nanobind_cmake)
+cmake_path(GET nanobind_cmake PARENT_PATH nanobind_source)
+set(nanobind_copy "${CMAKE_CURRENT_BINARY_DIR}/nanobind")
+foreach(folder cmake ext include src)
+  file(GLOB_RECURSE files RELATIVE "${nanobind_source}" "${nanobind_source}/${folder}/*")
+  foreach(file IN LISTS files)
+    cmake_path(GET file PARENT_PATH parent)
+    file(MAKE_DIRECTORY "${nanobind_copy}/${parent}")
+    file(COPY_FILE "${nanobind_source}/${file}" "${nanobind_copy}/${file}" ONLY_IF_DIFFERENT)
+  endforeach()
+endforeach()
+find_package(nanobind CONFIG REQUIRED PATHS "${nanobind_copy}/cmake" NO_DEFAULT_PATH)
 
 file(GLOB binding_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bindings/*.cpp")
 nanobind_add_module(_core NOMINSIZE ${binding_sources})
