@@ -29,7 +29,7 @@ struct KernelTable {
   // Rows [begin, end) of out.
   void (*upsample_nearest3d)(const UpsampleNearest3dTask& task, const std::byte* self,
                              std::byte* out, int64_t begin, int64_t end);
-  // Rows [begin, end); `scratch` holds kUpsampleScratchBytes.
+  // Rows [begin, end); `scratch` is an UpsampleScratch.
   void (*upsample_nearest3d_backward)(const UpsampleNearest3dBackwardTask& task,
                                       const std::byte* grad_out, std::byte* grad_input,
                                       std::byte* scratch, int64_t begin, int64_t end);

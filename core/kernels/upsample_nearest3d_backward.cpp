@@ -14,35 +14,28 @@
 #include "kernels/kernels.h"
 #include "kernels/upsample_boxes.h"
 #include "kernels/upsample_columns.h"
-#include "loops/convert.h"
-#include "loops/spaced.h"
-#include "loops/stream_out.h"
+#include "kernels/upsample_output.h"
 
 SOFTNPU_LEVEL_BEGIN
 namespace {
 
 using Task = UpsampleNearest3dBackwardTask;
 
-constexpr int64_t kUpsampleStore = 64;  // elements that are converted before they are spread
-constexpr int64_t kMostSums = 8;        // of a row with as few elements of the side axis
+constexpr int64_t kMostSums = 8;  // of a row with as few elements of the side axis
 
 template <class T>
 class GradientMaker {
  public:
   GradientMaker(const Task& task, const std::byte* grad_out, std::byte* grad_input,
-                std::byte* scratch)
+                UpsampleScratch& scratch)
       : t_(task),
         grad_out_(reinterpret_cast<const T*>(grad_out)),
         grad_input_(reinterpret_cast<T*>(grad_input)),
-        ahead_(ahead_of(task)) {
-    auto* const rows = reinterpret_cast<double*>(scratch);
-    sums_ = {rows, rows + kUpsampleTile + 8};
-    stage_ = reinterpret_cast<Stage*>(rows + 2 * (kUpsampleTile + 8));
-    staged_ = reinterpret_cast<T*>(rows + 3 * kUpsampleTile + 16);
-    list_ = reinterpret_cast<int32_t*>(scratch + kUpsampleScratchBytes) - kUpsampleList;
-    columns_from_ = list_ - (kUpsampleTile + 16);
-    rows_from_ = columns_from_ - (kUpsampleTile + 16);
-  }
+        ahead_(ahead_of(task)),
+        scratch_(scratch),
+        sums_{scratch.sums, scratch.lost},
+        staged_(reinterpret_cast<T*>(scratch.staged)),
+        output_(task, reinterpret_cast<Stage*>(scratch.finished), staged_) {}
 
   void make(int64_t begin, int64_t end) {
     int64_t rest = begin;
@@ -74,13 +67,7 @@ class GradientMaker {
 
  private:
   using Stage = Finished<T>;
-  // Rows of gradInput: `width` elements along W, `side` beside each other at each.
-  struct Target {
-    T* to;
-    int64_t rows, width, side;
-
-    int64_t row_size() const { return width * side; }
-  };
+  using Rows = typename UpsampleOutput<T>::Rows;
 
   void enter_tile(int64_t tile) {
     tile_ = tile;
@@ -88,8 +75,8 @@ class GradientMaker {
     width_ = least(t_.tile, t_.w.in - first_);
     begin_ = t_.w.start(first_);
     span_ = t_.w.start(first_ + width_) - begin_;
-    list_starts(t_.w, first_, width_, columns_from_);
-    for (int64_t w = 0; w <= width_; ++w) columns_from_[w] -= static_cast<int32_t>(begin_);
+    list_starts(t_.w, first_, width_, scratch_.columns_from);
+    for (int64_t w = 0; w <= width_; ++w) scratch_.columns_from[w] -= static_cast<int32_t>(begin_);
     entered_ = 0;
   }
 
@@ -106,7 +93,7 @@ class GradientMaker {
     rows_at_once_ = longer < kUpsampleTile ? kUpsampleTile / longer : 1;
     by_rows_ = t_.mode == Task::Mode::row || (t_.mode == Task::Mode::staged && side < kWideLanes);
     if (by_rows_ && span_ * side <= kUpsampleTile)
-      columns_.enter(t_.w, first_, first_ + width_, side, rows_at_once_, sums_, list_);
+      columns_.enter(t_.w, first_, first_ + width_, side, rows_at_once_, sums_, scratch_.list);
   }
 
   // Rows [h, h + rows) of a plane.
@@ -118,18 +105,19 @@ class GradientMaker {
                           s * t_.side.out_stride + z * t_.d.out_stride + begin_ * t_.w.out_stride;
     T* const to = grad_input_ + n * t_.batch.in_stride + c * t_.channels.in_stride +
                   s * t_.side.in_stride + d * t_.d.in_stride + first_ * t_.w.in_stride;
-    if (nz == 0 || span_ == 0) return write_zero({to + h * t_.h.in_stride, rows, width_, side});
+    if (nz == 0 || span_ == 0)
+      return output_.write_zero({to + h * t_.h.in_stride, rows, width_, side});
     for (const int64_t end = h + rows; h < end; h += rows) {
       rows = least(end - h, rows_at_once_);
       make_rows(from, nz, h, {to + h * t_.h.in_stride, rows, width_, side});
     }
   }
 
-  void make_rows(const T* from, int64_t nz, int64_t h, const Target& target) {
-    Stage* const out = stage_for(target);
+  void make_rows(const T* from, int64_t nz, int64_t h, const Rows& target) {
+    Stage* const out = output_.place(target);
     const int64_t side = target.side, size = target.row_size();
     if (h != listed_from_ || target.rows > listed_) {
-      list_starts(t_.h, listed_from_ = h, listed_ = target.rows, rows_from_);
+      list_starts(t_.h, listed_from_ = h, listed_ = target.rows, scratch_.rows_from);
     }
     int64_t summed = 0;  // rows whose sums over D and H are ready
     const auto total_rows = [&](int64_t row) SOFTNPU_INLINED {
@@ -137,9 +125,9 @@ class GradientMaker {
       summed = 0;
     };
     for (int64_t row = 0, count; row < target.rows; row += count) {
-      const int64_t y = rows_from_[row], ny = rows_from_[row + 1] - y;
+      const int64_t y = scratch_.rows_from[row], ny = scratch_.rows_from[row + 1] - y;
       for (count = 1; row + count < target.rows; ++count)
-        if (rows_from_[row + count + 1] - rows_from_[row + count] != ny) break;
+        if (scratch_.rows_from[row + count + 1] - scratch_.rows_from[row + count] != ny) break;
       const Box box{nz, t_.d.out_stride, ny, t_.h.out_stride, ahead_};
       const T* const at = from + y * t_.h.out_stride;
       Stage* const made = out + row * size;
@@ -154,7 +142,7 @@ class GradientMaker {
       }
     }
     total_rows(target.rows);
-    write(out, target);
+    output_.write(out, target);
   }
 
   // How far ahead to prefetch: to the next box along H, or along D where that one is too near.
@@ -227,7 +215,7 @@ class GradientMaker {
   template <class Make>
   SOFTNPU_INLINE void for_columns(int64_t side, Stage* made, const Make& make) {
     for (int64_t w = 0; w < width_; ++w, made += side) {
-      const int64_t at = columns_from_[w], nx = columns_from_[w + 1] - at;
+      const int64_t at = scratch_.columns_from[w], nx = scratch_.columns_from[w + 1] - at;
       if (nx == 0)
         fill_zero(side, made);
       else
@@ -249,68 +237,14 @@ class GradientMaker {
     return {box.nz, box.ny * sy, box.ny, sy, 0, box.nx, side};
   }
 
-  bool is_dense(const Target& target) const {
-    return (target.side == 1 || t_.side.in_stride == 1) &&
-           (target.width == 1 || t_.w.in_stride == target.side) &&
-           (target.rows == 1 || t_.h.in_stride == target.row_size());
-  }
-  // Where to make the elements of a target: there, if they need not be converted or spread.
-  Stage* stage_for(const Target& target) const {
-    if constexpr (std::is_same_v<T, Stage>)
-      if (is_dense(target) && !t_.stream) return target.to;
-    return stage_;
-  }
-  void write(const Stage* made, const Target& target) const {
-    if constexpr (std::is_same_v<T, Stage>)
-      if (made == target.to) return;
-    const int64_t side = target.side;
-    if (is_dense(target)) return write_dense(made, target.rows * target.row_size(), target.to);
-    for (int64_t row = 0; row < target.rows; ++row, made += target.row_size()) {
-      T* const to = target.to + row * t_.h.in_stride;
-      if (side == 1) {
-        store(made, t_.w.in_stride, target.width, to);
-        continue;
-      }
-      for (int64_t w = 0; w < target.width; ++w)
-        store(made + w * side, t_.side.in_stride, side, to + w * t_.w.in_stride);
-    }
-  }
-  void write_dense(const Stage* made, int64_t n, T* to) const {
-    if (!t_.stream) return store(made, 1, n, to);
-    if constexpr (!std::is_same_v<T, Stage>) store(made, 1, n, staged_);
-    const void* const from = std::is_same_v<T, Stage> ? static_cast<const void*>(made) : staged_;
-    stream_out(reinterpret_cast<std::byte*>(to), static_cast<const std::byte*>(from),
-               n * static_cast<int64_t>(sizeof(T)));
-  }
-  void write_zero(const Target& target) const {
-    if (is_dense(target) && !t_.stream)
-      return fill_zero(target.rows * target.row_size(), target.to);
-    fill_zero(target.row_size(), stage_);
-    for (int64_t row = 0; row < target.rows; ++row)
-      write(stage_, {target.to + row * t_.h.in_stride, 1, target.width, target.side});
-  }
-  template <class E>
-  static void fill_zero(int64_t n, E* out) {
-    std::memset(out, 0, static_cast<size_t>(n) * sizeof(E));
-  }
-  static void store(const Stage* made, int64_t stride, int64_t n, T* to) {
-    if (stride == 1) return store_dense(made, n, to);
-    T held[kUpsampleStore];
-    for (int64_t at = 0, count; at < n; at += count) {
-      count = least(n - at, kUpsampleStore);
-      store_dense(made + at, count, held);
-      copy_spaced(held, 1, count, to + at * stride, stride);
-    }
-  }
-
   const Task& t_;
   const T* grad_out_;
   T* grad_input_;
   const int64_t ahead_;
-  SumRow<kIsCompensated<T>> sums_;
-  Stage* stage_;
-  int32_t *list_, *columns_from_, *rows_from_;
-  T* staged_;
+  UpsampleScratch& scratch_;
+  const SumRow<kIsCompensated<T>> sums_;
+  T* const staged_;
+  const UpsampleOutput<T> output_;
   Columns<T> columns_;
   // The tile along W: where it begins and how long it is, in gradInput and in gradOut.
   int64_t tile_ = -1, first_ = 0, width_ = 0, begin_ = 0, span_ = 0;
@@ -324,7 +258,8 @@ class GradientMaker {
 template <class T>
 void make_gradient(const Task& task, const std::byte* grad_out, std::byte* grad_input,
                    std::byte* scratch, int64_t begin, int64_t end) {
-  GradientMaker<T>(task, grad_out, grad_input, scratch).make(begin, end);
+  GradientMaker<T>(task, grad_out, grad_input, *reinterpret_cast<UpsampleScratch*>(scratch))
+      .make(begin, end);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // What phase one hands to the kernel: the axes of both tensors as the kernel walks them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/dtype.h"
@@ -30,17 +31,23 @@ struct UpsampleNearest3dBackwardTask : UpsampleAxes {
   int64_t units() const { return tiles * batch.size * channels.size * side_blocks * d.in * h.in; }
 };
 
-// What a thread's scratch memory holds: sums of a tile, the finished elements of one, the lists of
-// what is added up along W, and a box that is staged.
 constexpr int64_t kUpsampleTile = 1024;     // elements
 constexpr int64_t kUpsampleList = 8192;     // places of elements
 constexpr int64_t kUpsampleStaged = 32768;  // bytes
-constexpr uint64_t kUpsampleScratchBytes =
-    (2 * (kUpsampleTile + 8) + kUpsampleTile) * sizeof(double) + kUpsampleStaged +
-    (kUpsampleList + 2 * (kUpsampleTile + 16)) * sizeof(int32_t);
 // Boxes of so many rows, over D and H, are read row by row.
 constexpr int64_t kUpsampleLargeBox = 12;
 // Longer ranges along W have no lists.
 constexpr int64_t kUpsampleListed = 8;
+
+// A thread's scratch memory.
+struct UpsampleScratch {
+  // Sums over D and H of a tile, and their rounding errors; behind them, the constants 0 and -0.
+  double sums[kUpsampleTile + 8], lost[kUpsampleTile + 8];
+  alignas(double) std::byte finished[kUpsampleTile * sizeof(double)];  // elements of gradInput
+  alignas(64) std::byte staged[kUpsampleStaged];  // a box, or finished elements of its type
+  // Where the ranges of a tile begin along W, and of rows along H.
+  int32_t columns_from[kUpsampleTile + 1], rows_from[kUpsampleTile + 1];
+  int32_t list[kUpsampleList];  // what is added up along W (upsample_columns.h)
+};
 
 }  // namespace softnpu::kernels

@@ -78,7 +78,7 @@ Status UpsampleNearest3dBackwardPlan::run(std::byte* const* origins, std::byte* 
   const int64_t grain = loops::kGrain * task.units() / elements;
   const auto body = [&](int64_t begin, int64_t end, int worker) {
     std::byte* const scratch =
-        workspace + static_cast<uint64_t>(worker) * kernels::kUpsampleScratchBytes;
+        workspace + static_cast<uint64_t>(worker) * sizeof(kernels::UpsampleScratch);
     kernel(task, origins[0], origins[1], scratch, begin, end);
   };
   loops::parallel_for(task.units(), grain, workers_, body);

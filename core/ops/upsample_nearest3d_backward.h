@@ -18,7 +18,7 @@ class UpsampleNearest3dBackwardPlan {
   explicit UpsampleNearest3dBackwardPlan(const Task& task)
       : task_(task), workers_(loops::thread_count()) {}
   uint64_t workspace_size() const {
-    return static_cast<uint64_t>(workers_) * kernels::kUpsampleScratchBytes;
+    return static_cast<uint64_t>(workers_) * sizeof(kernels::UpsampleScratch);
   }
   void expect_fresh_output() { task_.stream = false; }
   SOFTNPU_EXPORT Status run(std::byte* const* origins, std::byte* workspace) const;
