@@ -7,6 +7,7 @@
 #include "aclnnop/aclnn_max_unpool3d_backward.h"
 #include "aclnnop/aclnn_selu.h"
 #include "aclnnop/aclnn_selu_backward.h"
+#include "aclnnop/aclnn_smooth_l1_loss.h"
 #include "aclnnop/aclnn_smooth_l1_loss_backward.h"
 #include "aclnnop/aclnn_upsample_nearest_3d.h"
 #include "aclnnop/aclnn_upsample_nearest_3d_backward.h"
@@ -46,6 +47,8 @@ void bind_phases(nb::module_& m) {
   BIND_PHASES(aclnnEluBackward, arg("gradOutput"), arg("alpha"), arg("scale"), arg("inputScale"),
               arg("isResult"), arg("selfOrResult"), arg("gradInput"));
   BIND_PHASES(aclnnSeluBackward, arg("gradOutput"), arg("result"), arg("gradInput"));
+  BIND_PHASES(aclnnSmoothL1Loss, arg("self"), arg("target"), arg("reduction"), arg("beta"),
+              arg("result"));
   BIND_PHASES(aclnnSmoothL1LossBackward, arg("gradOut"), arg("self"), arg("target"),
               arg("reduction"), arg("beta"), arg("gradInput"));
   BIND_PHASES(aclnnUpsampleNearest3d, arg("self"), arg("outputSize"), arg("scalesD"),

@@ -14,6 +14,7 @@
 #include "ops/max_unpool3d_backward.h"
 #include "ops/selu.h"
 #include "ops/selu_backward.h"
+#include "ops/smooth_l1_loss.h"
 #include "ops/smooth_l1_loss_backward.h"
 #include "ops/upsample_nearest3d.h"
 #include "ops/upsample_nearest3d_backward.h"
@@ -81,6 +82,23 @@ nb::object selu_backward(nb::handle grad_output, nb::handle result, nb::handle o
                                      .grad_input = in.output("gradInput", out)};
   return call<ops::SeluBackward>(in, args,
                                  [&](Tensor& out) { describe_like(*args.grad_output, out); });
+}
+
+nb::object smooth_l1_loss(nb::handle self, nb::handle target, nb::handle reduction, nb::handle beta,
+                          nb::handle out) {
+  Arguments in;
+  const ops::SmoothL1Loss::Args args{.self = in.input("self", self),
+                                     .target = in.input("target", target),
+                                     .reduction = in.reduction("reduction", reduction),
+                                     .beta = in.number("beta", beta),
+                                     .result = in.output("result", out)};
+  return call<ops::SmoothL1Loss>(in, args, [&](Tensor& out) {
+    out.dtype = promote(args.self->dtype, args.target->dtype);
+    if (args.reduction != 0) return;  // one number, of rank 0
+    // Where the inputs do not go together, a check says so before it looks at the output.
+    const auto all = broadcast_sizes(args.self->sizes, args.target->sizes);
+    out.sizes = all ? *all : args.self->sizes;
+  });
 }
 
 nb::object smooth_l1_loss_backward(nb::handle grad_out, nb::handle self, nb::handle target,
@@ -214,6 +232,9 @@ void bind_operators(nb::module_& m) {
   define_operator(
       m, "selu_backward", &selu_backward,
       "def selu_backward(grad_output: Any, result: Any, out: Array | None, /) -> Array");
+  define_operator(m, "smooth_l1_loss", &smooth_l1_loss,
+                  "def smooth_l1_loss(self: Any, target: Any, reduction: Any, beta: Any, "
+                  "out: Array | None, /) -> Array");
   define_operator(m, "smooth_l1_loss_backward", &smooth_l1_loss_backward,
                   "def smooth_l1_loss_backward(grad_out: Any, self: Any, target: Any, "
                   "reduction: Any, beta: Any, out: Array | None, /) -> Array");

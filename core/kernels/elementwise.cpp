@@ -28,6 +28,7 @@ class TileWalk {
         origins_(origins),
         formula_(formula),
         inputs_(loops.inputs),
+        stores_(loops.stores),
         stage_(stage_of(l)),
         out_(l, stage_) {
     whole_ = out_.is_in_place();
@@ -90,13 +91,14 @@ class TileWalk {
     row_.out = results;
     row_.n = n * count;
     loop_(formula_, row_);
-    out_.store(results, x, y, count, n);
+    if (stores_) out_.store(results, x, y, count, n);
   }
 
   const ElementwiseLayout& l_;
   std::byte* const* origins_;
   const void* formula_;
   int inputs_;
+  bool stores_;
   DType stage_;
   RowLoop loop_;
   bool transposes_ = false;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // smooth_l1_loss_backward: gradInput = gradOut · (d / beta, or sign(d) from |d| = beta on) · norm.
-#include <bit>
-
 #include "kernels/smooth_l1_loss_backward.h"
 
 #include "kernels/kernels.h"
+#include "kernels/smooth_l1.h"
 #include "loops/row_loops.h"
 
 SOFTNPU_LEVEL_BEGIN
@@ -26,20 +25,10 @@ inline float least_difference(DType self, DType target) {
   return self == DType::f16 && target == DType::f16 ? 0x1p-24f : 0.0f;
 }
 
-inline bool is_power_of_two(double v) { return (std::bit_cast<uint64_t>(v) << 12) == 0; }
-
-// For v > 0.
-inline float rounded_down(double v) {
-  const auto nearest = static_cast<float>(v);
-  return nearest <= v ? nearest : std::bit_cast<float>(std::bit_cast<uint32_t>(nearest) - 1);
-}
-
-// What d, the rounded a - b, has too much: never -0. Bounded, because only the sign of a large d
-// counts: it has no finite error.
+// Bounded, because only the sign of a large d counts: it has no finite error.
 template <class V>
-SOFTNPU_INLINE V excess_of_difference(V a, V b, V d) {
-  const V back = a - d, most = splat<V>(0x1p60f);
-  const V excess = ((d + back) - a) + (b - back);
+SOFTNPU_INLINE V bounded_excess(V a, V b, V d) {
+  const V excess = excess_of_difference(a, b, d), most = splat<V>(0x1p60f);
   const V below = select(excess < most, excess, most);
   return select(below > -most, below, -most);
 }
@@ -75,7 +64,7 @@ struct SmoothL1InFloat {
     if constexpr (!kPowerOfTwo) {
       V low = d * factor_low;
       if constexpr (kFactor == Factor::any)
-        low = fused(excess_of_difference(self, target, d), splat<V>(-factor), low);
+        low = fused(bounded_excess(self, target, d), splat<V>(-factor), low);
       inside = fused(d, splat<V>(factor), low);
     }
     // Within 1 unit of norm where |d| = beta, and no comparison is true of NaN.

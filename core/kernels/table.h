@@ -19,7 +19,8 @@ namespace softnpu::kernels {
 // The elementwise kernels. Whoever adds one names it here, and nowhere else.
 #define SOFTNPU_ELEMENTWISE_KERNELS(each)                                           \
   each(elu) each(elu_backward_from_input) each(elu_backward_from_result) each(selu) \
-      each(selu_backward) each(smooth_l1_loss_backward)
+      each(selu_backward) each(smooth_l1_loss) each(smooth_l1_loss_sum)             \
+          each(smooth_l1_loss_backward)
 
 struct KernelTable {
   const char* level;

@@ -191,7 +191,7 @@ inline void walk_gathered(const ElementwiseLayout& l, std::byte* const* origins,
     std::byte* const results = out.place(first, rows[inputs]);
     row.out = results;
     loop(formula, row);
-    if (!out.is_in_place()) out.store(results, first, row.n, narrow);
+    if (loops.stores && !out.is_in_place()) out.store(results, first, row.n, narrow);
   }
 }
 

@@ -28,6 +28,7 @@ template <>
 SOFTNPU_INLINE float splat<float>(float value) {
   return value;
 }
+SOFTNPU_INLINE float magnitude(float v) { return __builtin_fabsf(v); }
 SOFTNPU_INLINE float select(bool condition, float a, float b) { return condition ? a : b; }
 SOFTNPU_INLINE bool any(bool condition) { return condition; }
 SOFTNPU_INLINE bool is_less(float v, float limit) { return v < limit; }
@@ -259,6 +260,7 @@ SOFTNPU_INLINE auto is_tiny(Lanes v, float limit) {
 #endif
 
 SOFTNPU_INLINE auto is_nan(Lanes v) { return differ(v, v); }
+SOFTNPU_INLINE Lanes magnitude(Lanes v) { return (Lanes)((LaneBits)v & 0x7FFFFFFF); }
 SOFTNPU_INLINE Lanes add_bits(Lanes v, Lanes shifted, int places) {
   return (Lanes)((LaneBits)v + ((LaneBits)shifted << places));
 }

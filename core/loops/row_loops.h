@@ -31,6 +31,7 @@ using RowLoop = void (*)(const void* formula, const Row& row);
 struct RowLoops {
   int inputs;
   RowLoop f32[2], f16[2], bf16[2], i8[2], i32[2];
+  bool stores = true;  // there is an output, to which results belong
 
   const RowLoop* of(DType type) const {
     switch (type) {

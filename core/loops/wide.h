@@ -91,6 +91,11 @@ SOFTNPU_INLINE void store_wide(Wide v, float* out) {
   const WideFloat narrowed = to_float(v);
   std::memcpy(out, &narrowed, sizeof narrowed);
 }
+SOFTNPU_INLINE double magnitude(double v) { return __builtin_fabs(v); }
+SOFTNPU_INLINE Wide magnitude(Wide v) {
+  using Bits = int64_t __attribute__((vector_size(sizeof(Wide))));
+  return (Wide)((Bits)v & INT64_MAX);
+}
 SOFTNPU_INLINE Wide one_nan(Wide v) { return v == v ? v : Wide{} + __builtin_nan(""); }
 
 SOFTNPU_LEVEL_END

@@ -6,6 +6,7 @@
 #include "aclnnop/aclnn_smooth_l1_loss_backward.h"
 #include "kernels/smooth_l1_loss_backward.h"
 #include "kernels/table.h"
+#include "ops/smooth_l1.h"
 
 namespace softnpu::ops {
 
@@ -17,18 +18,6 @@ const OperatorTraits SmoothL1LossBackward::kTraits = {
     .in_place = true,
 };
 
-namespace {
-
-enum Reduction : int64_t { kNone = 0, kMean = 1, kSum = 2 };
-
-bool all_alike(std::span<const Operand> operands) {
-  for (const Operand& operand : operands)
-    if (!(operand.arg->sizes == operands.front().arg->sizes)) return false;
-  return true;
-}
-
-}  // namespace
-
 Status SmoothL1LossBackward::check_pointers(const Args& a) {
   REQUIRE(a.grad_out, kParamNullptr, "grad-out-null"_rule, "gradOut is null");
   REQUIRE(a.self, kParamNullptr, "self-null"_rule, "self is null");
@@ -39,19 +28,11 @@ Status SmoothL1LossBackward::check_pointers(const Args& a) {
 
 Status SmoothL1LossBackward::check(const Args& a) {
   const auto tensors = operands(a);
-  for (const Operand& o : tensors)
-    REQUIRE(is_supported_float(o.arg->dtype), kParamInvalid, "dtype-unsupported"_rule, o.name,
-            " has data type ", o.arg->dtype, supported_floats());
-  for (const Operand& o : tensors) RETURN_IF_FAILED(check_format(o.name, *o.arg));
-  for (const Operand& o : tensors)
-    REQUIRE(o.arg->rank() <= 8, kParamInvalid, "rank"_rule, o.name, " has rank ", o.arg->rank(),
-            "; at most 8 is supported");
-  REQUIRE(a.reduction >= kNone && a.reduction <= kSum, kParamInvalid, "reduction"_rule,
-          "reduction is ", a.reduction, "; expected 0 (none), 1 (mean) or 2 (sum)");
-  const auto beta = static_cast<float>(a.beta);
-  REQUIRE(beta >= 0, kParamInvalid, "beta"_rule, "beta is ",
-          beta == a.beta ? text(beta) : text(a.beta), "; it must be a number that is not negative");
-  if (all_alike(tensors)) return {};  // the usual case
+  RETURN_IF_FAILED(check_float_types(tensors, "dtype-unsupported"_rule));
+  RETURN_IF_FAILED(check_ranks(tensors, "rank"_rule));
+  RETURN_IF_FAILED(check_reduction(a.reduction, "reduction"_rule));
+  RETURN_IF_FAILED(check_beta(a.beta, "beta"_rule));
+  if (have_one_shape(tensors)) return {};  // the usual case
   const auto pair = broadcast_sizes(a.self->sizes, a.target->sizes);
   const auto all = pair ? broadcast_sizes(*pair, a.grad_out->sizes) : std::nullopt;
   REQUIRE(all.has_value(), kParamInvalid, "broadcast"_rule, "gradOut has shape ", a.grad_out->sizes,

@@ -20,6 +20,7 @@
 #include "aclnnop/aclnn_max_unpool3d_backward.h"
 #include "aclnnop/aclnn_selu.h"
 #include "aclnnop/aclnn_selu_backward.h"
+#include "aclnnop/aclnn_smooth_l1_loss.h"
 #include "aclnnop/aclnn_smooth_l1_loss_backward.h"
 #include "aclnnop/aclnn_upsample_nearest_3d.h"
 #include "aclnnop/aclnn_upsample_nearest_3d_backward.h"
@@ -171,6 +172,7 @@ aclnnStatus run(const std::string& name, Call& call) {
   OPERATOR(aclnnMaxUnpool3dBackward);
   OPERATOR(aclnnSelu);
   OPERATOR(aclnnSeluBackward);
+  OPERATOR(aclnnSmoothL1Loss);
   OPERATOR(aclnnSmoothL1LossBackward);
   OPERATOR(aclnnUpsampleNearest3d);
   OPERATOR(aclnnUpsampleNearest3dBackward);

@@ -140,6 +140,52 @@ def test_smooth_l1_loss_backward_beyond_the_numbers() -> None:
     np.testing.assert_array_equal(computed, [1, 1, -1, np.nan, 1])
 
 
+@settings(max_examples=300, deadline=None)
+@given(
+    values=st.lists(FINITE, min_size=1, max_size=5),
+    b=FINITE,
+    beta=st.just(0.0) | SCALAR,
+    code=st.sampled_from([0, 1, 2]),
+)
+def test_smooth_l1_loss(values: list[float], b: float, beta: float, code: int) -> None:
+    """Law: the Huber loss over beta, m * (|d| - m/2) with m = min(|d|, beta), in exact arithmetic.
+
+    Only the difference is rounded: where |d| is about beta / 2, the loss is as small as its square.
+    """
+    exact = []
+    for a in values:
+        d = abs(Fraction(a) - Fraction(b))
+        m = min(d, Fraction(beta))
+        exact.append(m * (d - m / 2) / Fraction(beta) if beta else d)
+    self, target = np.array(values, np.float32), np.full((1, 1), b, np.float32)
+    computed = reference.smooth_l1_loss(self, target, code, beta)
+    if code == 0:
+        assert computed.shape == (1, len(values))
+        assert all(close(computed[0, i : i + 1], each) for i, each in enumerate(exact))
+    else:
+        assert computed.shape == ()
+        assert close(computed, sum(exact) / (len(values) if code == 1 else 1))
+
+
+def test_smooth_l1_loss_beyond_the_numbers() -> None:
+    """Law: sums of nothing, of NaN, of infinities; an infinite beta; what is refused."""
+    a = np.array([5, np.inf, -np.inf, np.nan, 3e38], np.float32)
+    b = np.array([1, 1, 1, 1, -3e38], np.float32)
+    inf, none = float("inf"), np.zeros((3, 0), np.float32)
+    computed = reference.smooth_l1_loss(a, b, "none", inf)
+    np.testing.assert_array_equal(computed, [0, np.nan, np.nan, np.nan, 0])
+    assert reference.smooth_l1_loss(a[:3], b[:3], "sum", 1) == inf
+    assert np.isnan(reference.smooth_l1_loss(a, b, "mean", 1))
+    assert reference.smooth_l1_loss(none, none, "sum", 1) == 0
+    assert np.isnan(reference.smooth_l1_loss(none, none, "mean", 1))
+    wrong: list[tuple[int | str, float]] = [("max", 1), (3, 1), (0, -1), (0, float("nan"))]
+    for reduction, beta in wrong:
+        with pytest.raises(ValueError, match="smooth_l1_loss:"):
+            reference.smooth_l1_loss(a, b, reduction, beta)
+    computed = reference.smooth_l1_loss(a, b, 0, -1e-60)
+    np.testing.assert_array_equal(computed[:4], [4, inf, inf, np.nan])
+
+
 def float32_of(value: Fraction) -> Fraction:
     """Round a positive normal fraction to 24 bits, to nearest even, in integers only."""
     exponent = value.numerator.bit_length() - value.denominator.bit_length() - 24

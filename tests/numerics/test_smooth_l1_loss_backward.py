@@ -184,28 +184,12 @@ def test_casts_round_the_float32_result_once(dtype: np.dtype[Any], target: np.dt
     assert same_bits(got, reference.round_to(wide.astype(np.float64), target))
 
 
-def unlucky_differences(rng: np.random.Generator, count: int) -> tuple[Any, Any]:
-    """Pairs whose difference is rounded by almost half a unit, just above a power of two."""
-    power = np.float64(2.0) ** rng.integers(-3, 4, count)
-    target = (power * rng.uniform(2, 4, count)).astype(np.float32)
-    target *= rng.choice([-1, 1], count).astype(np.float32)
-    self = (target + power * rng.uniform(1, 1.02, count)).astype(np.float32)
-    target = (target + power * rng.uniform(-0.01, 0.01, count) * 2.0**-10).astype(np.float32)
-    small = rng.random(count) < 0.5
-    target = np.where(small, (power * rng.uniform(2**-9, 2**-7, count)), target).astype(np.float32)
-    self = np.where(small, power * rng.uniform(1, 1.02, count), self).astype(np.float32)
-    exact = self.astype(np.float64) - target
-    error = np.abs(exact - (self - target).astype(np.float64)) / np.abs(exact)
-    worst = np.argsort(error)[-count // 20 :]
-    return self[worst], target[worst]
-
-
 @pytest.mark.parametrize("beta", [10.0, 3.0, 13.7, 11.0, 1 / 3, 0.7, 8.0, 1.0])
 @pytest.mark.parametrize("reduction", ["none", "mean"])
 def test_the_worst_is_within_two_units(beta: float, reduction: str) -> None:
     """Law: where every rounding is unlucky, FLOAT is within 2 ULP of the exact value, unrounded."""
     rng = np.random.default_rng(91)
-    self, target = unlucky_differences(rng, 400_000)
+    self, target = sp.unlucky_differences(rng, 400_000)
     norm = 1 / self.size if reduction == "mean" else 1.0
     beta = float(np.float32(beta))
     for scale in (1.0, beta / 4):  # some differences are below beta in one of them

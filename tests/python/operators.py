@@ -110,6 +110,12 @@ OPERATORS = [
         {"output_size": (2, 3, 4), "stride": (1, 1, 1), "padding": (0, 0, 0)},
         np.empty((2, 3, 2, 3, 4), np.float32),
     ),
+    Operator(
+        "smooth_l1_loss",
+        {"self": _random(3, 4), "target": _random(4)},
+        {"reduction": "none", "beta": 0.5},
+        np.empty((3, 4), np.float32),
+    ),
 ]
 BY_NAME = {operator.name: operator for operator in OPERATORS}
 ELU, SELU, SMOOTH_L1, UPSAMPLE, UNPOOL = OPERATORS[:5]

@@ -53,6 +53,15 @@ def test_upsample_nearest3d(bench: Bench) -> None:
     assert np.array_equal(bench.read(out, expected.shape), expected)
 
 
+@pytest.mark.parametrize("reduction", [0, 1, 2])
+def test_smooth_l1_loss(bench: Bench, reduction: int) -> None:
+    """The same bits as the function on arrays."""
+    expected = softnpu.smooth_l1_loss(X, X * 2, reduction, 0.5)
+    out = bench.tensor(np.zeros_like(expected))
+    run(bench, "aclnnSmoothL1Loss", bench.tensor(X), bench.tensor(X * 2), reduction, 0.5, out)
+    assert np.array_equal(bench.read(out, expected.shape), expected)
+
+
 def test_upsample_nearest3d_backward(bench: Bench) -> None:
     """The same bits as the function on arrays; the workspace is used."""
     x = np.arange(64, dtype=np.float32).reshape(1, 2, 2, 4, 4)

@@ -17,6 +17,7 @@
 #include "aclnnop/aclnn_max_unpool3d.h"
 #include "aclnnop/aclnn_max_unpool3d_backward.h"
 #include "aclnnop/aclnn_selu_backward.h"
+#include "aclnnop/aclnn_smooth_l1_loss.h"
 #include "aclnnop/aclnn_smooth_l1_loss_backward.h"
 #include "aclnnop/aclnn_upsample_nearest_3d.h"
 #include "aclnnop/aclnn_upsample_nearest_3d_backward.h"
@@ -132,6 +133,8 @@ void run_operators(aclrtStream stream) {
   MADE(size, aclCreateIntArray(twos, 3));
   MADE(step, aclCreateIntArray(ones, 3));
   MADE(input, aclCreateIntArray(whole, 5));
+  aclTensor* mean = nullptr;
+  MADE(mean, aclCreateTensor(ones, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, ones, 1, in.memory[3]));
   run(
       [&](auto... end) {
         return aclnnEluBackwardGetWorkspaceSize(a, scalar, scalar, scalar, false, b, out, end...);
@@ -144,6 +147,8 @@ void run_operators(aclrtStream stream) {
         return aclnnSmoothL1LossBackwardGetWorkspaceSize(a, b, c, 0, 1.0f, out, end...);
       },
       aclnnSmoothL1LossBackward, stream);
+  run([&](auto... end) { return aclnnSmoothL1LossGetWorkspaceSize(a, b, 1, 1.0f, mean, end...); },
+      aclnnSmoothL1Loss, stream);
   run(
       [&](auto... end) {
         return aclnnUpsampleNearest3dGetWorkspaceSize(a, size, 0, 0, 0, out, end...);
@@ -168,6 +173,7 @@ void run_operators(aclrtStream stream) {
       },
       aclnnMaxUnpool3dBackward, stream);
   for (aclIntArray* each : {size, step, input}) WORKS(aclDestroyIntArray(each), kBadAlloc, kInner);
+  WORKS(aclDestroyTensor(mean), kBadAlloc, kInner);
   WORKS(aclDestroyScalar(scalar), kBadAlloc, kInner);
 }
 

@@ -47,6 +47,7 @@ def cases(size: str) -> list[Case]:
         *_selu(FLAT[size]),
         *_selu_forward(FLAT[size]),
         *_smooth_l1(FLAT[size]),
+        *_smooth_l1_loss(FLAT[size]),
         *_upsample(*VOLUME[size]),
         *_upsample(*WIDE[size], kind=" wide"),
         *_upsample_forward(*VOLUME[size]),
@@ -134,6 +135,22 @@ def _smooth_l1(shape: tuple[int, ...]) -> Iterator[Case]:
 
             result = kinds[0] if len(set(kinds)) == 1 else sp.FLOAT32
             yield Case(name, call, [_mixed(rng, shape, kind) for kind in kinds], result)
+
+
+def _smooth_l1_loss(shape: tuple[int, ...]) -> Iterator[Case]:
+    reductions: tuple[Reduction, ...] = ("none", "mean", "sum")
+    for kinds in [(dtype,) * 2 for dtype in sp.FLOATING] + [(sp.FLOAT16, sp.BFLOAT16)]:
+        for reduction in reductions:
+            name = f"smooth_l1_loss {','.join(k.name for k in kinds)} {reduction}"
+            rng = _generator(name)
+
+            def call(*arrays: Array, out: Array | None = None, r: Reduction = reduction) -> Array:
+                return softnpu.smooth_l1_loss(*arrays, r, BETA, out=out)
+
+            # Sums of any bits would be NaN or infinite.
+            draw = _mixed if reduction == "none" else sp.random_values
+            result = kinds[0] if len(set(kinds)) == 1 else sp.FLOAT32
+            yield Case(name, call, [draw(rng, shape, kind) for kind in kinds], result)
 
 
 def _upsample(

@@ -86,3 +86,21 @@ def with_rare_values(rng: np.random.Generator, values: npt.NDArray[Any]) -> npt.
 def random_scalar(rng: np.random.Generator, low: float = -10, high: float = 10) -> float:
     """Return a positive number between 10**low and 10**high, all magnitudes alike."""
     return float(np.float32(10 ** rng.uniform(low, high)))
+
+
+def unlucky_differences(
+    rng: np.random.Generator, count: int
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return pairs of float32 whose difference, just above a power of two, is rounded the most."""
+    power = np.float64(2.0) ** rng.integers(-3, 4, count)
+    target = (power * rng.uniform(2, 4, count)).astype(np.float32)
+    target *= rng.choice([-1, 1], count).astype(np.float32)
+    self = (target + power * rng.uniform(1, 1.02, count)).astype(np.float32)
+    target = (target + power * rng.uniform(-0.01, 0.01, count) * 2.0**-10).astype(np.float32)
+    small = rng.random(count) < 0.5
+    target = np.where(small, (power * rng.uniform(2**-9, 2**-7, count)), target).astype(np.float32)
+    self = np.where(small, power * rng.uniform(1, 1.02, count), self).astype(np.float32)
+    exact = self.astype(np.float64) - target
+    error = np.abs(exact - (self - target).astype(np.float64)) / np.abs(exact)
+    worst = np.argsort(error)[-count // 20 :]
+    return self[worst], target[worst]

@@ -35,6 +35,7 @@ from softnpu.functional.max_unpool3d import max_unpool3d
 from softnpu.functional.max_unpool3d_backward import max_unpool3d_backward
 from softnpu.functional.selu import selu, selu_
 from softnpu.functional.selu_backward import selu_backward
+from softnpu.functional.smooth_l1_loss import smooth_l1_loss
 from softnpu.functional.smooth_l1_loss_backward import smooth_l1_loss_backward
 from softnpu.functional.upsample_nearest3d import upsample_nearest3d
 from softnpu.functional.upsample_nearest3d_backward import upsample_nearest3d_backward
@@ -49,6 +50,7 @@ __all__ = [
     "selu",
     "selu_",
     "selu_backward",
+    "smooth_l1_loss",
     "smooth_l1_loss_backward",
     "upsample_nearest3d",
     "upsample_nearest3d_backward",

@@ -13,6 +13,7 @@ from .max_unpool3d_backward import max_unpool3d_backward
 from .rounding import round_to
 from .selu import selu
 from .selu_backward import selu_backward
+from .smooth_l1_loss import smooth_l1_loss
 from .smooth_l1_loss_backward import smooth_l1_loss_backward
 from .upsample_nearest3d import upsample_nearest3d
 from .upsample_nearest3d_backward import upsample_nearest3d_backward
@@ -25,6 +26,7 @@ __all__ = [
     "round_to",
     "selu",
     "selu_backward",
+    "smooth_l1_loss",
     "smooth_l1_loss_backward",
     "upsample_nearest3d",
     "upsample_nearest3d_backward",

@@ -11,6 +11,7 @@ from softnpu.bench.cases import (
     elementwise,
     forward,
     gather,
+    loss,
     scatter,
     upsample,
     upsample_forward,
@@ -23,7 +24,7 @@ __all__ = ["CLASSES", "QUICK", "SIZES", "Case", "Prepared", "quick", "select", "
 
 def table() -> list[Case]:
     """All cases, class by class."""
-    rooms = (elementwise, upsample, upsample_forward, gather, scatter, forward, calls)
+    rooms = (elementwise, loss, upsample, upsample_forward, gather, scatter, forward, calls)
     found = [case for room in rooms for case in room.cases()]
     return sorted(found, key=lambda case: CLASSES.index(case.group))
 

@@ -14,6 +14,8 @@ ELU_RESULT = "elu from result, selu, contiguous"
 SMOOTH = "smooth_l1, contiguous and broadcast"
 ELU_STRIDED = "elu, selu strided"
 SMOOTH_STRIDED = "smooth_l1 strided"
+LOSS = "smooth_l1 loss, contiguous and broadcast"
+LOSS_STRIDED = "smooth_l1 loss, strided"
 OUTPUTS = "outputs strided"
 MIXED = "mixed types"
 UPSAMPLE = "upsample NCDHW"
@@ -30,6 +32,8 @@ CLASSES = (
     SMOOTH,
     ELU_STRIDED,
     SMOOTH_STRIDED,
+    LOSS,
+    LOSS_STRIDED,
     OUTPUTS,
     MIXED,
     UPSAMPLE,

@@ -4,6 +4,7 @@
 _ELU = "elu_backward"
 _SELU = "selu_backward"
 _SMOOTH = "smooth_l1_loss_backward"
+_LOSS = "smooth_l1_loss"
 _UPSAMPLE = "upsample_nearest3d_backward"
 _UPSAMPLE_FORWARD = "upsample_nearest3d"
 _UNPOOL = "max_unpool3d_backward"
@@ -32,6 +33,12 @@ QUICK = frozenset(
         f"{_SMOOTH}/float32/transposed/64K",
         f"{_SMOOTH}/float32/channels-last/1M",
         f"{_SMOOTH}/float32/sliced/1M",
+        f"{_LOSS}/none/float32/contiguous/1M",
+        f"{_LOSS}/mean/float32/contiguous/64K",
+        f"{_LOSS}/mean/float32/contiguous/1M",
+        f"{_LOSS}/mean/bfloat16/contiguous/1M",
+        f"{_LOSS}/mean/float32/transposed/1M",
+        f"{_LOSS}/mean/float32/both-channels-last/1M",
         f"{_ELU}/exp/float32/out-transposed/1M",
         f"{_SMOOTH}/float32/out-sliced/1M",
         f"{_ELU}/exp/float16-to-float32/contiguous/1M",

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <variant>
+
+#include "executor/two_phase.h"
+#include "loops/elementwise.h"
+#include "loops/sum_plan.h"
+
+namespace softnpu::ops {
+
+// The loss of each element, or a sum of them.
+class SmoothL1LossPlan {
+ public:
+  template <class Plan>
+  explicit SmoothL1LossPlan(Plan plan) : plan_(std::move(plan)) {}
+
+  void expect_fresh_output() {
+    if (auto* const each = std::get_if<loops::ElementwisePlan>(&plan_)) each->expect_fresh_output();
+  }
+  uint64_t workspace_size() const { return 0; }
+  Status run(std::byte* const* origins, std::byte* workspace) const {
+    return std::visit([&](const auto& plan) { return plan.run(origins, workspace); }, plan_);
+  }
+
+ private:
+  std::variant<loops::ElementwisePlan, loops::SumPlan> plan_;
+};
+
+struct SmoothL1Loss {
+  struct Args {
+    TensorArg self;
+    TensorArg target;
+    int64_t reduction;
+    double beta;  // as the caller wrote it; a float32 is what is used
+    TensorArg result;
+  };
+  using Plan = SmoothL1LossPlan;
+
+  SOFTNPU_EXPORT static const OperatorTraits kTraits;
+  SOFTNPU_EXPORT static Status check_pointers(const Args& a);
+  SOFTNPU_EXPORT static Status check(const Args& a);
+  static std::array<Operand, 3> operands(const Args& a) {
+    return {{{"self", a.self, Use::read},
+             {"target", a.target, Use::read},
+             {"result", a.result, Use::write}}};
+  }
+  SOFTNPU_EXPORT static Plan plan(const Args& a);
+};
+
+}  // namespace softnpu::ops
