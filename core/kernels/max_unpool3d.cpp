@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// max_unpool3d: out is 0, but out[n, c, indices[n, c, i]] = self[n, c, i], bit for bit. Where
-// indices repeat, the last one wins: each element of out is written by one thread, in order.
+// max_unpool3d: out is 0, but out[n, c, indices[n, c, i]] = self[n, c, i], bit for bit.
+#include <cstring>
+
 #include "kernels/kernels.h"
 #include "loops/bits.h"
 #include "loops/level.h"
 #include "loops/prefetch.h"
 #include "loops/read_once.h"
-
-#include <cstring>
 
 SOFTNPU_LEVEL_BEGIN
 namespace {
@@ -22,129 +21,136 @@ SOFTNPU_INLINE auto with_index(const Task& task, const F& f) {
   return task.has_int32 ? f.template operator()<int32_t>() : f.template operator()<int64_t>();
 }
 
-// Whether all of `count` adjacent indices are within [0, last].
-template <class Index>
-bool all_good(const Index* index, int64_t count, int64_t last) {
-  // The sign bit of i | (last - i) is set where i < 0 or i > last.
-  uint64_t signs = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t at = index[i];
-    signs |= static_cast<uint64_t>(at) | (static_cast<uint64_t>(last) - static_cast<uint64_t>(at));
-  }
-  return signs >> 63 == 0;
+// What belongs to a plane, in an operand of these strides.
+template <class T>
+T* plane_of(const Task& task, T* data, const int64_t (&strides)[5], int64_t plane) {
+  return data + plane / task.channels * strides[0] + plane % task.channels * strides[1];
 }
 
-template <class Index>
-BadIndex find_bad(const Task& task, const Index* indices, int64_t begin, int64_t end) {
-  const int64_t* const strides = task.index_strides;
-  const int64_t step = strides[4], last = task.limit - 1;
-  for (int64_t position = begin, count; position < end; position += count) {
+// A row of a part: its first position, where that is along d, h, w, and how many it has.
+template <class F>
+SOFTNPU_INLINE void for_rows(const Task& task, const UnpoolPart& part, const F& f) {
+  for (int64_t position = part.begin, count; position < part.end; position += count) {
     const int64_t x = position % task.w, rows = position / task.w;
-    const int64_t h = rows % task.h, d = rows / task.h % task.d;
-    const int64_t plane = rows / (task.h * task.d);
-    const int64_t c = plane % task.channels, n = plane / task.channels;
-    const Index* const index =
-        indices + n * strides[0] + c * strides[1] + d * strides[2] + h * strides[3] + x * step;
-    count = least(end - position, task.w - x);
-    if (step == 1 && all_good(index, count, last)) continue;
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t at = read_once(index + i * step);
-      if (at < 0 || at > last) return {position + i, at};
-    }
+    count = least(part.end - position, task.w - x);
+    const auto offset = [&](const int64_t (&strides)[5]) SOFTNPU_INLINED {
+      return rows / task.h * strides[2] + rows % task.h * strides[3] + x * strides[4];
+    };
+    f(position, offset, count);
   }
-  return {};
 }
 
-// Positions [first, first + size) of a plane of out.
-template <class Bits>
-struct Part {
-  Bits* plane;
-  int64_t first, size;
-};
-
-template <class Bits>
-void fill_zero(const Task& task, const Part<Bits>& part) {
-  const int64_t* const strides = task.out_strides;
-  const int64_t end = part.first + part.size;
-  for (int64_t at = part.first, count; at < end; at += count) {
-    const int64_t x = at % task.out_w, rows = at / task.out_w;
-    Bits* const to = part.plane + rows / task.out_h * strides[2] + rows % task.out_h * strides[3] +
-                     x * strides[4];
-    count = least(end - at, task.out_w - x);
-    if (strides[4] == 1) {
-      std::memset(to, 0, static_cast<size_t>(count) * sizeof(Bits));
+template <class Index>
+IndexRange range_of(const Task& task, const Index* indices, const UnpoolPart& part) {
+  const Index* const plane = plane_of(task, indices, task.index_strides, part.plane);
+  const int64_t step = task.index_strides[4];
+  IndexRange all;
+  for_rows(task, part, [&](int64_t, const auto& offset, int64_t count) {
+    const Index* const index = plane + offset(task.index_strides);
+    Index low = *index, high = low;
+    const auto widen = [&](Index at) SOFTNPU_INLINED {
+      low = at < low ? at : low;
+      high = at > high ? at : high;
+    };
+    if (step == 1) {
+      for (int64_t i = 0; i < count; ++i) widen(index[i]);
     } else {
-      for (int64_t i = 0; i < count; ++i) to[i * strides[4]] = Bits{};
+      for (int64_t i = 0; i < count; ++i) widen(index[i * step]);
+    }
+    all.add({low, high});
+  });
+  return all;
+}
+
+template <class Index>
+BadIndex find_bad(const Task& task, const Index* indices) {
+  BadIndex bad;
+  for (int64_t plane = 0; plane < task.planes() && bad.position < 0; ++plane) {
+    const Index* const from = plane_of(task, indices, task.index_strides, plane);
+    const UnpoolPart whole{plane, 0, task.positions()};
+    for_rows(task, whole, [&](int64_t position, const auto& offset, int64_t count) {
+      const Index* const index = from + offset(task.index_strides);
+      for (int64_t i = 0; i < count && bad.position < 0; ++i) {
+        const int64_t at = read_once(index + i * task.index_strides[4]);
+        if (at < 0 || at >= task.limit) bad = {plane * task.positions() + position + i, at};
+      }
+    });
+  }
+  return bad;
+}
+
+template <class Bits>
+void fill_zero(const Task& task, Bits* plane) {
+  const int64_t* const strides = task.out_strides;
+  for (int64_t row = 0; row < task.limit / task.out_w; ++row) {
+    Bits* const to = plane + row / task.out_h * strides[2] + row % task.out_h * strides[3];
+    if (strides[4] == 1) {
+      std::memset(to, 0, static_cast<size_t>(task.out_w) * sizeof(Bits));
+    } else {
+      for (int64_t x = 0; x < task.out_w; ++x) to[x * strides[4]] = Bits{};
     }
   }
 }
 
-// Elements whose index is in another part are left to that part's thread.
+// In the order of positions. An index that has become bad since it was checked is passed over.
 template <class Bits, class Index, class OffsetOf>
-SOFTNPU_INLINE void scatter_rows(const Task& task, const Bits* self, const Index* indices,
-                                 const Part<Bits>& part, OffsetOf offset_of) {
-  const int64_t *const ss = task.self_strides, *const is = task.index_strides;
-  for (int64_t d = 0; d < task.d; ++d)
-    for (int64_t h = 0; h < task.h; ++h) {
-      const Bits* const from = self + d * ss[2] + h * ss[3];
-      const Index* const index = indices + d * is[2] + h * is[3];
-      for (int64_t w = 0; w < task.w; ++w) {
-        // It may be bad: then nothing happens.
-        if (task.prefetches)
-          prefetch(part.plane, offset_of(index[least(w + kAhead, task.w - 1) * is[4]]));
-        const int64_t at = read_once(index + w * is[4]);
-        if (static_cast<uint64_t>(at) - static_cast<uint64_t>(part.first) <
-            static_cast<uint64_t>(part.size))
-          part.plane[offset_of(at)] = from[w * ss[4]];
-      }
+SOFTNPU_INLINE void scatter(const Task& task, const Bits* self, const Index* indices, Bits* out,
+                            const UnpoolPart& part, OffsetOf offset_of) {
+  // Copies, since stores to out might change the task as far as compilers know.
+  const int64_t self_step = task.self_strides[4], index_step = task.index_strides[4];
+  const auto limit = static_cast<uint64_t>(task.limit);
+  const bool prefetches = task.prefetches;
+  for_rows(task, part, [&](int64_t, const auto& offset, int64_t count) SOFTNPU_INLINED {
+    const Bits* const from = self + offset(task.self_strides);
+    const Index* const index = indices + offset(task.index_strides);
+    for (int64_t i = 0; i < count; ++i) {
+      // It may be bad: then nothing happens.
+      if (prefetches) prefetch(out, index[least(i + kAhead, count - 1) * index_step]);
+      const int64_t at = read_once(index + i * index_step);
+      if (static_cast<uint64_t>(at) < limit) [[likely]]
+        out[offset_of(at)] = from[i * self_step];
     }
+  });
 }
 
 template <class Bits, class Index>
-void scatter(const Task& task, const Bits* self, const Index* indices, const Part<Bits>& part) {
+void unpool(const Task& task, const Bits* self, const Index* indices, Bits* out,
+            const UnpoolPart& part) {
+  self = plane_of(task, self, task.self_strides, part.plane);
+  indices = plane_of(task, indices, task.index_strides, part.plane);
+  out = plane_of(task, out, task.out_strides, part.plane);
+  if (!task.is_zeroed) fill_zero(task, out);
   const int64_t* const strides = task.out_strides;
   const int64_t step = strides[4];
-  if (task.out_w != task.limit)
-    return scatter_rows(task, self, indices, part, [&](int64_t at) {
-      const int64_t rows = at / task.out_w;
-      return rows / task.out_h * strides[2] + rows % task.out_h * strides[3] +
-             at % task.out_w * step;
-    });
-  if (step != 1)
-    return scatter_rows(task, self, indices, part, [=](int64_t at) { return at * step; });
-  scatter_rows(task, self, indices, part, [](int64_t at) { return at; });
-}
-
-template <class Bits, class Index>
-void unpool(const Task& task, const Bits* self, const Index* indices, Bits* out, int64_t begin,
-            int64_t end) {
-  const int64_t *const ss = task.self_strides, *const is = task.index_strides;
-  const int64_t* const os = task.out_strides;
-  const int64_t size = (task.limit + task.parts - 1) / task.parts;
-  for (int64_t unit = begin; unit < end; ++unit) {
-    const int64_t plane = unit / task.parts, first = unit % task.parts * size;
-    const int64_t n = plane / task.channels, c = plane % task.channels;
-    if (first >= task.limit) continue;
-    const Part<Bits> part{out + n * os[0] + c * os[1], first, least(size, task.limit - first)};
-    if (!task.is_zeroed) fill_zero(task, part);
-    scatter(task, self + n * ss[0] + c * ss[1], indices + n * is[0] + c * is[1], part);
-  }
+  const auto run = [&](auto offset_of)
+                       SOFTNPU_INLINED { scatter(task, self, indices, out, part, offset_of); };
+  if (task.out_w == task.limit && step == 1) return run([](int64_t at) { return at; });
+  if (task.out_w == task.limit) return run([=](int64_t at) { return at * step; });
+  run([&](int64_t at) {
+    const int64_t rows = at / task.out_w;
+    return rows / task.out_h * strides[2] + rows % task.out_h * strides[3] + at % task.out_w * step;
+  });
 }
 
 }  // namespace
 
-BadIndex find_bad_index(const Task& task, const std::byte* indices, int64_t begin, int64_t end) {
+IndexRange unpool_index_range(const Task& task, const std::byte* indices, const UnpoolPart& part) {
   return with_index(task, [&]<class Index>() {
-    return find_bad(task, reinterpret_cast<const Index*>(indices), begin, end);
+    return range_of(task, reinterpret_cast<const Index*>(indices), part);
   });
 }
 
+BadIndex find_bad_unpool_index(const Task& task, const std::byte* indices) {
+  return with_index(
+      task, [&]<class Index>() { return find_bad(task, reinterpret_cast<const Index*>(indices)); });
+}
+
 void max_unpool3d(const Task& task, const std::byte* self, const std::byte* indices, std::byte* out,
-                  int64_t begin, int64_t end) {
+                  const UnpoolPart& part) {
   with_bits(task.item, [&]<class Bits>() {
     with_index(task, [&]<class Index>() {
       unpool(task, reinterpret_cast<const Bits*>(self), reinterpret_cast<const Index*>(indices),
-             reinterpret_cast<Bits*>(out), begin, end);
+             reinterpret_cast<Bits*>(out), part);
     });
   });
 }

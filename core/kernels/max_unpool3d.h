@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What phase one hands to the kernels.
+// What phase one hands to the kernels, and what they tell it.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 namespace softnpu::kernels {
 
-// The scatter of max unpooling. Positions count the elements of self in row-major order.
+// The scatter of max unpooling. A plane is what one n and c have; its positions count the elements
+// of self in row-major order.
 struct MaxUnpool3dTask {
   int64_t item = 0;        // bytes of an element
   bool has_int32 = false;  // the type of indices
@@ -17,13 +19,27 @@ struct MaxUnpool3dTask {
   int64_t out_strides[5] = {};   // n, c, D, H, W of out
   int64_t out_h = 1, out_w = 1;  // sizes of out; all in out_w where one stride fits
   int64_t limit = 0;             // D·H·W of out
-  // Each plane of out is cut into so many parts, each of which is one thread's.
-  int64_t parts = 1;
-  bool prefetches = false;  // the places of elements
-  bool is_zeroed = false;   // out, before the kernel runs
+  bool is_zeroed = false;        // out, before the kernel runs
+  bool prefetches = false;       // the places of elements
 
-  int64_t positions() const { return batch * channels * d * h * w; }
-  int64_t units() const { return batch * channels * parts; }
+  int64_t planes() const { return batch * channels; }
+  int64_t positions() const { return d * h * w; }
+};
+
+// Positions [begin, end) of a plane.
+struct UnpoolPart {
+  int64_t plane = 0, begin = 0, end = 0;
+};
+
+// Between which indices lie.
+struct IndexRange {
+  int64_t low = std::numeric_limits<int64_t>::max();
+  int64_t high = std::numeric_limits<int64_t>::min();
+
+  void add(const IndexRange& other) {
+    low = other.low < low ? other.low : low;
+    high = other.high > high ? other.high : high;
+  }
 };
 
 }  // namespace softnpu::kernels

@@ -17,7 +17,8 @@ const KernelTable table = {
 #undef SOFTNPU_MEMBER
         .upsample_nearest3d = upsample_nearest3d,
     .upsample_nearest3d_backward = upsample_nearest3d_backward,
-    .find_bad_index = find_bad_index,
+    .unpool_index_range = unpool_index_range,
+    .find_bad_unpool_index = find_bad_unpool_index,
     .max_unpool3d = max_unpool3d,
     .max_unpool3d_backward = max_unpool3d_backward,
 };

@@ -34,12 +34,13 @@ struct KernelTable {
   void (*upsample_nearest3d_backward)(const UpsampleNearest3dBackwardTask& task,
                                       const std::byte* grad_out, std::byte* grad_input,
                                       std::byte* scratch, int64_t begin, int64_t end);
-  // Positions [begin, end) of indices; stops at the first bad one.
-  BadIndex (*find_bad_index)(const MaxUnpool3dTask& task, const std::byte* indices, int64_t begin,
-                             int64_t end);
-  // Units [begin, end); bad indices are passed over.
+  // Of a part's indices.
+  IndexRange (*unpool_index_range)(const MaxUnpool3dTask& task, const std::byte* indices,
+                                   const UnpoolPart& part);
+  // The first one of all.
+  BadIndex (*find_bad_unpool_index)(const MaxUnpool3dTask& task, const std::byte* indices);
   void (*max_unpool3d)(const MaxUnpool3dTask& task, const std::byte* self, const std::byte* indices,
-                       std::byte* out, int64_t begin, int64_t end);
+                       std::byte* out, const UnpoolPart& part);
   // Positions [begin, end) of out; stops at the first bad index.
   BadIndex (*max_unpool3d_backward)(const MaxUnpool3dBackwardTask& task, const std::byte* grad,
                                     const int64_t* indices, std::byte* out, int64_t begin,

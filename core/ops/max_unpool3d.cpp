@@ -4,7 +4,9 @@
 #include "ops/max_unpool3d.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <mutex>
 
 #include "aclnnop/aclnn_max_unpool3d.h"
 #include "loops/threads.h"
@@ -89,14 +91,18 @@ void describe_output(const Tensor& out, Task& task) {
   task.prefetches = step == 1 && task.limit * task.item >= kPrefetchBytes;
 }
 
-// Planes that are spread over all of a dense output, as channels-last ones are, are set to 0
-// together.
-MaxUnpool3dPlan::Block spread_planes(const Tensor& out, const Task& task) {
+// What parts consist of: elements that were pooled from windows which lie in one slab of out.
+int64_t slab_of(const Dims& sizes) {
+  const size_t rank = sizes.size();
+  return sizes[rank - 1] * (sizes[rank - 3] > 1 ? sizes[rank - 2] : 1);
+}
+
+// All of a dense output.
+MaxUnpool3dPlan::Block whole_block(const Tensor& out) {
   Extent extent;
-  const bool is_dense =
-      view_extent(out, extent).ok() && extent.high - extent.low + 1 == out.numel();
-  if (!is_dense || (task.out_w == task.limit && task.out_strides[4] == 1)) return {};
-  return {(extent.low - out.offset) * task.item, out.numel() * task.item};
+  const int64_t count = out.numel(), item = item_size(out.dtype);
+  if (!view_extent(out, extent).ok() || extent.high - extent.low + 1 != count) return {};
+  return {(extent.low - out.offset) * item, count * item};
 }
 
 }  // namespace
@@ -106,40 +112,87 @@ MaxUnpool3d::Plan MaxUnpool3d::plan(const Args& a) {
   Task task;
   if (self.numel() == 0) {  // its other sizes may be beyond all numbers
     task.batch = 0;
-    return Plan(task, {}, self.sizes);
+    return Plan(task, {}, {}, self.sizes);
   }
   task.item = item_size(self.dtype);
   task.has_int32 = a.indices->dtype == DType::i32;
   describe_inputs(self, *a.indices, task);
   describe_output(out, task);
-  const Plan::Block zeroed = spread_planes(out, task);
+  const int64_t planes = task.planes(), threads = loops::usable_threads();
+  const bool has_few_planes = planes < threads && out.numel() >= 2 * loops::kGrain;
+  // Planes that are spread over all of out, as channels-last ones are, are not set to 0 one by one.
+  const bool has_dense_planes = task.out_w == task.limit && task.out_strides[4] == 1;
+  const Plan::Block zeroed = has_few_planes || !has_dense_planes ? whole_block(out) : Plan::Block();
   task.is_zeroed = zeroed.size > 0;
-  // Each part's thread reads all indices of the plane.
-  const int64_t planes = task.batch * task.channels, threads = loops::usable_threads();
-  if (planes < threads && out.numel() >= 2 * loops::kGrain)
-    task.parts = std::min((threads + planes - 1) / planes, task.limit);
-  return Plan(task, zeroed, self.sizes);
+  const int64_t slab = slab_of(self.sizes);
+  int64_t parts = 1;
+  if (has_few_planes && task.is_zeroed)
+    parts = std::min(
+        {(threads + planes - 1) / planes, Plan::kMostParts / planes, task.positions() / slab});
+  return Plan(task, zeroed, {std::max<int64_t>(parts, 1), slab}, self.sizes);
+}
+
+// Between which all indices lie, and those of each part.
+class MaxUnpool3dPlan::Ranges {
+ public:
+  void set(int64_t part, const kernels::IndexRange& range) { parts_[part] = range; }
+  void add(const kernels::IndexRange& range) {
+    std::lock_guard lock(mutex_);
+    all_.add(range);
+  }
+  const kernels::IndexRange& all() const { return all_; }
+  // Whether a part's indices are above those of the part before it.
+  bool are_ordered(int64_t planes, int64_t parts) const {
+    for (int64_t i = 0; parts > 1 && i < planes * parts; ++i)
+      if (i % parts != 0 && parts_[i].low <= parts_[i - 1].high) return false;
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  kernels::IndexRange all_;
+  std::array<kernels::IndexRange, kMostParts> parts_;
+};
+
+kernels::UnpoolPart MaxUnpool3dPlan::part(int64_t unit, int64_t parts) const {
+  const int64_t number = unit % parts, slabs = task_.positions() / cut_.slab;
+  return {unit / parts, slabs * number / parts * cut_.slab,
+          slabs * (number + 1) / parts * cut_.slab};
 }
 
 Status MaxUnpool3dPlan::run(std::byte* const* origins, std::byte* /*workspace*/) const {
   const kernels::KernelTable& table = kernels::active_table();
   const int threads = loops::thread_count();
-  // All of them, before anything is written.
-  FirstBadIndex bad;
-  const auto check = [&](int64_t begin, int64_t end, int) {
-    bad.add(table.find_bad_index(task_, origins[1], begin, end));
+  const int64_t units = task_.planes() * cut_.parts;
+  const auto grain = [&](int64_t elements) { return loops::kGrain * cut_.parts / (elements + 1); };
+  // All indices are looked at before anything is written.
+  Ranges ranges;
+  const auto look = [&](int64_t begin, int64_t end, int) {
+    kernels::IndexRange all;
+    for (int64_t unit = begin; unit < end; ++unit) {
+      const auto range = table.unpool_index_range(task_, origins[1], part(unit, cut_.parts));
+      if (cut_.parts > 1) ranges.set(unit, range);
+      all.add(range);
+    }
+    ranges.add(all);
   };
-  loops::parallel_for(task_.positions(), loops::kGrain, threads, check);
-  RETURN_IF_FAILED(bad.status(shape_, task_.limit));
+  loops::parallel_for(units, grain(task_.positions()), threads, look);
+  if (units > 0 && (ranges.all().low < 0 || ranges.all().high >= task_.limit)) {
+    FirstBadIndex bad;
+    bad.add(table.find_bad_unpool_index(task_, origins[1]));
+    RETURN_IF_FAILED(bad.status(shape_, task_.limit));
+  }
   const auto zero = [&](int64_t begin, int64_t end, int) {
     std::memset(origins[2] + zeroed_.begin + begin, 0, static_cast<size_t>(end - begin));
   };
   loops::parallel_for(zeroed_.size, kZeroed, threads, zero);
+  // Parts whose indices overlap are one thread's, so that the last one counts.
+  const int64_t parts = ranges.are_ordered(task_.planes(), cut_.parts) ? cut_.parts : 1;
   const auto scatter = [&](int64_t begin, int64_t end, int) {
-    table.max_unpool3d(task_, origins[0], origins[1], origins[2], begin, end);
+    for (int64_t unit = begin; unit < end; ++unit)
+      table.max_unpool3d(task_, origins[0], origins[1], origins[2], part(unit, parts));
   };
-  const int64_t unit = task_.limit / task_.parts + 1;
-  loops::parallel_for(task_.units(), loops::kGrain / unit, threads, scatter);
+  loops::parallel_for(task_.planes() * parts, grain(task_.limit), threads, scatter);
   return {};
 }
 

@@ -16,14 +16,28 @@ class MaxUnpool3dPlan {
     int64_t begin = 0, size = 0;
   };
 
-  MaxUnpool3dPlan(const kernels::MaxUnpool3dTask& task, const Block& zeroed, Dims shape)
-      : task_(task), zeroed_(zeroed), shape_(std::move(shape)) {}
+  // Threads share a plane in so many parts, if the parts' indices follow each other. Parts are of
+  // whole slabs, which have so many elements of self.
+  struct Cut {
+    int64_t parts = 1, slab = 1;
+  };
+
+  MaxUnpool3dPlan(const kernels::MaxUnpool3dTask& task, const Block& zeroed, const Cut& cut,
+                  Dims shape)
+      : task_(task), zeroed_(zeroed), cut_(cut), shape_(std::move(shape)) {}
   uint64_t workspace_size() const { return 0; }
   SOFTNPU_EXPORT Status run(std::byte* const* origins, std::byte* workspace) const;
 
+  static constexpr int64_t kMostParts = 64;  // of all planes together, where a plane has several
+
  private:
+  class Ranges;
+
+  kernels::UnpoolPart part(int64_t unit, int64_t parts) const;
+
   kernels::MaxUnpool3dTask task_;
   Block zeroed_;
+  Cut cut_;
   Dims shape_;  // of indices, for messages
 };
 
