@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that nanobind binds, whose numbers and lists are read here, once nanobind has called:
-// its casters must not throw, or be left by the unwinding of a thread (gil.h). And its messages
-// have the classes of all arguments, but neither a number that is too large nor a member of a list.
+// Functions that nanobind binds, but whose numbers and lists are converted here: nanobind's casters
+// must not throw, or be left by the unwinding of a thread (gil.h). Its messages list the classes of
+// all arguments, but neither a number that is too large nor a member of a list.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -123,7 +123,7 @@ struct Reader<T*> {
   }
 };
 
-// An argument as it came, which is to be a T.
+// An argument as it was passed, to be converted to a T.
 template <class T>
 struct Given {
   nb::handle object;

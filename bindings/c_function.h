@@ -109,7 +109,7 @@ auto alone_or_all(Results&& results) {
     return std::move(results);
 }
 
-// The types of the arguments of a Python function: those that are no results.
+// The types of the arguments of a Python function: those that are not results.
 template <class... P>
 using Arguments =
     decltype(std::tuple_cat(std::conditional_t<is_result<P>, std::tuple<>, std::tuple<P>>()...));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The GIL in threads that may outlive the interpreter.
 //
-// Before Python 3.14 a thread that takes the GIL of an interpreter that ends is ended by unwinding
-// its stack, which aborts the process at the first function that must not throw; nanobind's are
-// such functions, and destructors that release objects have no GIL for it. Here such threads stay
-// where they are until the process is gone, as they do from Python 3.14 on.
+// Before Python 3.14, a thread that acquires the GIL during finalization is terminated by unwinding
+// its stack, which aborts the process in code that must not throw: nanobind's functions, and
+// destructors that release objects. Here such threads block until the process is gone, as they do
+// from Python 3.14 on.
 #pragma once
 
 #include <nanobind/nanobind.h>

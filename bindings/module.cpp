@@ -4,7 +4,7 @@
 
 NB_MODULE(_core, m) {
   using namespace softnpu::python;
-  // Whatever is still alive when the interpreter ends is no business of a user's.
+  // Users need not know what is still alive when the interpreter ends.
   nanobind::set_leak_warnings(false);
   m.doc() = "The device of softnpu. Private: use softnpu, softnpu.acl and softnpu.aclnn.";
   bind_settings(m);

@@ -134,7 +134,7 @@ nb::object members_of(nb::handle object) {
   if (PyTuple_CheckExact(given) ||
       (PyList_CheckExact(given) && std::ranges::all_of(items_of(object), has_no_code)))
     return nb::borrow(object);
-  // Sets and dicts have no order of their own. Tensors are no sequences for C, but arrays.
+  // Sets and dicts are not sequences. Tensors fail PySequence_Check(), but are arrays.
   if (PyUnicode_Check(given) || PyBytes_Check(given)) return {};
   if (!PySequence_Check(given) && !PyIter_Check(given) &&
       !has_attribute(object.type(), "__dlpack__"_name))

@@ -23,12 +23,12 @@ Status read_int_array(const char* name, PyObject* object, IntArray& out, bool& r
 // An integer that fits 64 bits.
 Status read_integer(const char* name, PyObject* object, int64_t& out, bool& ran_code);
 
-// A tuple or list of the members; null where the object is no sequence or iterator of any.
+// A tuple or list of the members; null if the object is neither a sequence nor an iterator.
 nb::object members_of(nb::handle object);
 std::span<PyObject* const> items_of(nb::handle members);
 
 // The object as a plain int, float or bool: what it is already, or what its own code makes of it;
-// null where it is no such number. A bool may be NumPy's, or an integer.
+// null if it is not such a number. A bool may be NumPy's, or an integer.
 nb::object plain_int(nb::handle object);
 nb::object plain_float(nb::handle object);
 nb::object plain_bool(nb::handle object);

@@ -59,7 +59,7 @@ std::string utf8(nb::handle text) {
 std::string readable(nb::handle object) {
   const Held text = nb::steal(call_or_stay([&] { return PyObject_Str(object.ptr()); }));
   if (text.is_valid()) return utf8(text);
-  // Running out of memory and interrupts are no business of a message.
+  // Interrupts and a lack of memory must be raised, not hidden in a message.
   if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError))
     nb::raise_python_error();
   forget_error();

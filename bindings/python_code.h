@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whatever may run Python code that softnpu did not write: attributes, calls, the release of
-// objects. A thread that loses its interpreter meanwhile stays there (gil.h). nanobind has the same
-// functions, but unwinding ends the process in them.
+// objects. A thread that loses its interpreter meanwhile blocks there (gil.h). nanobind has the
+// same functions, but unwinding ends the process in them.
 #pragma once
 
 #include <nanobind/nanobind.h>

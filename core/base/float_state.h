@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processor's setting for floating-point arithmetic.
+// The floating-point environment of a thread.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fork() leaves of locks and threads, for a child to find in order.
+// Keeps locks and thread pools usable in a forked child.
 #pragma once
 
 #include <pthread.h>
@@ -17,7 +17,7 @@ namespace softnpu {
 
 // fork() copies locks as they are, but of the threads only the one that called it: what another
 // one held would stay locked in the child for ever. So the locks of state that the whole process
-// shares are taken around a fork(), outer ones first, and the child finds them free. That costs
+// shares are acquired around a fork(), outer ones first, and the child finds them free. That costs
 // calls nothing.
 enum class LockRank : uint8_t {
   outermost,  // its holders take locks of the other ranks

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shell of every C entry point: no exception leaves it, every failure leaves its message, and
-// the caller's setting for floating-point arithmetic does not matter. pthread_cancel() takes effect
+// The wrapper of every C entry point: no exception leaves it, every failure leaves its message, and
+// the caller's floating-point environment does not matter. pthread_cancel() takes effect
 // after the call; pthread_exit() in a callback ends the thread.
 #pragma once
 

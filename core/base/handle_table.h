@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opaque handles that can be told from dead, foreign and wrong-kind ones.
 //
-// A handle is no address: it packs the kind (8 bits), a generation (32) and a slot (24). A slot's
-// generation changes whenever its object is destroyed, so a stale handle never meets the object
-// that took its place, which a table of addresses could not promise.
+// A handle is not a pointer: it packs the kind (8 bits), a generation (32) and a slot (24). A
+// slot's generation changes whenever its object is destroyed, so a stale handle never meets the
+// object that took its place, which a table of addresses could not promise.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process has one of, and keeps: programs call at exit, too, from any thread.
+// Process-wide singletons that are never destroyed, because programs may call during exit, from any
+// thread.
 //
-// Not the statics of functions. One thread makes those while others wait, and a forked child in
-// which that thread is missing would wait for ever; so would a thread that holds Python's GIL,
-// which making them may need.
+// They are not function-local statics. A thread holds a guard while it makes one of those: the
+// guard could stay locked in a forked child, and making it may need Python's GIL, which a waiting
+// thread may hold.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tells the main thread from the others.
 #pragma once
 
 #include <unistd.h>

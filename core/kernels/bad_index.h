@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The error that the kernels of unpooling return.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walks over the tiles of an elementwise operator, compiled once for all formulas: they bring
-// rows of all operands into dense form where they are not, and call the formula's loop on them. The
-// one here is for operands that share rows; the other (loops/gathered.h) for those that do not.
+// The walks over the tiles of an elementwise operator, compiled once for all formulas: they make
+// rows of all operands contiguous, and call the formula's loop on them. The one here is for rows of
+// 16 elements and more, and for tiles that are transposed; loops/gathered.h is for shorter rows.
 #include "loops/gathered.h"
 #include "loops/scratch.h"
 #include "loops/tile_operands.h"

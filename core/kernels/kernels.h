@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that every instruction set provides, one source file each.
+// The kernels that every instruction set provides.
 #pragma once
 
 #include "kernels/table.h"

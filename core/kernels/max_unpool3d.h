@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What phase one hands to the kernels, and what they tell it.
+// The task that phase one passes to the kernels.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // max_unpool3d_backward: out[n, c, i] = gradOutput[n, c, indices[n, c, i]], bit for bit.
+//
+// Each index is loaded once, checked, and that copy is used, since another thread may overwrite it.
+// Prefetching may read it earlier, and only as a hint.
 #include "kernels/kernels.h"
 #include "loops/bits.h"
 #include "loops/level.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What phase one hands to the kernel.
+// The task that phase one passes to the kernel.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The constants of selu, in float64.
 #pragma once
 
 namespace softnpu::kernels {

@@ -107,8 +107,8 @@ void sum_large_columns(const T* from, Box box, int64_t n, const SumRow<kIsCompen
     sum_boxes<0, 1, 1>(from + y * box.sy, box, n, AddedTo<kIsCompensated<T>>{sums});
 }
 
-// The sums of boxes of one element along W, of n each in `rows` rows. The boxes of a row follow
-// those of the row before along H; their sums follow each other.
+// The sums of boxes of one element along W, of n each in `rows` rows. The boxes of a row come after
+// those of the row before along H; their sums are contiguous.
 template <class T>
 void sum_columns(const T* from, const Box& box, int64_t n, int64_t rows,
                  const SumRow<kIsCompensated<T>>& sums) {

@@ -41,7 +41,7 @@ class Columns {
     repeat_for_rows(rows, static_cast<int32_t>(none));
   }
 
-  // Of so many rows, no more than were entered.
+  // Of `rows` rows, no more than were entered.
   void total(const Row& sums, int64_t rows, Finished<T>* out) const {
     const int64_t n = rows * width_;
     if (pairs_) return total_pairs(sums, n, out);

@@ -104,7 +104,7 @@ class Copier {
     }
   }
 
-  // A tile of so many rows, with so much between the beginnings of two.
+  // A tile of `count` rows that begin `stride` elements apart.
   struct Rows {
     Bits* begin;
     int64_t stride, count;

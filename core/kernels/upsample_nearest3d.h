@@ -22,7 +22,7 @@ struct UpsampleNearest3dTask : UpsampleAxes {
   int64_t plane_groups = 0;
   // A row is W with the side axis inside it. It is cut into tiles.
   int64_t tile = 1, tiles = 1;
-  bool stream = false;  // out is written past the caches
+  bool stream = false;  // out is written with non-temporal stores
 
   int64_t row_size() const { return w.out * side.size; }
   // The unit of work: a tile of one row of out, in each plane of a group.

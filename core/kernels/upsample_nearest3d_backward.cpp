@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // upsample_nearest3d_backward: each element of gradInput is the sum of a box of gradOut.
 //
-// Every sum adds up along D, then H, then W, in float64 (DOUBLE with the rounding errors beside
-// it), and is rounded once: the bits depend neither on the layout nor on the threads. An axis of
-// scale 1 adds nothing up: where it is the innermost one, its elements are a vector beside each
-// other, as channels are in channels-last memory. That is the side axis, and the axes outside it
-// move in. Memory is then read in one of three ways:
-//   side    the side axis is adjacent: vectors along it are summed over D, H, W in registers;
-//   row     W is adjacent: vectors along W are summed over D and H into a row of scratch memory,
-//           and its neighbours are added up (upsample_columns.h);
-//   staged  neither: a box is copied to scratch memory, sixteen channels beside each other, and
-//           read from there in one of the former ways.
+// Every sum adds up along D, then H, then W, in float64 (DOUBLE with compensated summation), and is
+// rounded once: the bits depend neither on the layout nor on the threads. Elements along the side
+// axis are summed independently. In channels-last memory it is C; if W has scale 1, it joins the
+// side axis or becomes it, and H and D take the roles of W and H. Memory is read in one of four
+// ways:
+//   side    the side axis is contiguous: vectors along it are summed over D, H, W in registers;
+//   row     W is contiguous, apart from the side axis: vectors along W are summed over D and H into
+//           a row of scratch memory, and its neighbours are added up (upsample_columns.h);
+//   staged  neither: a box is copied to scratch memory, sixteen channels innermost, and read from
+//           there in one of the former ways;
+//   plain   the box is too large to be staged: element by element.
 #include "kernels/kernels.h"
 #include "kernels/upsample_boxes.h"
 #include "kernels/upsample_columns.h"
@@ -21,7 +22,8 @@ namespace {
 
 using Task = UpsampleNearest3dBackwardTask;
 
-constexpr int64_t kMostSums = 8;  // of a row with as few elements of the side axis
+// The most elements of the side axis if a range along W is longer than a row of sums.
+constexpr int64_t kMostSums = 8;
 
 template <class T>
 class GradientMaker {
@@ -85,7 +87,7 @@ class GradientMaker {
     for (int64_t i = 0; i <= count; ++i) starts[i] = static_cast<int32_t>(axis.start(first + i));
   }
 
-  // For blocks with so many elements of the side axis: how many rows are made at once, and how they
+  // For blocks with `side` elements of the side axis: how many rows are made at once, and how they
   // are added up along W.
   void enter_side(int64_t side) {
     entered_ = side;

@@ -13,9 +13,9 @@ namespace softnpu::kernels {
 // Element i of gradInput along an axis is the sum of gradOut's elements [start(i), start(i + 1)).
 struct UpsampleNearest3dBackwardTask : UpsampleAxes {
   enum class Mode : uint8_t {
-    side,    // elements that do not add up are adjacent: vectors of them are summed
-    row,     // elements along W are adjacent: rows are summed, then neighbours in the sum
-    staged,  // neither: a box is copied to scratch memory, where the former holds
+    side,    // the side axis is contiguous: vectors along it are summed
+    row,     // W is contiguous: rows are summed, then neighbours in the sum
+    staged,  // neither: a box is copied to scratch memory, and read from there
     plain,   // element by element, for boxes too large to be staged
   };
   Mode mode = Mode::plain;
@@ -25,7 +25,7 @@ struct UpsampleNearest3dBackwardTask : UpsampleAxes {
   // Rows of gradInput are cut into tiles along W.
   int64_t tile = 1, tiles = 1;
 
-  bool stream = false;  // gradInput is written past the caches
+  bool stream = false;  // gradInput is written with non-temporal stores
 
   // The unit of work: a tile of one row of gradInput, of one block of the side axis.
   int64_t units() const { return tiles * batch.size * channels.size * side_blocks * d.in * h.in; }
@@ -34,7 +34,7 @@ struct UpsampleNearest3dBackwardTask : UpsampleAxes {
 constexpr int64_t kUpsampleTile = 1024;     // elements
 constexpr int64_t kUpsampleList = 8192;     // places of elements
 constexpr int64_t kUpsampleStaged = 32768;  // bytes
-// Boxes of so many rows, over D and H, are read row by row.
+// Boxes of at least this many rows, over D and H, are read row by row.
 constexpr int64_t kUpsampleLargeBox = 12;
 // Longer ranges along W have no lists.
 constexpr int64_t kUpsampleListed = 8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements that are moved bit by bit: only their size counts.
+// Types for elements that are copied as raw bits: only their size counts.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ SOFTNPU_LEVEL_BEGIN
 // A byte that, unlike uint8_t, compilers know not to alias other types.
 enum class Bits8 : uint8_t {};
 
-// f.template operator()<Bits>() with a type of so many bytes: 1, 2, 4 or 8.
+// f.template operator()<Bits>() with a type of `item` bytes: 1, 2, 4 or 8.
 template <class F>
 SOFTNPU_INLINE auto with_bits(int64_t item, const F& f) {
   switch (item) {

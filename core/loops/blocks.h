@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A formula on some elements: in plain loops, or in vectors, which a formula that is a template of
-// its numbers' type takes. A formula in float32 may say that an element is_rare() and needs the
-// float64 one, `wide`.
+// Applies a formula to a block of elements, with SIMD vectors if its call operator is a template,
+// otherwise in scalar loops. Elements that is_rare() selects are computed with the float64 formula,
+// `wide`.
 #pragma once
 
 #include <type_traits>

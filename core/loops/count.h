@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A number that is known at run time as a constant of the code.
 #pragma once
 
 #include <cstdint>

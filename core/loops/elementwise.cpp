@@ -66,8 +66,8 @@ Y pick_y(const Dimensions& dims, int operands) {
   return {dims.size() < 2 ? dims.size() : dims.size() - 2, false};
 }
 
-// Whether more operands are dense along y than along x. Transposing the few is cheaper, as long as
-// the output can be written in pieces: past the caches it cannot.
+// Whether more operands are contiguous along y than along x. Transposing the few is cheaper, as
+// long as the output can be written in pieces: with streaming stores it cannot.
 bool should_swap(const ElementwiseLayout& l) {
   int more = 0;
   for (int k = 0; k < l.operands; ++k) more += (l.sy[k] == 1) - (l.sx[k] == 1);
@@ -92,7 +92,8 @@ bool has_one_type(const ElementwiseLayout& l) {
   return true;
 }
 
-// Where so many bytes of operands are taken to lie; the output has `elements`.
+// Decides whether operands of `bytes` in all are assumed to be in memory, not in a cache; the
+// output has `elements`.
 void set_far(ElementwiseLayout& l, int64_t bytes, int64_t elements) {
   const int64_t output = elements * item_size(l.dtype[l.operands - 1]);
   // Small calls do not ask for the threads.
@@ -121,7 +122,7 @@ bool would_share_lines(const ElementwiseLayout& l, int64_t bytes) {
   return l.ny <= (bytes <= kFewBytes ? 1024 : 512);
 }
 
-// In a cache. A small FLOAT tile is in the first cache, the rest in the second.
+// In a cache. A small FLOAT tile is in the L1 cache, the rest in the L2.
 TransposedTiles choose_near_tiles(const ElementwiseLayout& l, int transposed, int64_t bytes) {
   constexpr int64_t kOneTile = kMostBlockElements / 4;
   if (item_size(l.dtype[0]) <= 2 && transposed <= 1) return {32, kMostBlockElements / 2};
@@ -192,8 +193,7 @@ bool has_one_with_gaps(const Dimensions& dims, int operands) {
   return with_gaps == 1;
 }
 
-// Whether elements are brought together one by one: where rows are short, or share no tile that is
-// worth it. Rows of a vector and more are computed where they lie.
+// Whether elements are copied one by one: if rows are short, or the tiles to transpose are small.
 bool should_gather(const Dimensions& dims, const Y& y, const ElementwiseLayout& l) {
   constexpr int64_t kShortRow = 16, kShortColumn = 9, kSmallTile = 100;
   if (dims.size() < 2 || dims.size() > kMostGathered) return false;

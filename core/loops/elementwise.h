@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The iteration space of an elementwise operator, classified once: dimensions are ordered by the
-// output's strides and merged where every operand allows, and the two that matter are picked: x,
-// along which the output, or most operands, are densest, and y, along which the others are.
+// output's strides and merged where every operand allows, and two are picked: x, along which the
+// output, or most operands, are contiguous, and y, along which the others are.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 namespace softnpu::loops {
 
 constexpr int kMaxOperands = 4;  // inputs first, then the one output
-// The most dimensions of operands that are brought together element by element.
+// The most dimensions of operands that are gathered element by element.
 constexpr size_t kMostGathered = 8;
 
 struct ElementwiseLayout {
@@ -29,8 +29,8 @@ struct ElementwiseLayout {
   std::array<int64_t, kMaxOperands> sx{}, sy{};
   // Tiles: the unit of work. Their order is x fastest, then y, then the outer dimensions.
   bool far = false;       // operands are in memory, not in a cache
-  bool stream = false;    // write past the caches
-  bool y_first = false;   // tiles along y follow each other
+  bool stream = false;    // non-temporal stores
+  bool y_first = false;   // tiles are ordered along y first
   bool gathered = false;  // tiles are of elements in the output's order; all dimensions are `outer`
   int64_t ahead = 1024;   // how many elements ahead inputs are prefetched
   Order order = Order::forward;
@@ -40,7 +40,7 @@ struct ElementwiseLayout {
   Dims outer;
   std::array<Dims, kMaxOperands> outer_strides;
 
-  // An input is dense along y, not along x: it is brought in by whole tiles.
+  // An input is contiguous along y, not along x: it is transposed by whole tiles.
   bool is_transposed(int k) const { return sy[k] == 1 && sx[k] != 1 && sx[k] != 0; }
 
   // The output's rows are dense, and those of each input, or repeat one element.
@@ -52,7 +52,7 @@ struct ElementwiseLayout {
 
   // What one step along x is in operand k, in bytes.
   int64_t step(int k) const { return (sx[k] < 0 ? -sx[k] : sx[k]) * item_size(dtype[k]); }
-  // Elements that follow each other along x lie on pages of their own.
+  // Neighbours along x lie on different pages.
   bool is_spread(int k) const { return step(k) >= kPageBytes; }
 
   // The inputs that are transposed: how many, whether one of them is spread, and whether steps
@@ -110,7 +110,7 @@ class ElementwisePlan {
     return elements < kAlone || usable_threads() > kSmallTeam;
   }
 
-  // One line of memory, whatever a thread needs besides the plan: another core wrote both.
+  // In one cache line, what a thread needs besides the plan: another core wrote both.
   struct alignas(64) Work {
     const ElementwisePlan& plan;
     std::array<std::byte*, kMaxOperands> origins;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // exp(t) - 1 for results that are rounded to float32 or less: near 0, where exp would lose the
-// difference to 1, the series of the difference itself.
+// difference to 1, the series of the difference itself. And ScaledElu, the float32 formula of elu
+// and selu.
 #pragma once
 
 #include "loops/exp.h"

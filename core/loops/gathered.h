@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk for operands whose rows are short, or that have no rows in common: elements are taken in
-// the output's order, 1024 at a time, and brought together one by one, bit by bit. What is dense is
-// used where it lies.
+// The walk for short rows: elements are copied one by one, as raw bits, in the output's order, 1024
+// at a time. Contiguous operands are used in place.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A vector of float32 as the instruction set has it, read from and written to memory of any
 // floating type: compilers do not turn loops into the hardware's half-precision conversions by
-// themselves. Without SOFTNPU_LANES there are none, and plain loops do.
+// themselves. If SOFTNPU_LANES is undefined, scalar loops are used.
 //
-// The 16-bit stores take no NaN but the one of one_nan().
+// 16-bit stores require NaNs to be canonical (one_nan()).
 #pragma once
 
 #include <bit>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The threads of an OpenMP runtime that something else in the process brought along, PyTorch above
-// all. They wait actively for some milliseconds after each of their jobs, and a second team would
+// all. They busy-wait for some milliseconds after each of their jobs, and a second team would
 // have to share the cores with that. So while such a runtime is there, kernels run on its team.
 // Nothing here links to OpenMP.
 #pragma once

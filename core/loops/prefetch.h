@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prefetching of cache lines that may not exist.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@ SOFTNPU_LEVEL_BEGIN
 // Into which cache elements are prefetched: the numbers that the compiler has for them.
 constexpr int kSecondCache = 2, kFirstCache = 3;
 
-// Prefetches the line `ahead` elements behind `at`. There need not be one: nothing happens then.
+// Prefetches the cache line `ahead` elements after `at`. Nothing happens if there is no memory.
 template <int kCache = kFirstCache, class T>
 SOFTNPU_INLINE void prefetch(const T* at, int64_t ahead) {
   const uintptr_t address =

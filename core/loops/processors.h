@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that are woken may have to wait for the processor of the one that woke them, while
-// another is idle: until the system looks again, which is milliseconds later.
+// Linux may queue a woken thread on its waker's CPU although another is idle, until the scheduler
+// rebalances, milliseconds later. The waker then migrates.
 #pragma once
 
 #include <sys/types.h>
@@ -11,8 +11,8 @@ namespace softnpu::loops {
 pid_t this_thread();
 void forget_this_thread();  // in the child of a fork, whose only thread has another number
 
-// Where that thread of this process waits for the calling thread's processor, the calling one goes
-// to another, if it may use so many. Nothing of what it may use changes.
+// If that thread of this process waits for the calling thread's CPU, the calling one migrates to
+// another, provided that it may use at least `processors`. Its affinity stays as it was.
 void step_aside_for(pid_t thread, int processors);
 
 }  // namespace softnpu::loops

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A formula's loops over dense rows, one for each type that all its operands may have. Nothing else
-// of an elementwise operator is compiled for each formula: the walks (kernels/elementwise.cpp) make
-// rows dense, and call these.
+// A formula's loops over contiguous rows, one for each type that all its operands may have. Nothing
+// else of an elementwise operator is compiled for each formula: the walks (kernels/elementwise.cpp)
+// make rows contiguous, and call these.
 #pragma once
 
 #include <type_traits>
@@ -174,7 +174,7 @@ constexpr RowLoops kFloatLoops{
     .i8 = {},
     .i32 = {}};
 
-// Works through tiles [begin, end) of an elementwise operator.
+// Works through tiles [begin, end) of an elementwise operator (kernels/elementwise.cpp).
 void walk_rows(const loops::ElementwiseLayout& l, std::byte* const* origins, const RowLoops& loops,
                const void* formula, int64_t begin, int64_t end);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for what a kernel brings together of its operands: a thread's stack may be smaller.
+// Per-thread scratch memory for tiles: a thread's stack may be too small.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces of one job, dealt out to workers. Each begins with a share of its own, the same part
-// of the range in every job, so that data in a core's cache meets that core again; a worker that
-// is through helps the others.
+// The pieces of one job: a static partition with work stealing. Each worker starts with its own
+// share, the same part of the range in every job, so that it finds data in its core's cache.
 #pragma once
 
 #include <sched.h>
@@ -32,11 +31,10 @@ struct Job {
   RangeBody body;  // the caller's
   int64_t count;
   int pieces;
-  int64_t step;  // 0, or its order: from the end to the beginning in steps of so many
+  int64_t step;  // 0: forward; else elements of a step from the end to the beginning
   int left = 0;  // pieces of a share that are its owner's alone, once it has begun
 
-  // Where a piece begins. The larger ones are spread evenly: dealt first, they would make the first
-  // shares larger.
+  // Where a piece begins. The larger ones are spread evenly, so that no share gets all of them.
   int64_t begin(int64_t piece) const {
     return count / pieces * piece + count % pieces * piece / pieces;
   }
@@ -76,7 +74,7 @@ class Shares {
   // Works on a job until none of its pieces is unclaimed. Returns how many it did.
   int work_on(uint32_t number, int worker) { return work(number, worker, false); }
 
-  // The same for workers that are there for the job that was dealt only, and that a barrier joins.
+  // The same for workers that a barrier joins, and that take part in the current job only.
   void work_on_dealt(int worker) { work(number_.load(std::memory_order_relaxed), worker, true); }
 
   // For threads of our own, which no barrier joins as one does OpenMP's: each worker adds the
@@ -175,7 +173,7 @@ class Shares {
     return piece == first_piece(pieces_.load(std::memory_order_relaxed), workers, owner);
   }
 
-  // The next piece of a share, but for so many that are left to its owner; -1 where there is none.
+  // The next piece of a share, except the last `left` ones, its owner's; -1 if there is none.
   static int claim(Share& share, uint32_t number, int left) {
     uint64_t word = share.word.load(std::memory_order_acquire);
     for (;;) {

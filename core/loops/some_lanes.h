@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first `count` elements of a vector in memory, kLanes at most, where the instruction set has
-// no masks of them. Nothing behind them is touched. In pieces whose sizes the compiler knows: a
-// call of memcpy() takes as long as a row of ten, and what it wrote in part cannot be read back at
-// once. A part of lanes.h.
+// Loads and stores of a vector's first `count` elements, kLanes at most, for instruction sets
+// without masked ones. Nothing after them is touched. Sizes are compile-time constants: memcpy()
+// calls are slow, and partial writes defeat store-to-load forwarding. A part of lanes.h.
 #pragma once
 
 #include <bit>

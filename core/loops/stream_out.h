@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing results past the caches, for outputs that are larger than they are: the line that a plain
-// store would first read from memory stays there. Worth it on memory that was written before only;
-// on fresh pages it loses.
+// Non-temporal (streaming) stores, for outputs that are larger than the caches: a plain store would
+// first read the cache line from memory. They are slower on fresh pages.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// How many elements lie before the next line of `to`.
+// How many elements lie before the next cache line of `to`.
 template <class T>
 SOFTNPU_INLINE int64_t elements_before_line(const T* to) {
   return static_cast<int64_t>(-reinterpret_cast<uintptr_t>(to) & 63) /

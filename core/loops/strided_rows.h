@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows whose elements do not follow each other, made dense or the other way around, bit by bit.
+// Gathers strided rows into contiguous ones, and scatters them back, as raw bits.
 #pragma once
 
 #include <cstdint>

@@ -19,8 +19,8 @@
 namespace softnpu::loops {
 namespace {
 
-// A waiting worker looks for work this many times before it sleeps: kernels that follow each other
-// closely need no wake-up call, which costs about as much as a small kernel.
+// A waiting worker looks for work this many times before it sleeps: kernels that are launched in
+// close succession need no wake-up call, which costs about as much as a small kernel.
 constexpr int kSpins = 2000;
 
 // Those that the process may use; where there are too many to list, those of the machine.
@@ -40,9 +40,9 @@ std::atomic<int>& wanted_threads() { return made_once<default_threads>(); }
 // Fewer threads than before would end the others, so OpenMP's own setting is kept to.
 int team_of(const OpenMp& openmp, int workers) { return std::min(workers, openmp.most_threads()); }
 
-// A few for each thread, so that one that is held up does not hold up the rest; where they would be
-// no longer than `grain`, one. A larger team, which takes
-// longer to call together, is not called for two, and if it is called there is work for all.
+// Four pieces per thread, so that one delayed thread does not hold up the rest; one per thread if
+// pieces would be shorter than `grain`. A larger team, which takes longer to wake, is not woken for
+// two pieces of `grain`; pieces may be a quarter of that, so that there is work for all.
 int pieces_for(int64_t count, int64_t grain, int workers) {
   if (workers <= 1) return 1;
   const int64_t most = count / grain, few = int64_t{4} * workers;
@@ -79,8 +79,8 @@ class Pool {
   }
 
  private:
-  // The team finds all that it needs in the line of memory that deal() wrote: a small job notices
-  // each further one.
+  // The team finds all that it needs in the cache line that deal() wrote: small jobs notice each
+  // further one.
   void run_on(const OpenMp& openmp, uint32_t number, const Job& job, int team) {
     static const auto thread_number = openmp.thread_number;
     shares_.deal(number, job, team);

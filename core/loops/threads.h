@@ -39,15 +39,15 @@ struct RangeBody {
 // In which order threads work through their parts of a range.
 enum class Order : uint8_t {
   forward,
-  // Every second such job from the end to the beginning. It meets in the caches what the one before
-  // it, or another program's, read and wrote last. For operands that the cores' own caches do not
-  // hold, but a shared one does.
+  // Alternates the direction of traversal: every second such job runs from the end to the
+  // beginning, and finds in the caches what the one before read and wrote last. For operands that
+  // the cores' own caches do not hold, but a shared one does.
   turning,
-  // The same for jobs all of whose pieces take as long, and whose operands the caches of a larger
-  // team may hold together: there, as in the other turning orders where two threads are all, a
-  // thread leaves another the last piece of its share. Not for operands in memory.
+  // The same for jobs whose pieces all take equally long, and whose operands the caches of a larger
+  // team may hold together. On such a team nobody steals the last piece of a share once its owner
+  // has begun; on teams of two that holds for all alternating orders. Not for operands in memory.
   turning_at_home,
-  // As `turning`, in steps of an eighth of those, for jobs that read far more for each element than
+  // As `turning`, in steps an eighth as long, for jobs that read far more for each element than
   // they write, as gathers do.
   turning_often,
 };

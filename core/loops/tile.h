@@ -50,7 +50,7 @@ inline Tile locate(const ElementwiseLayout& l, int64_t index) {
   return tile;
 }
 
-// Makes one of the tiles that follow each other along x, or else along y, up to `end`: what a row
+// Makes one of consecutive tiles along x, or else along y, up to `end`: what a row
 // costs at its ends, and a tile at its beginning, is paid once. Returns how many they are.
 inline int64_t join_tiles(const ElementwiseLayout& l, int64_t index, int64_t end, Tile& tile) {
   if (l.y_first) return 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operands of a tile as dense rows of one type, its stage: that of all operands, or FLOAT where
-// they differ. A row of the stage's type that is dense already is used where it lies.
+// The operands of a tile as contiguous rows of one type, the compute type (`stage`): that of all
+// operands, or FLOAT if they differ. Contiguous rows of that type are used in place.
 #pragma once
 
 #include <cstring>
@@ -15,7 +15,7 @@ SOFTNPU_LEVEL_BEGIN
 // Elements of rows that are brought together: pieces of all operands stay in the L1 cache.
 constexpr int64_t kPiece = loops::kRowElements;
 
-// f.template operator()<T>() with a type of this size, for elements that are moved bit by bit.
+// f.template operator()<T>() with a type of this size, for elements that are copied as raw bits.
 template <class F>
 SOFTNPU_INLINE auto with_item(int64_t size, const F& f) {
   switch (size) {
@@ -148,7 +148,7 @@ class TileInput {
   }
 
  private:
-  // Whether `rows_` has so many elements, repeated from there.
+  // Whether `rows_` has `elements` of them, repeated from there.
   bool holds(const std::byte* from, int64_t elements) const {
     return held_ == from && held_elements_ >= elements;
   }

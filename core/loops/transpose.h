@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making rows of a block that is dense along y dense along x, bit by bit, in squares that stay in
+// Transposes blocks from y-contiguous to x-contiguous, as raw bits, in squares that fit the
 // registers.
 #pragma once
 
@@ -86,7 +86,7 @@ SOFTNPU_INLINE void transpose_words(const Load& load, T* out, int64_t so) {
 }
 #endif
 
-// out[y * so + x] = in[x * sx + y], bit by bit, for a whole square, or for its first `columns` and
+// out[y * so + x] = in[x * sx + y], as raw bits, for a whole square, or for its first `columns` and
 // `rows`: what else is written there means nothing.
 template <bool kWhole, class T>
 SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, int64_t columns, int64_t rows, T* out,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// aclnnMaxUnpool3dBackward: its arguments, checks and plan.
 #pragma once
 
 #include <array>

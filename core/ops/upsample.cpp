@@ -58,8 +58,7 @@ using kernels::UpsampleAxes;
 using kernels::UpsampleAxis;
 using kernels::UpsampleOuter;
 
-// One axis of `outer` and the one inside it, where their elements follow each other in both
-// tensors.
+// Whether two axes are mergeable in both tensors.
 bool follows(const UpsampleOuter& outer, const UpsampleOuter& inner) {
   return outer.in_stride == inner.size * inner.in_stride &&
          outer.out_stride == inner.size * inner.out_stride;

@@ -12,13 +12,13 @@ using Args = UpsampleNearest3dBackward::Args;
 using Task = kernels::UpsampleNearest3dBackwardTask;
 using kernels::UpsampleAxis;
 
-// Vectors along the side axis have so many elements at least; with fewer, rows along W are longer.
+// The shortest vectors along the side axis; with fewer elements, rows along W are longer.
 constexpr int64_t kLeastSide = 8;
 // A block of the side axis: the sums of one stay in the L1 cache, and large planes have several.
 constexpr int64_t kMostSide = 512;
 // From this size on, no cache keeps gradInput until it is read.
 constexpr int64_t kStreamBytes = int64_t{16} << 20;
-// So many channels are staged beside each other: two registers, or a line of FLOAT.
+// How many channels are staged together: two registers, or a cache line of FLOAT.
 constexpr int64_t kStagedSide = 16;
 
 // How many elements of gradInput along W have `room` in scratch memory, as their ranges in gradOut

@@ -24,7 +24,7 @@ class Arena {
 
   // Null when the system gives no more.
   std::byte* take(size_t size);
-  // With the same size. The pages must have been let go of first.
+  // With the same size. The pages must have been released first.
   void give_back(std::byte* base, size_t size);
   // Returns the pages of a large range to the system. Touches nothing of the arena: callers need
   // not keep others out, only give_back() must come later.

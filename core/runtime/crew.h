@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of the library's own, for host functions and for work of streams that had to wait.
+// Callback threads: the library's own, for host functions and for work of streams that had to wait.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shell of the runtime's C entry points.
+// The wrapper of the runtime's C entry points.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of the machine that stands in for the device's.
+// How much host memory is available as device memory.
 #pragma once
 
 #include <cstddef>

@@ -22,7 +22,8 @@ struct Block {
 // The live device allocation that contains `address`.
 SOFTNPU_EXPORT std::optional<Block> find_block(const void* address);
 
-// Passes with every allocation and every release: while it stands still, no memory was freed.
+// An epoch: it grows with every allocation and every release. If it is unchanged, no memory was
+// freed.
 SOFTNPU_EXPORT uint64_t memory_time();
 
 // Whether `address` lies in a live device allocation that was there at that time already. One that

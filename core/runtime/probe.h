@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether memory that is not the runtime's is there.
+// Checks whether memory that the runtime did not allocate is mapped and accessible.
 #pragma once
 
 #include <cstddef>

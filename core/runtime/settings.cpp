@@ -14,7 +14,7 @@ constexpr int32_t kMaxDevices = 1024;
 
 struct DeviceSetting {
   int32_t count = 1;
-  std::string wrong;  // what SOFTNPU_DEVICES says where that is no number of devices
+  std::string wrong;  // what SOFTNPU_DEVICES says if that is not a number of devices
   bool is_wrong = false;
 };
 

@@ -9,10 +9,10 @@
 
 namespace softnpu::runtime {
 
-// SOFTNPU_DEVICES as the first call finds it; 1 where it is unset or no number of devices.
+// SOFTNPU_DEVICES as the first call finds it; 1 if it is unset or not a number of devices.
 SOFTNPU_EXPORT int32_t device_count();
 
-// A failure when SOFTNPU_DEVICES is no number of devices. aclInit reports it.
+// A failure if SOFTNPU_DEVICES is not a number of devices. aclInit reports it.
 SOFTNPU_EXPORT Status device_count_status();
 
 // False when SOFTNPU_BANNER is 0.

@@ -15,8 +15,8 @@
 
 namespace softnpu {
 
-// The value, which keeps compilers from making a call of memmove or memset of a loop over it: for
-// the few sizes of a shape, that takes longer than the rest of what is done to them.
+// The value. Keeps compilers from turning a loop over it into a call of memmove or memset, which is
+// slow for the few sizes of a shape.
 inline int64_t one_by_one(int64_t value) {
   asm("" : "+r"(value));
   return value;
@@ -27,7 +27,7 @@ inline void copy_few(const int64_t* from, size_t count, int64_t* to) {
 
 class Dims {
  public:
-  Dims() {}  // leaves the elements that are not there alone: zeroing them showed in small calls
+  Dims() {}  // does not zero the elements, for the sake of small calls
   explicit Dims(size_t size, int64_t value = 0) : Dims(size, Unset()) {
     for (int64_t& each : *this) each = one_by_one(value);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shell of the C entry points on descriptors. Its templates are static, because each entry
+// The wrapper of the C entry points on descriptors. Its templates are static, because each entry
 // point has its own copy inlined.
 #pragma once
 

@@ -53,7 +53,7 @@ class Equation {
   std::vector<Term> terms_;
   std::vector<Wide> reach_;       // the largest sum that terms i, i+1, … can give
   std::vector<int64_t> divisor_;  // and the divisor that all their sums share
-  int64_t budget_ = 1'000'000;    // some 10 ms
+  int64_t budget_ = 1'000'000;    // steps, so that no search takes noticeable time
 };
 
 void add_terms(const Tensor& tensor, std::vector<Term>& terms) {
