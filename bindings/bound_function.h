@@ -160,7 +160,7 @@ void define_function(nb::module_& m, const char* name, R (*function)(A...), cons
   m.def(
       name,
       [=](Parameter<std::decay_t<A>>... given) -> R {
-        auto argument = names.begin();
+        [[maybe_unused]] auto argument = names.begin();
         // Braces read the arguments in their order.
         return std::apply(function, std::tuple<std::decay_t<A>...>{
                                         take<std::decay_t<A>>({name, *argument++}, given)...});

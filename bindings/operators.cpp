@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "autograd.h"
 #include "call.h"
 #include "ops/elu.h"
 #include "ops/elu_backward.h"
@@ -213,12 +214,28 @@ template <class... A>
 void define_operator(nb::module_& m, const char* name, nb::object (*function)(A...),
                      const char* signature) {
   const auto any = []<class>() { return nb::arg().none(); };
-  m.def(name, function, any.template operator()<A>()..., nb::sig(signature));
+  const auto call = [name, function](A... arguments) -> nb::object {
+    const nb::handle given[] = {arguments...};
+    if ((concerns_torch(arguments) || ...)) [[unlikely]]
+      if (nb::object result = take_over(name, given)) return result;
+    try {
+      return function(arguments...);
+    } catch (nb::python_error&) {
+      // Tensors inside a transform look like any other, but have no memory.
+      if ((is_tensor(arguments.ptr()) || ...))
+        if (nb::object result = take_over(name, given)) return result;
+      throw;
+    }
+  };
+  m.def(name, call, any.template operator()<A>()..., nb::sig(signature));
+  // For softnpu.torch, which PyTorch has called by then.
+  nb::module_(m.attr("kernels")).def(name, function, any.template operator()<A>()...);
 }
 
 }  // namespace
 
 void bind_operators(nb::module_& m) {
+  m.def_submodule("kernels", "The operators as functions that PyTorch's kernels call.");
   define_operator(m, "elu", &elu,
                   "def elu(self: Any, alpha: Any, scale: Any, input_scale: Any, "
                   "out: Array | None, /) -> Array");

@@ -7,6 +7,7 @@
 namespace softnpu::python {
 
 void bind_settings(nanobind::module_& m);
+void bind_autograd(nanobind::module_& m);
 void bind_operators(nanobind::module_& m);
 void bind_foreign_memory(nanobind::module_& m);
 

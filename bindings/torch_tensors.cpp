@@ -90,6 +90,10 @@ bool is_tensor(PyObject* object) {
          PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(type));
 }
 
+bool is_plain_tensor(PyObject* object) {
+  return reinterpret_cast<PyObject*>(Py_TYPE(object)) == tensor_type().ptr();
+}
+
 Status read_tensor(const char* name, PyObject* object, Access access, Array& out) {
   const ExchangeTable* const table = made_once<find_table>();
   if (table == nullptr) return read_foreign_array(name, object, access, out);
@@ -170,6 +174,8 @@ Status failed_tensor(const char* name, PyObject* object) {
   const std::string device = text_of(object, "device"_name);
   if (device != "cpu")
     return fail(kParamInvalid, name, " lies on device ", device, "; expected it on the CPU");
+  if (holds(attribute(object, "is_quantized"_name)))
+    return fail(kParamInvalid, name, " is quantized; expected a tensor of plain numbers");
   if (failure.message().find("data pointer") != std::string_view::npos)
     return fail(
         kParamInvalid, name,

@@ -8,6 +8,8 @@ namespace softnpu::python {
 
 // Of subclasses, too; false for all objects while PyTorch is not imported.
 bool is_tensor(PyObject* object);
+// Not of subclasses.
+bool is_plain_tensor(PyObject* object);
 
 // Where memory does not hold a tensor's values, because it is lazily negated or conjugated, an
 // input is replaced by its resolved form, which `out` keeps. An output is refused then, and where

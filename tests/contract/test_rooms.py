@@ -40,6 +40,7 @@ def test_files(spec: Contract) -> None:
         f"core/ops/{spec.op}.h",
         f"src/softnpu/functional/{spec.family}.py",
         f"src/softnpu/reference/{spec.family}.py",
+        f"src/softnpu/torch/{spec.family}.py",
         f"tests/contract/cases/{spec.op}.toml",
         f"tests/numerics/test_{spec.family}.py",
         f"examples/c/{spec.op}.cpp",

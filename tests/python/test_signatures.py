@@ -32,7 +32,7 @@ SIGNATURES = {
     "selu": "(self, *, out=None)",
     "selu_": "(self_ref)",
     "selu_backward": "(grad_output, result, *, out=None)",
-    "smooth_l1_loss": "(self, target, reduction, beta, *, out=None)",
+    "smooth_l1_loss": "(self, target, reduction='mean', beta=1.0, *, out=None)",
     "smooth_l1_loss_backward": "(grad_out, self, target, reduction, beta, *, out=None)",
     "upsample_nearest3d_backward": "(grad_out, output_size, input_size, scales_d=0.0, "
     "scales_h=0.0, scales_w=0.0, *, format='NCDHW', out=None)",

@@ -3,6 +3,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 pytest.importorskip("torch")
+
+from softnpu import _core  # noqa: E402
+from softnpu.torch import calls  # noqa: E402
+
+
+@pytest.fixture
+def without_softnpu_torch() -> Iterator[None]:
+    """softnpu's functions as they are while nobody has imported softnpu.torch."""
+    _core.set_autograd(None)
+    yield
+    calls.take_part()

@@ -12,7 +12,11 @@ import pytest
 import softnpu
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.torch
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.usefixtures("without_softnpu_torch"),
+    pytest.mark.filterwarnings("ignore:softnpu:UserWarning"),  # of tensors that require grad
+]
 
 # Results that PyTorch allocates, and those that softnpu's pool has memory for.
 SIZES = [10, 1000, 2 << 20]

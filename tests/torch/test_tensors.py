@@ -15,7 +15,11 @@ import softnpu
 from tests.python.operators import ELU, OPERATORS, SELU, TENSORS, UPSAMPLE, Operator
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.torch
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.usefixtures("without_softnpu_torch"),
+    pytest.mark.filterwarnings("ignore:softnpu:UserWarning"),  # of tensors that require grad
+]
 tensor = torch.from_numpy
 INVALID = softnpu.ParamInvalidError
 # Since 2.10; older ones are read through their __dlpack__.

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def smooth_l1_loss(
     self: NDArray[Any] | generic,
     target: Operand,
-    reduction: Reduction,
-    beta: Number,
+    reduction: Reduction = "mean",
+    beta: Number = 1.0,
     *,
     out: None = None,
 ) -> NDArray[Any]: ...
@@ -26,8 +26,8 @@ def smooth_l1_loss(
 def smooth_l1_loss(
     self: ArrayT,
     target: Operand,
-    reduction: Reduction,
-    beta: Number,
+    reduction: Reduction = "mean",
+    beta: Number = 1.0,
     *,
     out: None = None,
 ) -> ArrayT: ...
@@ -35,8 +35,8 @@ def smooth_l1_loss(
 def smooth_l1_loss(
     self: Operand,
     target: Operand,
-    reduction: Reduction,
-    beta: Number,
+    reduction: Reduction = "mean",
+    beta: Number = 1.0,
     *,
     out: ArrayT,
 ) -> ArrayT: ...
@@ -45,8 +45,8 @@ def smooth_l1_loss(
 def smooth_l1_loss(
     self: Operand,
     target: Operand,
-    reduction: Reduction,
-    beta: Number,
+    reduction: Reduction = "mean",
+    beta: Number = 1.0,
     *,
     out: Array | None = None,
 ) -> Array:

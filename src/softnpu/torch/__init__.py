@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""softnpu's operators as PyTorch's own: ``torch.ops.softnpu.*``.
+
+Importing this module registers them, for tensors on the CPU: with autograd, second derivatives,
+`torch.autocast`, `torch.vmap`, `torch.func`, `torch.compile` and `torch.export`. The arguments are
+those of softnpu's functions, whose contracts hold; each operator has an ``out`` overload. From then
+on, the functions of `softnpu` themselves take part in autograd.
+
+`softnpu.torch.nn` has modules in place of `torch.nn`'s; `patch` computes a model's own operators by
+softnpu for a while.
+"""
+
+from softnpu.torch import calls, nn
+from softnpu.torch.elu import elu, elu_
+from softnpu.torch.elu_backward import elu_backward
+from softnpu.torch.max_unpool3d import max_unpool3d
+from softnpu.torch.max_unpool3d_backward import max_unpool3d_backward
+from softnpu.torch.patching import Patch, patch
+from softnpu.torch.selu import selu, selu_
+from softnpu.torch.selu_backward import selu_backward
+from softnpu.torch.smooth_l1_loss import smooth_l1_loss
+from softnpu.torch.smooth_l1_loss_backward import smooth_l1_loss_backward
+from softnpu.torch.upsample_nearest3d import upsample_nearest3d
+from softnpu.torch.upsample_nearest3d_backward import upsample_nearest3d_backward
+
+__all__ = [
+    "Patch",
+    "elu",
+    "elu_",
+    "elu_backward",
+    "max_unpool3d",
+    "max_unpool3d_backward",
+    "nn",
+    "patch",
+    "selu",
+    "selu_",
+    "selu_backward",
+    "smooth_l1_loss",
+    "smooth_l1_loss_backward",
+    "upsample_nearest3d",
+    "upsample_nearest3d_backward",
+]
+
+calls.take_part()

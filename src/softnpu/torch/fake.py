@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Empty results for the fake kernels, with the strides that the core gives new tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import SymInt, Tensor
+
+Size = int | SymInt
+
+
+def contiguous_strides(sizes: Sequence[Size]) -> list[Size]:
+    """Lay a tensor out in row-major order."""
+    strides: list[Size] = []
+    step: Size = 1
+    for size in reversed(sizes):
+        strides.insert(0, step)
+        step = step * torch.sym_max(size, 1)
+    return strides
+
+
+def empty_like(like: Tensor, sizes: Sequence[Size], dtype: torch.dtype | None = None) -> Tensor:
+    """Make a dense tensor of these sizes, its dimensions in the order of another one's."""
+    return like.new_empty_strided(tuple(sizes), tuple(strides_like(like, sizes)), dtype=dtype)
+
+
+def strides_like(like: Tensor, sizes: Sequence[Size]) -> list[Size]:
+    """Lay a dense tensor out, its dimensions in the order of `like`'s."""
+    rank = like.dim()
+    if rank != len(sizes):
+        return contiguous_strides(sizes)
+    if any(like.size(i) > 1 and like.stride(i) <= 0 for i in range(rank)):
+        return contiguous_strides(sizes)
+    order = sorted(range(rank), key=like.stride, reverse=True)
+    dense = contiguous_strides([sizes[i] for i in order])
+    strides: list[Size] = [0] * rank
+    for place, i in enumerate(order):
+        strides[i] = dense[place]
+    return strides

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How softnpu's operators become PyTorch's: one function, `define`, for all of them.
+
+An operator is a schema, the function of the core that computes it, a fake kernel, and rules for
+autograd and vmap. PyTorch calls what is registered here in this order: autocast, vmap, autograd
+(`_autograd_kernel`), then the CPU kernel or, where there is no data, the fake one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch._functorch.utils import enable_single_level_autograd_function
+
+LIBRARY = torch.library.Library("softnpu", "DEF")
+
+# Tensors of these kinds reach the core, too, which says what it expects instead.
+_REFUSED = ("CUDA", "MPS", "XPU", "SparseCPU", "SparseCsrCPU", "QuantizedCPU", "MkldnnCPU")
+
+_no_dispatch = torch._C._disabled_torch_dispatch_impl
+_modes = torch._C._len_torch_dispatch_stack
+_transform = torch._C._functorch.peek_interpreter_stack
+_below_autograd = torch._C._AutoDispatchBelowAutograd
+
+Kernel = Callable[..., Tensor]
+Gradients = tuple[Any, ...]
+Save = Callable[[Any, tuple[Any, ...], Tensor], None]
+Backward = Callable[[Any, Tensor], Gradients]
+Vmap = Callable[..., tuple[Tensor, int]]
+
+
+def define(
+    name: str,
+    arguments: str,
+    *,
+    compute: Kernel,
+    fake: Kernel,
+    save: Save,
+    backward: Backward,
+    vmap: Vmap,
+    autocast: torch.dtype | None = None,
+) -> Any:
+    """Register ``softnpu::name`` and its ``out`` overload; give the packet of both.
+
+    Parameters
+    ----------
+    name : str
+    arguments : str
+        The schema's arguments, in the documented order.
+    compute : function
+        Computes on CPU tensors; its last parameter, ``out``, is None or the tensor to write to.
+    fake : function
+        Makes an empty tensor like the result.
+    save, backward : function
+        As `torch.library.register_autograd` takes them: `save` is its setup_context.
+    vmap : function
+        As `torch.library.register_vmap` takes it.
+    autocast : torch.dtype, optional
+        The type that floating arguments are cast to under `torch.autocast`.
+
+    Returns
+    -------
+    torch.ops.softnpu.name
+    """
+    tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_fixed_stride_order)
+    LIBRARY.define(f"{name}({arguments}) -> Tensor", tags=tags)
+    LIBRARY.define(f"{name}.out({arguments}, *, Tensor(a!) out) -> Tensor(a!)", tags=tags)
+    packet = getattr(torch.ops.softnpu, name)
+    for key in ("CPU", *_REFUSED):
+        LIBRARY.impl(name, compute, key)
+    torch.library.register_fake(f"softnpu::{name}", fake, lib=LIBRARY)
+    torch.library.register_vmap(f"softnpu::{name}", vmap, lib=LIBRARY)
+    if autocast is not None:
+        torch.library.register_autocast(f"softnpu::{name}", "cpu", autocast, lib=LIBRARY)
+    LIBRARY.impl(name, _autograd_kernel(packet.default, compute, save, backward), "AutogradCPU")
+    LIBRARY.impl(f"{name}.out", _out_kernel(packet.default, compute), "CompositeImplicitAutograd")
+    return packet
+
+
+def is_plain(*tensors: Tensor) -> bool:
+    """Whether tensors have memory, and nobody watches what is called on them."""
+    for tensor in tensors:
+        if type(tensor) is not Tensor and type(tensor).__torch_dispatch__ is not _no_dispatch:
+            return False
+    return _modes() == 0 and _transform() is None
+
+
+def _tensors(operator: Any) -> Sequence[int]:
+    """Find the tensors among the arguments."""
+    kinds = [str(argument.type) for argument in operator._schema.arguments]
+    return [place for place, kind in enumerate(kinds) if kind == "Tensor"]
+
+
+def _autograd_kernel(operator: Any, compute: Kernel, save: Save, backward: Backward) -> Kernel:
+    """Record what takes part in autograd, and compute at once where nobody watches."""
+    places = _tensors(operator)
+
+    def below(*arguments: Any) -> Tensor:
+        with _below_autograd():
+            return operator(*arguments)
+
+    record = _recording(operator, below, save, backward)
+
+    def kernel(*arguments: Any) -> Tensor:
+        tensors = [arguments[place] for place in places]
+        for tensor in tensors:
+            if tensor.requires_grad and torch.is_grad_enabled():
+                return record(*arguments)
+        return compute(*arguments) if is_plain(*tensors) else below(*arguments)
+
+    return kernel
+
+
+def _recording(operator: Any, forward: Kernel, save: Save, backward: Backward) -> Kernel:
+    """Make a call of the forward that autograd records, named for what prints the graph."""
+    members: dict[str, Any] = {"forward": forward, "setup_context": save, "backward": backward}
+    statics = {name: staticmethod(function) for name, function in members.items()}
+    name = operator._schema.name.replace("::", "_")
+    function = type(name, (torch.autograd.Function,), statics)
+    # Function's own apply() hands a call over to torch.func's transforms. A kernel is called below
+    # them, once for each of their levels, and only has to record it there.
+    apply: Kernel = super(torch.autograd.Function, function).apply  # type: ignore[misc]
+
+    def record(*arguments: Any) -> Tensor:
+        if _transform() is None:
+            return apply(*arguments)
+        with enable_single_level_autograd_function():
+            return apply(*arguments)
+
+    return record
+
+
+def define_in_place(name: str, arguments: str, *, compute: Kernel, backward: Backward) -> Any:
+    """Register ``softnpu::name_``, which writes what ``softnpu::name`` computes over its input.
+
+    Where somebody watches, it is a copy of the latter's result.
+
+    Parameters
+    ----------
+    name : str
+        That of the operator with a result of its own, which has been defined.
+    arguments : str
+        The schema's arguments after the first.
+    compute : function
+        Computes on a CPU tensor in place.
+    backward : function
+        The gradient, from ``context.saved_tensors``, the result, and ``context.arguments``, the
+        call's arguments after the first.
+
+    Returns
+    -------
+    torch.ops.softnpu.name_
+    """
+    LIBRARY.define(f"{name}_(Tensor(a!) self{', ' * bool(arguments)}{arguments}) -> Tensor(a!)")
+    operator = getattr(torch.ops.softnpu, name)
+
+    def forward(context: Any, self: Tensor, *rest: Any) -> Tensor:
+        compute(self.detach(), *rest)
+        context.mark_dirty(self)
+        context.save_for_backward(self)
+        context.arguments = rest
+        return self
+
+    members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    recorded: Any = type(f"softnpu_{name}_", (torch.autograd.Function,), members)
+
+    def kernel(self: Tensor, *rest: Any) -> Tensor:
+        if not is_plain(self):
+            return self.copy_(operator(self.clone(), *rest))
+        if self.requires_grad and torch.is_grad_enabled():
+            return recorded.apply(self, *rest)
+        compute(self.detach(), *rest)
+        changed(self)
+        return self
+
+    LIBRARY.impl(f"{name}_", kernel, "CompositeImplicitAutograd")
+    return getattr(torch.ops.softnpu, f"{name}_")
+
+
+def _out_kernel(operator: Any, compute: Kernel) -> Kernel:
+    """Write to ``out`` directly where nobody watches, else through a copy."""
+    places = _tensors(operator)
+    name = operator._schema.name
+
+    def kernel(*arguments: Any, out: Tensor) -> Tensor:
+        tensors = [arguments[place] for place in places]
+        if torch.is_grad_enabled() and any(t.requires_grad for t in (*tensors, out)):
+            raise RuntimeError(
+                f"{name}: a call with out= takes no part in autograd, but an argument requires "
+                "grad; leave out= away, or call it under torch.no_grad()"
+            )
+        if not is_plain(*tensors, out):
+            return out.copy_(operator(*arguments))
+        compute(*arguments, out=out.detach())
+        changed(out)
+        return out
+
+    return kernel
+
+
+def changed(tensor: Tensor) -> None:
+    """Tell autograd that a tensor was written to."""
+    if not tensor.is_inference():
+        torch.autograd.graph.increment_version(tensor)

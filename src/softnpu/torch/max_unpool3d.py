@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""max_unpool3d as an operator of PyTorch's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from softnpu import _core
+from softnpu.torch.fake import contiguous_strides
+from softnpu.torch.library import Gradients, define
+from softnpu.torch.vmap import folded
+
+Sizes = Sequence[int]
+ARGUMENTS = "Tensor indices, SymInt[3] output_size, SymInt[3] stride, SymInt[3] padding"
+
+
+def _compute(
+    self: Tensor,
+    indices: Tensor,
+    output_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    out: Tensor | None = None,
+) -> Tensor:
+    return _core.kernels.max_unpool3d(self, indices, output_size, stride, padding, out)
+
+
+def _fake(self: Tensor, _indices: Tensor, output_size: Sizes, *_rest: Sizes) -> Tensor:
+    return contiguous(self, (*self.shape[:-3], *output_size))
+
+
+def contiguous(like: Tensor, sizes: Sizes) -> Tensor:
+    """Make a contiguous tensor: the operator's contract wants its output so."""
+    return like.new_empty_strided(tuple(sizes), tuple(contiguous_strides(sizes)))
+
+
+def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
+    self, indices, *context.sizes = inputs
+    context.save_for_backward(self, indices)
+
+
+def _backward(context: Any, gradient: Tensor) -> Gradients:
+    self, indices = context.saved_tensors
+    of_self = torch.ops.softnpu.max_unpool3d_backward(gradient, self, indices, *context.sizes)
+    return of_self, None, None, None, None
+
+
+max_unpool3d = define(
+    "max_unpool3d",
+    f"Tensor self, {ARGUMENTS}",
+    compute=_compute,
+    fake=_fake,
+    save=_save,
+    backward=_backward,
+    vmap=folded("max_unpool3d"),
+)

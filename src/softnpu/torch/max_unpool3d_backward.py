@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gradient of max_unpool3d as an operator of PyTorch's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from softnpu import _core
+from softnpu.torch.library import Gradients, define
+from softnpu.torch.max_unpool3d import ARGUMENTS, Sizes, contiguous
+from softnpu.torch.vmap import folded
+
+
+def _compute(
+    grad_output: Tensor,
+    self: Tensor,
+    indices: Tensor,
+    output_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    out: Tensor | None = None,
+) -> Tensor:
+    return _core.kernels.max_unpool3d_backward(
+        grad_output, self, indices, output_size, stride, padding, out
+    )
+
+
+def _fake(grad_output: Tensor, self: Tensor, _indices: Tensor, *_sizes: Sizes) -> Tensor:
+    return contiguous(grad_output, self.shape)
+
+
+def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
+    grad_output, _, indices, *_ = inputs
+    context.shape = grad_output.shape
+    context.save_for_backward(indices)
+
+
+def _backward(context: Any, gradient: Tensor) -> Gradients:
+    """Add up what was gathered more than once; max_unpool3d would keep the last."""
+    (indices,) = context.saved_tensors
+    zeros = gradient.new_zeros(context.shape).flatten(-3)
+    of_grad = zeros.scatter_add(-1, indices.flatten(-3), gradient.flatten(-3))
+    return of_grad.unflatten(-1, context.shape[-3:]), None, None, None, None, None
+
+
+max_unpool3d_backward = define(
+    "max_unpool3d_backward",
+    f"Tensor grad_output, Tensor self, {ARGUMENTS}",
+    compute=_compute,
+    fake=_fake,
+    save=_save,
+    backward=_backward,
+    vmap=folded("max_unpool3d_backward"),
+)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""selu and selu_ as operators of PyTorch's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from softnpu import _core
+from softnpu.torch.fake import empty_like
+from softnpu.torch.library import Gradients, define, define_in_place
+from softnpu.torch.vmap import elementwise
+
+ALPHA = 1.6732632423543772848170429916717
+LAMBDA = 1.0507009873554804934193349852946
+
+
+def _compute(self: Tensor, out: Tensor | None = None) -> Tensor:
+    return _core.kernels.selu(self, out)
+
+
+def _fake(self: Tensor) -> Tensor:
+    return empty_like(self, self.shape)
+
+
+def _in_place(self: Tensor) -> Tensor:
+    return _core.kernels.selu_(self)
+
+
+def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
+    context.save_for_backward(*inputs)
+
+
+def _backward(context: Any, gradient: Tensor) -> Gradients:
+    """Differentiate by the input: a 16-bit result is too coarse near selu's lower bound."""
+    (x,) = context.saved_tensors
+    return (torch.ops.softnpu.elu_backward(gradient, ALPHA, LAMBDA, 1.0, False, x),)
+
+
+def _backward_in_place(context: Any, gradient: Tensor) -> Gradients:
+    (result,) = context.saved_tensors
+    return (torch.ops.softnpu.selu_backward(gradient, result),)
+
+
+selu = define(
+    "selu",
+    "Tensor self",
+    compute=_compute,
+    fake=_fake,
+    save=_save,
+    backward=_backward,
+    vmap=elementwise("selu"),
+)
+selu_ = define_in_place("selu", "", compute=_in_place, backward=_backward_in_place)

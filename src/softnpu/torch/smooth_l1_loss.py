@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""smooth_l1_loss as an operator of PyTorch's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from softnpu import _core
+from softnpu.torch.fake import empty_like
+from softnpu.torch.library import Gradients, define
+from softnpu.torch.vmap import one_by_one
+
+NONE, MEAN, SUM = 0, 1, 2
+
+
+def _compute(
+    self: Tensor,
+    target: Tensor,
+    reduction: int = MEAN,
+    beta: float = 1.0,
+    out: Tensor | None = None,
+) -> Tensor:
+    return _core.kernels.smooth_l1_loss(self, target, reduction, beta, out)
+
+
+def _fake(self: Tensor, target: Tensor, reduction: int = MEAN, _beta: float = 1.0) -> Tensor:
+    dtype = torch.promote_types(self.dtype, target.dtype)
+    shape = torch.broadcast_shapes(self.shape, target.shape) if reduction == NONE else ()
+    return empty_like(self, shape, dtype)
+
+
+def _settings(reduction: int = MEAN, beta: float = 1.0) -> tuple[int, float]:
+    return reduction, beta
+
+
+def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
+    self, target, *context.rest = inputs
+    context.save_for_backward(self, target)
+
+
+def _backward(context: Any, gradient: Tensor) -> Gradients:
+    self, target = context.saved_tensors
+    reduction, beta = _settings(*context.rest)
+    slope = torch.ops.softnpu.smooth_l1_loss_backward(gradient, self, target, reduction, beta)
+    of_self = slope.sum_to_size(self.shape).to(self.dtype) if context.needs_input_grad[0] else None
+    of_target = None
+    if context.needs_input_grad[1]:
+        of_target = (-slope).sum_to_size(target.shape).to(target.dtype)
+    return of_self, of_target, *[None] * len(context.rest)
+
+
+smooth_l1_loss = define(
+    "smooth_l1_loss",
+    "Tensor self, Tensor target, int reduction=1, float beta=1.0",
+    compute=_compute,
+    fake=_fake,
+    save=_save,
+    backward=_backward,
+    vmap=one_by_one("smooth_l1_loss"),
+    autocast=torch.float32,
+)

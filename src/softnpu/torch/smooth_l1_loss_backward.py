@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gradient of smooth_l1_loss as an operator of PyTorch's."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from softnpu import _core
+from softnpu.torch.fake import empty_like
+from softnpu.torch.library import Gradients, define
+from softnpu.torch.smooth_l1_loss import MEAN
+from softnpu.torch.vmap import one_by_one
+
+
+def _compute(
+    grad_out: Tensor,
+    self: Tensor,
+    target: Tensor,
+    reduction: int,
+    beta: float,
+    out: Tensor | None = None,
+) -> Tensor:
+    return _core.kernels.smooth_l1_loss_backward(grad_out, self, target, reduction, beta, out)
+
+
+def _fake(grad_out: Tensor, self: Tensor, target: Tensor, _reduction: int, _beta: float) -> Tensor:
+    dtype = torch.promote_types(torch.promote_types(grad_out.dtype, self.dtype), target.dtype)
+    shape = torch.broadcast_shapes(self.shape, target.shape, grad_out.shape)
+    return empty_like(grad_out, shape, dtype)
+
+
+def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
+    grad_out, self, target, context.reduction, context.beta = inputs
+    context.save_for_backward(grad_out, self, target)
+
+
+def _backward(context: Any, gradient: Tensor) -> Gradients:
+    """Differentiate: linear in grad_out, bent in self and target where |d| < beta."""
+    grad_out, self, target = context.saved_tensors
+    reduction, beta = context.reduction, context.beta
+    needs = context.needs_input_grad
+    of_grad, of_self, of_target = None, None, None
+    if needs[0]:
+        slope = torch.ops.softnpu.smooth_l1_loss_backward(gradient, self, target, reduction, beta)
+        of_grad = slope.sum_to_size(grad_out.shape).to(grad_out.dtype)
+    if needs[1] or needs[2]:
+        bent = (self - target).abs() < beta
+        terms = math.prod(bent.shape) if reduction == MEAN else 1
+        bend = gradient * grad_out * bent / (beta * terms) if beta else gradient * 0
+        of_self = bend.sum_to_size(self.shape).to(self.dtype) if needs[1] else None
+        of_target = (-bend).sum_to_size(target.shape).to(target.dtype) if needs[2] else None
+    return of_grad, of_self, of_target, None, None
+
+
+smooth_l1_loss_backward = define(
+    "smooth_l1_loss_backward",
+    "Tensor grad_out, Tensor self, Tensor target, int reduction, float beta",
+    compute=_compute,
+    fake=_fake,
+    save=_save,
+    backward=_backward,
+    vmap=one_by_one("smooth_l1_loss_backward"),
+    autocast=torch.float32,
+)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""upsample_nearest3d as an operator of PyTorch's; dimensions are N, C, D, H, W in any memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from softnpu import _core
+from softnpu.torch.fake import empty_like
+from softnpu.torch.library import Gradients, define
+from softnpu.torch.vmap import folded
+
+Scale = float | None
+
+
+def _compute(
+    self: Tensor,
+    output_size: Sequence[int],
+    scales_d: Scale = None,
+    scales_h: Scale = None,
+    scales_w: Scale = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    return _core.kernels.upsample_nearest3d(
+        self, output_size, scales_d, scales_h, scales_w, "NCDHW", out
+    )
+
+
+def _fake(self: Tensor, output_size: Sequence[int], *_scales: Scale) -> Tensor:
+    torch._check(self.dim() == 5, lambda: f"self has rank {self.dim()}; expected 5: N, C, D, H, W")
+    return empty_like(self, (*self.shape[:2], *output_size))
+
+
+def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
+    self, context.output_size, *context.scales = inputs
+    context.input_size = self.shape
+
+
+def _backward(context: Any, gradient: Tensor) -> Gradients:
+    of_self = torch.ops.softnpu.upsample_nearest3d_backward(
+        gradient, context.output_size, context.input_size, *context.scales
+    )
+    return of_self, None, *[None] * len(context.scales)
+
+
+upsample_nearest3d = define(
+    "upsample_nearest3d",
+    "Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, "
+    "float? scales_w=None",
+    compute=_compute,
+    fake=_fake,
+    save=_save,
+    backward=_backward,
+    vmap=folded("upsample_nearest3d"),
+)

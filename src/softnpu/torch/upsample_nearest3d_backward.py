@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gradient of upsample_nearest3d as an operator of PyTorch's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from softnpu import _core
+from softnpu.torch.fake import empty_like
+from softnpu.torch.library import Gradients, define
+from softnpu.torch.upsample_nearest3d import Scale
+
+
+def _compute(
+    grad_out: Tensor,
+    output_size: Sequence[int],
+    input_size: Sequence[int],
+    scales_d: Scale = None,
+    scales_h: Scale = None,
+    scales_w: Scale = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    return _core.kernels.upsample_nearest3d_backward(
+        grad_out, output_size, input_size, scales_d, scales_h, scales_w, "NCDHW", out
+    )
+
+
+def _fake(
+    grad_out: Tensor, _output_size: Sequence[int], input_size: Sequence[int], *_scales: Scale
+) -> Tensor:
+    return empty_like(grad_out, input_size)
+
+
+def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
+    _, context.output_size, _, *context.scales = inputs
+
+
+def _backward(context: Any, gradient: Tensor) -> Gradients:
+    of_grad = torch.ops.softnpu.upsample_nearest3d(gradient, context.output_size, *context.scales)
+    return of_grad, None, None, *[None] * len(context.scales)
+
+
+def _vmap(
+    info: Any,
+    in_dims: tuple[int | None, ...],
+    grad_out: Tensor,
+    output_size: Sequence[int],
+    input_size: Sequence[int],
+    *scales: Scale,
+) -> tuple[Tensor, int]:
+    """Fold the batch into N, in the tensor and in input_size."""
+    grad = grad_out.movedim(in_dims[0] or 0, 0).flatten(0, 1)
+    size = (info.batch_size * input_size[0], *input_size[1:])
+    result = torch.ops.softnpu.upsample_nearest3d_backward(grad, output_size, size, *scales)
+    return result.unflatten(0, (info.batch_size, input_size[0])), 0
+
+
+upsample_nearest3d_backward = define(
+    "upsample_nearest3d_backward",
+    "Tensor grad_out, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, "
+    "float? scales_h=None, float? scales_w=None",
+    compute=_compute,
+    fake=_fake,
+    save=_save,
+    backward=_backward,
+    vmap=_vmap,
+)

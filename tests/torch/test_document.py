@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page on PyTorch and the example run as they stand."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.paths import ROOT
+
+pytestmark = pytest.mark.torch
+
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs/pytorch.md").read_text("utf-8"), re.S)
+
+
+@pytest.mark.parametrize("place", range(len(BLOCKS)))
+def test_code_blocks_run(place: int, tmp_path: Path) -> None:
+    """Each by itself, in a process of its own."""
+    (tmp_path / "block.py").write_text(BLOCKS[place], encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "block.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_page_names_every_operator() -> None:
+    """The table is complete."""
+    import softnpu
+
+    text = (ROOT / "docs/pytorch.md").read_text("utf-8")
+    names = set(softnpu.functional.__all__) - {"Array"}
+    assert [name for name in names if f"`{name}`" not in text] == []
+
+
+def test_the_example_trains(tmp_path: Path) -> None:
+    """Both sets of layers learn alike, step by step, and the picture is there."""
+    pytest.importorskip("matplotlib")
+    program = ROOT / "examples" / "torch" / "train.py"
+    done = subprocess.run(
+        [sys.executable, str(program), "--steps", "6", "--size", "12", "--out", "losses.png"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    apart = re.search(r"largest difference of a step's losses: (\S+) of the loss", done.stdout)
+    assert apart is not None
+    assert float(apart[1]) < 1e-3
+    assert (tmp_path / "losses.png").stat().st_size > 5000

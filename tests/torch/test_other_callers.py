@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Callers beside a plain script: workers, forks, several processes, other thread counts, JAX."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+
+import softnpu
+import softnpu.torch
+from tests.support.paths import ROOT
+from tests.torch.samples import values
+
+pytestmark = pytest.mark.torch
+LARGE = (64, 64, 64)  # worth several threads
+
+
+class Activations(Dataset[Tensor]):
+    """Computes its items by softnpu, in whichever process asks."""
+
+    def __len__(self) -> int:
+        return 6
+
+    def __getitem__(self, index: int) -> Tensor:
+        return torch.ops.softnpu.elu(values(*LARGE, seed=index), 1.5)  # type: ignore[no-any-return]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # fork() in a process with threads
+def test_workers_of_a_data_loader() -> None:
+    """Workers are forks of a process that has used all its threads."""
+    expected = torch.stack([Activations()[i] for i in range(6)])
+    loader = DataLoader(Activations(), batch_size=3, num_workers=2)
+    assert torch.equal(torch.cat(list(loader)), expected)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_after_use() -> None:
+    """Forward and backward work in a child, and still in the parent."""
+
+    def gradient() -> Tensor:
+        x = values(*LARGE).requires_grad_()
+        torch.ops.softnpu.selu(x).square().sum().backward()
+        assert x.grad is not None
+        return x.grad
+
+    expected = gradient()
+    child = os.fork()
+    if child == 0:
+        torch.set_num_threads(1)  # PyTorch's own threads do not survive a fork
+        os._exit(0 if torch.equal(gradient(), expected) else 1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert torch.equal(gradient(), expected)
+
+
+def test_pytorchs_number_of_threads() -> None:
+    """torch.set_num_threads changes no bit."""
+    x = values(*LARGE)
+    before = torch.get_num_threads()
+    results = []
+    try:
+        for count in (1, 2, 4):
+            torch.set_num_threads(count)
+            results.append(torch.ops.softnpu.elu(x, 1.5))
+    finally:
+        torch.set_num_threads(before)
+    assert torch.equal(results[0], results[1])
+    assert torch.equal(results[0], results[2])
+
+
+PARALLEL = """
+import sys
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+sys.path.insert(0, sys.argv[1])
+import train
+import softnpu.torch.nn
+
+rank, port, out = int(sys.argv[2]), sys.argv[3], sys.argv[4]
+dist.init_process_group("gloo", init_method=f"file://{port}", rank=rank, world_size=2)
+torch.manual_seed(0)
+model = DistributedDataParallel(train.UNet(softnpu.torch.nn, channels=4))
+loss = softnpu.torch.nn.SmoothL1Loss(beta=0.5)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+noisy, clean = train.volumes(4, 8, torch.Generator().manual_seed(1))
+for _ in range(3):
+    optimizer.zero_grad()
+    half = slice(2 * rank, 2 * rank + 2)
+    loss(model(noisy[half]), clean[half]).backward()
+    optimizer.step()
+if rank == 0:
+    torch.save(model.module.state_dict(), out)
+dist.destroy_process_group()
+"""
+
+
+def test_two_processes_train_what_one_does(tmp_path: Path) -> None:
+    """DistributedDataParallel over gloo: half a batch each gives the whole batch's model."""
+    example = str(ROOT / "examples" / "torch")
+    script, meeting, saved = tmp_path / "part.py", tmp_path / "meeting", tmp_path / "model.pt"
+    script.write_text(PARALLEL, encoding="utf-8")
+    environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "SOFTNPU_THREADS": "1"}
+    parts = [
+        subprocess.Popen(
+            [sys.executable, str(script), example, str(rank), str(meeting), str(saved)],
+            env=environment,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    for part in parts:
+        _, errors = part.communicate(timeout=300)
+        assert part.returncode == 0, errors
+    sys.path.insert(0, example)
+    try:
+        import train  # type: ignore[import-not-found]
+    finally:
+        sys.path.remove(example)
+    torch.manual_seed(0)
+    model, loss = train.UNet(torch.nn, channels=4), torch.nn.SmoothL1Loss(beta=0.5)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    noisy, clean = train.volumes(4, 8, torch.Generator().manual_seed(1))
+    for _ in range(3):
+        optimizer.zero_grad()
+        loss(model(noisy), clean).backward()
+        optimizer.step()
+    for name, value in torch.load(saved).items():
+        torch.testing.assert_close(value, model.state_dict()[name], rtol=1e-3, atol=1e-5)
+
+
+def test_jax_arrays() -> None:
+    """JAX arrays on the CPU are read in place, and results are JAX arrays."""
+    jnp = pytest.importorskip("jax.numpy")
+    x = jnp.asarray(np.linspace(-3, 3, 24, dtype=np.float32).reshape(2, 3, 4))
+    got = softnpu.elu(x, 1.5)
+    assert type(got) is type(x)
+    np.testing.assert_array_equal(np.asarray(got), softnpu.elu(np.asarray(x), 1.5))
+    with pytest.raises(softnpu.ParamInvalidError, match="selfRef"):
+        softnpu.elu_(x)  # JAX arrays never change
