@@ -100,6 +100,9 @@ ELEMENTWISE: dict[str, Callable[[Array, Array], Array]] = {
     "smooth_l1_loss_backward": smooth_l1(1.0),
     "smooth_l1_loss_backward, odd beta": smooth_l1(0.3),
     "smooth_l1_loss_backward, beta 0": smooth_l1(0.0),
+    "smooth_l1_loss": lambda a, b: softnpu.smooth_l1_loss(a, b, "none", 1.0),
+    "smooth_l1_loss, odd beta": lambda a, b: softnpu.smooth_l1_loss(a, b, "none", 0.3),
+    "smooth_l1_loss, beta 0": lambda a, b: softnpu.smooth_l1_loss(a, b, "none", 0.0),
 }
 
 
