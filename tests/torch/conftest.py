@@ -9,13 +9,13 @@ import pytest
 
 pytest.importorskip("torch")
 
-from softnpu import _core  # noqa: E402
-from softnpu.torch import calls  # noqa: E402
+from softnpu import _core
+from softnpu.torch import calls
 
 
 @pytest.fixture
 def without_softnpu_torch() -> Iterator[None]:
-    """softnpu's functions as they are while nobody has imported softnpu.torch."""
+    """Softnpu's functions as they are while nobody has imported softnpu.torch."""
     _core.set_autograd(None)
     yield
     calls.take_part()
