@@ -6,15 +6,12 @@
 #include <new>
 
 #include "arguments.h"
+#include "base/tuning.h"
 #include "gil.h"
 #include "own_memory.h"
 #include "raise.h"
 
 namespace softnpu::python {
-
-// Releasing and taking the GIL costs some 50 ns alone, and far more where other threads want it;
-// arrays smaller than this are done within a microsecond or two.
-constexpr int64_t kReleaseGilFrom = 2048;
 
 // `describe` sets the sizes and the data type of an output that is to be made; the null checks have
 // passed by then. A new output is only allocated when the operator's own checks have passed.

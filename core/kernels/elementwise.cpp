@@ -16,8 +16,8 @@ struct Buffers {
   alignas(64) std::byte out[TileInput::kRowBytes];
   alignas(64) std::byte raw[TileInput::kRowBytes];
   alignas(64) std::byte narrow[TileOutput::kNarrowBytes];
-  // Of all transposed inputs, whose rows may be a square and a line longer than a tile's.
-  alignas(64) std::byte blocks[(loops::kMostBlockElements + 4 * loops::kRowElements) * 4];
+  // Of all transposed inputs, whose rows are a square longer than a tile's.
+  alignas(64) std::byte blocks[(loops::kMostTransposed / 4 * 5) * 4];
 };
 
 class TileWalk {
@@ -55,11 +55,10 @@ class TileWalk {
  private:
   // How many rows are computed as one. Short ones are copied together if they have to be.
   int64_t rows_together(int64_t width) const {
-    constexpr int64_t kShortRow = 64;
-    if (2 * width > kPiece || transposes_) return 1;
-    bool joins = out_.joins(width);
+    if (2 * width > kPiece || transposes_ || !out_.joins(width)) return 1;
+    bool joins = true;
     for (int k = 0; k < inputs_; ++k) joins &= in_[k].joins(width);
-    return joins || width < kShortRow ? kPiece / width : 1;
+    return joins || width < kJoinedRow ? kPiece / width : 1;
   }
 
   void run_tiles(int64_t begin, int64_t end) {

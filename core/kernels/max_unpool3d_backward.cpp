@@ -3,22 +3,18 @@
 //
 // Each index is loaded once, checked, and that copy is used, since another thread may overwrite it.
 // Prefetching may read it earlier, and only as a hint.
+#include "base/tuning.h"
 #include "kernels/kernels.h"
 #include "loops/bits.h"
 #include "loops/level.h"
 #include "loops/prefetch.h"
 #include "loops/read_once.h"
 #include "loops/stream_out.h"
-#include "loops/tuning.h"
 
 SOFTNPU_LEVEL_BEGIN
 namespace {
 
 using Task = MaxUnpool3dBackwardTask;
-using loops::kGatherAhead, loops::kIndicesAhead;
-
-constexpr int64_t kIndices = 8;  // checked together: registers hold them
-constexpr int64_t kBlock = 64;   // elements: whole cache lines of every type
 
 // Consecutive positions of one row, and where their elements come from.
 template <class Bits>
@@ -33,13 +29,13 @@ struct Row {
   }
 };
 
-SOFTNPU_INLINE void read_some(const int64_t* index, int64_t (&at)[kIndices]) {
+SOFTNPU_INLINE void read_some(const int64_t* index, int64_t (&at)[kUnrolled]) {
   SOFTNPU_UNROLLED
-  for (int64_t i = 0; i < kIndices; ++i) at[i] = read_once(index + i);
+  for (int64_t i = 0; i < kUnrolled; ++i) at[i] = read_once(index + i);
 }
 
 // The sign bit of i | (last - i) is set where i < 0 or i > last.
-SOFTNPU_INLINE bool has_bad(const int64_t (&at)[kIndices], int64_t last) {
+SOFTNPU_INLINE bool has_bad(const int64_t (&at)[kUnrolled], int64_t last) {
   uint64_t signs = 0;
   SOFTNPU_UNROLLED
   for (const int64_t i : at)
@@ -47,16 +43,16 @@ SOFTNPU_INLINE bool has_bad(const int64_t (&at)[kIndices], int64_t last) {
   return signs >> 63 != 0;
 }
 
-// False, with nothing written, if one of kIndices indices is bad.
+// False, with nothing written, if one of kUnrolled indices is bad.
 template <class Bits, class OffsetOf>
 SOFTNPU_INLINE bool gather_some(const Bits* grad, const int64_t* index, int64_t last,
                                 OffsetOf offset_of, Bits* out) {
-  int64_t at[kIndices];
+  int64_t at[kUnrolled];
   read_some(index, at);
   if (has_bad(at, last)) [[unlikely]]
     return false;
   SOFTNPU_UNROLLED
-  for (int64_t i = 0; i < kIndices; ++i) out[i] = grad[offset_of(at[i])];
+  for (int64_t i = 0; i < kUnrolled; ++i) out[i] = grad[offset_of(at[i])];
   return true;
 }
 
@@ -64,7 +60,7 @@ SOFTNPU_INLINE bool gather_some(const Bits* grad, const int64_t* index, int64_t 
 template <class Bits, class OffsetOf>
 SOFTNPU_INLINE BadIndex gather_run(const Row<Bits> row, int64_t stride, OffsetOf offset_of) {
   int64_t i = 0;
-  for (; stride == 1 && i + kIndices <= row.count; i += kIndices)
+  for (; stride == 1 && i + kUnrolled <= row.count; i += kUnrolled)
     if (!gather_some(row.grad, row.index + i, row.last, offset_of, row.out + i)) break;
   for (; i < row.count; ++i) {
     const int64_t at = read_once(row.index + i * stride);
@@ -92,9 +88,9 @@ BadIndex gather_far(const Row<Bits> row) {
     const int64_t* const index = row.index + begin;
     Bits* const to = kStreams ? lines : row.out + begin;
     bool good = true;
-    for (int64_t i = 0; i < kBlock && good; i += kIndices) {
-      for (int64_t k = i; k < i + kIndices; ++k) {
-        if (k % 8 == 0) prefetch(index, k + kGatherAhead + kIndicesAhead);
+    for (int64_t i = 0; i < kBlock && good; i += kUnrolled) {
+      for (int64_t k = i; k < i + kUnrolled; ++k) {
+        if (k % 8 == 0) prefetch(index, k + 2 * kGatherAhead);
         prefetch<kSecondCache>(row.grad, index[k + kGatherAhead]);  // may be bad: then nothing
       }
       good = gather_some(row.grad, index + i, row.last, kSame, to + i);
@@ -118,7 +114,7 @@ BadIndex gather_row(const Task& task, const Row<Bits>& row) {
     });
   if (gs[4] != 1 || stride != 1)
     return gather_run(row, stride, [step = gs[4]](int64_t at) { return at * step; });
-  if (!task.prefetches) return gather_run(row, 1, kSame);
+  if (!task.is_far) return gather_run(row, 1, kSame);
   return task.stream ? gather_far<true>(row) : gather_far<false>(row);
 }
 

@@ -18,7 +18,7 @@ struct MaxUnpool3dBackwardTask {
   int64_t grad_h = 1, grad_w = 1;  // sizes of gradOutput
   int64_t limit = 0;               // D·H·W of gradOutput
   bool grad_flat = true;           // D, H, W of gradOutput have one stride
-  bool prefetches = false;         // elements of gradOutput
+  bool is_far = false;             // operands come from memory
   bool stream = false;             // non-temporal stores
   loops::Order order = loops::Order::forward;
 

@@ -112,7 +112,7 @@ void sum_large_columns(const T* from, Box box, int64_t n, const SumRow<kIsCompen
 template <class T>
 void sum_columns(const T* from, const Box& box, int64_t n, int64_t rows,
                  const SumRow<kIsCompensated<T>>& sums) {
-  if (box.ny * box.nz >= kUpsampleLargeBox) {
+  if (box.ny * box.nz >= kMostStreams) {
     for (int64_t row = 0; row < rows; ++row)
       sum_large_columns(from + row * box.ny * box.sy, box, n, sums.from(row * n));
     return;

@@ -14,11 +14,8 @@ namespace {
 
 using Task = UpsampleNearest3dTask;
 
-constexpr int64_t kLeastRun = 8;    // adjacent elements that are copied together
-constexpr int64_t kRowsAtOnce = 4;  // at least
-
 struct Memory {
-  alignas(64) std::byte rows[kRowsAtOnce * kUpsampleCopied * 8];
+  alignas(64) std::byte rows[kUpsampleRows * kUpsampleCopied * 8];
   int64_t places[kUpsampleCopied];
 };
 
@@ -31,7 +28,7 @@ class Copier {
         out_(reinterpret_cast<Bits*>(out)),
         staged_(reinterpret_cast<Bits*>(memory.rows)),
         places_(memory.places),
-        has_runs_(t_.side.size >= kLeastRun && t_.side.in_stride == 1),
+        has_runs_(t_.side.size >= kUpsampleSide && t_.side.in_stride == 1),
         has_dense_rows_((t_.side.size == 1 || t_.side.out_stride == 1) &&
                         (t_.w.out == 1 || t_.w.out_stride == t_.side.size)) {}
 
@@ -92,8 +89,8 @@ class Copier {
     const bool in_place = has_dense_rows_ && !t_.stream;
     const int64_t fitting = kUpsampleCopied / width_;
     const int64_t most = in_place && planes.count == 1 ? rows
-                         : fitting > kRowsAtOnce       ? fitting
-                                                       : kRowsAtOnce;
+                         : fitting > kUpsampleRows     ? fitting
+                                                       : kUpsampleRows;
     for (int64_t end = y + rows, count; y < end; y += count) {
       count = least(end - y, most);
       Bits* const at = to + y * t_.h.out_stride;
@@ -125,14 +122,13 @@ class Copier {
       return for_runs([&](int64_t at, int64_t x, int64_t s, int64_t count) {
         copy(from + t_.columns[x] * t_.w.in_stride + s, count, to + at);
       });
-    constexpr int64_t kAtOnce = 8;
     int64_t i = 0;
-    for (; i + kAtOnce <= width_; i += kAtOnce) {
-      Bits held[kAtOnce];
+    for (; i + kUnrolled <= width_; i += kUnrolled) {
+      Bits held[kUnrolled];
       SOFTNPU_UNROLLED
-      for (int64_t k = 0; k < kAtOnce; ++k) held[k] = from[places_[i + k]];
+      for (int64_t k = 0; k < kUnrolled; ++k) held[k] = from[places_[i + k]];
       SOFTNPU_UNROLLED
-      for (int64_t k = 0; k < kAtOnce; ++k) to[i + k] = held[k];
+      for (int64_t k = 0; k < kUnrolled; ++k) to[i + k] = held[k];
     }
     for (; i < width_; ++i) to[i] = from[places_[i]];
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "base/tuning.h"
 #include "kernels/upsample_axes.h"
 
 namespace softnpu::kernels {
@@ -29,7 +30,7 @@ struct UpsampleNearest3dTask : UpsampleAxes {
   int64_t units() const { return tiles * batch.size * channels.size * plane_groups * h.out; }
 };
 
-// Elements of a tile: the places that they are copied from stay in the L1 cache.
-constexpr int64_t kUpsampleCopied = 4096;
+// Elements of a tile, each of which has a place that it is copied from.
+constexpr int64_t kUpsampleCopied = kBlockBytes / sizeof(int64_t);
 
 }  // namespace softnpu::kernels

@@ -9,8 +9,9 @@
 //   side    the side axis is contiguous: vectors along it are summed over D, H, W in registers;
 //   row     W is contiguous, apart from the side axis: vectors along W are summed over D and H into
 //           a row of scratch memory, and its neighbours are added up (upsample_columns.h);
-//   staged  neither: a box is copied to scratch memory, sixteen channels innermost, and read from
-//           there in one of the former ways;
+//   staged  neither: a box is copied to scratch memory, some channels innermost, and read from
+//   there
+//           in one of the former ways;
 //   plain   the box is too large to be staged: element by element.
 #include "kernels/kernels.h"
 #include "kernels/upsample_boxes.h"
@@ -21,9 +22,6 @@ SOFTNPU_LEVEL_BEGIN
 namespace {
 
 using Task = UpsampleNearest3dBackwardTask;
-
-// The most elements of the side axis if a range along W is longer than a row of sums.
-constexpr int64_t kMostSums = 8;
 
 template <class T>
 class GradientMaker {
@@ -149,7 +147,7 @@ class GradientMaker {
 
   // How far ahead to prefetch: to the next box along H, or along D where that one is too near.
   static int64_t ahead_of(const Task& t) {
-    constexpr int64_t kNear = 1024 / sizeof(T);
+    constexpr int64_t kNear = kUpsampleNear / sizeof(T);
     const auto next = [](const UpsampleAxis& axis) SOFTNPU_INLINED {
       const auto whole = static_cast<int64_t>(axis.scale);
       return (whole + (static_cast<float>(whole) < axis.scale)) * axis.out_stride;
@@ -175,7 +173,7 @@ class GradientMaker {
   // One range along W that is longer than a row of sums.
   void total_long_range(const T* from, const Box& box, int64_t side, Stage* made) {
     const int64_t step = kUpsampleTile / side;
-    RunningSum<double, kIsCompensated<T>> totals[kMostSums];
+    RunningSum<double, kIsCompensated<T>> totals[kUpsampleSide];
     for (int64_t x = 0; x < span_; x += step) {
       const int64_t count = least(step, span_ - x);
       sum_columns(from + x * side, box, count * side, 1, sums_);

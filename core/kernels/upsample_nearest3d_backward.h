@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/dtype.h"
+#include "base/tuning.h"
 #include "kernels/upsample_axes.h"
 
 namespace softnpu::kernels {
@@ -31,20 +32,15 @@ struct UpsampleNearest3dBackwardTask : UpsampleAxes {
   int64_t units() const { return tiles * batch.size * channels.size * side_blocks * d.in * h.in; }
 };
 
-constexpr int64_t kUpsampleTile = 1024;     // elements
-constexpr int64_t kUpsampleList = 8192;     // places of elements
-constexpr int64_t kUpsampleStaged = 32768;  // bytes
-// Boxes of at least this many rows, over D and H, are read row by row.
-constexpr int64_t kUpsampleLargeBox = 12;
-// Longer ranges along W have no lists.
-constexpr int64_t kUpsampleListed = 8;
+constexpr int64_t kUpsampleTile = kTileElements;
+constexpr int64_t kUpsampleList = kBlockBytes / sizeof(int32_t);  // places of elements
 
 // A thread's scratch memory.
 struct UpsampleScratch {
   // Sums over D and H of a tile, and their rounding errors; behind them, the constants 0 and -0.
   double sums[kUpsampleTile + 8], lost[kUpsampleTile + 8];
   alignas(double) std::byte finished[kUpsampleTile * sizeof(double)];  // elements of gradInput
-  alignas(64) std::byte staged[kUpsampleStaged];  // a box, or finished elements of its type
+  alignas(64) std::byte staged[kBlockBytes];  // a box, or finished elements of its type
   // Where the ranges of a tile begin along W, and of rows along H.
   int32_t columns_from[kUpsampleTile + 1], rows_from[kUpsampleTile + 1];
   int32_t list[kUpsampleList];  // what is added up along W (upsample_columns.h)

@@ -14,8 +14,6 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-constexpr int64_t kUpsampleStore = 64;  // elements that are converted before they are spread
-
 template <class E>
 void fill_zero(int64_t n, E* out) {
   std::memset(out, 0, static_cast<size_t>(n) * sizeof(E));
@@ -84,9 +82,9 @@ class UpsampleOutput {
 
   static void store(const Stage* made, int64_t stride, int64_t n, T* to) {
     if (stride == 1) return store_dense(made, n, to);
-    T held[kUpsampleStore];
+    T held[kBlock];
     for (int64_t at = 0, count; at < n; at += count) {
-      count = least(n - at, kUpsampleStore);
+      count = least(n - at, kBlock);
       store_dense(made + at, count, held);
       copy_spaced(held, 1, count, to + at * stride, stride);
     }

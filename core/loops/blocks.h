@@ -6,15 +6,14 @@
 
 #include <type_traits>
 
+#include "base/tuning.h"
 #include "loops/convert.h"
 #include "loops/level.h"
 
 SOFTNPU_LEVEL_BEGIN
 
-// Consecutive elements that are worked on together: whole cache lines of any type.
-constexpr int64_t kBlock = 64;
 // How often an element that a row repeats is written down, for all loops that read it.
-constexpr int64_t kRepeated = 256;
+constexpr int64_t kRepeated = 4 * kBlock;
 
 // Whether a formula has rare elements at all. Those that do have the most arithmetic, too.
 template <class Formula>

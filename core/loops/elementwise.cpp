@@ -92,66 +92,42 @@ bool has_one_type(const ElementwiseLayout& l) {
   return true;
 }
 
-// Decides whether operands of `bytes` in all are assumed to be in memory, not in a cache; the
-// output has `elements`.
-void set_far(ElementwiseLayout& l, int64_t bytes, int64_t elements) {
-  const int64_t output = elements * item_size(l.dtype[l.operands - 1]);
-  // Small calls do not ask for the threads.
-  const bool keeps = bytes >= kFarBytes && usable_threads() > 1;
-  const int64_t kept = keeps ? std::min(output, kKeptOutputBytes) : 0;
-  l.far = l.has_dense_rows() ? bytes - kept >= kFarBytes : bytes >= kFarStridedBytes;
-  if (bytes >= kNearBytes && !l.far) l.order = Order::turning_at_home;
-  if (!l.far) return;
-  l.ahead = kLinesAhead * 64 / item_size(l.dtype[0]);
+// Where so many bytes of operands are taken to lie.
+void set_far(ElementwiseLayout& l, int64_t bytes) {
+  l.far = bytes >= kFarBytes;
+  if (l.far)
+    l.ahead = kLinesAhead * 64 / item_size(l.dtype[0]);
+  else if (bytes >= kNearBytes)
+    l.order = Order::turning_at_home;
 }
-
-// How inputs that are dense along y are cut: rows of a tile, and elements that it takes of each.
-struct TransposedTiles {
-  int64_t rows, elements;
-};
 
 // Whether threads that share the rows would take cache lines from each other: those of an output
 // that is dense along y, not along x. Its columns are so short that much of each is near another
 // thread's part, which the machine prefetches, too, even where no line has parts of both.
-bool would_share_lines(const ElementwiseLayout& l, int64_t bytes) {
-  constexpr int64_t kFewBytes = int64_t{4} << 20;
+bool would_share_lines(const ElementwiseLayout& l) {
   const int out = l.operands - 1;
-  if (l.far || l.sx[out] == 1 || l.sy[out] != 1 || usable_threads() == 1) return false;
-  if (!has_one_type(l)) return false;
-  if (l.step(out) % 64 == 0) return l.ny <= 128 * item_size(l.dtype[out]);
-  return l.ny <= (bytes <= kFewBytes ? 1024 : 512);
+  if (l.far || l.sx[out] == 1 || l.sy[out] != 1 || l.ny > kSharedColumn) return false;
+  return has_one_type(l) && usable_threads() > 1;
 }
 
-// In a cache. A small FLOAT tile is in the L1 cache, the rest in the L2.
-TransposedTiles choose_near_tiles(const ElementwiseLayout& l, int transposed, int64_t bytes) {
-  constexpr int64_t kOneTile = kMostBlockElements / 4;
-  if (item_size(l.dtype[0]) <= 2 && transposed <= 1) return {32, kMostBlockElements / 2};
-  if (bytes <= kSmallBytes && l.nx * l.ny > kOneTile) return {16, kMostBlockElements / 8};
-  return {32, kOneTile};
-}
-
-TransposedTiles choose_transposed_tiles(const ElementwiseLayout& l, int64_t bytes) {
-  const auto [transposed, spread, aliased] = l.transposed_inputs();
+// How many elements a tile has of each input that is dense along y. From memory, more of each page
+// that it reads are worth it.
+int64_t transposed_elements(const ElementwiseLayout& l) {
+  const int64_t bytes = (l.far ? 2 : 1) * kBlockBytes;
   const int64_t item = std::max<int64_t>(2, item_size(l.dtype[0]));
-  if (!l.far) return choose_near_tiles(l, transposed, bytes);
-  // From memory. Columns that share pages are read whole. Else few and long rows, for the sake of
-  // the operands that are dense along x. Columns whole pages apart fall into the same few places of
-  // a cache, where more of each has to be used at once.
-  if (!spread) return {64, std::min((int64_t{32} << 10) / item, kMostBlockElements / transposed)};
-  const int64_t all = (int64_t{64} << 10) / item;
-  return {aliased ? 32 : 16, std::max(all / transposed, kMostBlockElements / 4)};
+  return std::min(bytes / item, kMostTransposed / std::max(l.transposed_inputs(), 1));
 }
 
-void choose_tiles(ElementwiseLayout& l, bool transposed, int64_t bytes) {
+void choose_tiles(ElementwiseLayout& l, bool transposed) {
   if (transposed) {
-    TransposedTiles tiles = choose_transposed_tiles(l, bytes);
+    // Whole squares.
+    int64_t most_x = transposed_elements(l) / kTransposedRows / 16 * 16, most_y = kTransposedRows;
     // Where they would, each has columns to itself.
-    const bool columns = l.ny > tiles.rows && would_share_lines(l, bytes);
-    if (columns) tiles = {256, kMostBlockElements / 4};
-    l.tile_y = std::min<int64_t>(l.ny, tiles.rows);
-    // Equal tiles in x, of whole squares: a narrow one left over would cost as much as a full one.
-    const int64_t most = tiles.elements / tiles.rows / 16 * 16;
-    const int64_t count = (l.nx + most - 1) / most;
+    const bool columns = l.ny > most_y && would_share_lines(l);
+    if (columns) std::swap(most_x, most_y);
+    l.tile_y = std::min(l.ny, most_y);
+    // Equal tiles in x: a narrow one left over would cost as much as a full one.
+    const int64_t count = (l.nx + most_x - 1) / most_x;
     l.tile_x = std::min(l.nx, ((l.nx + count - 1) / count + 15) / 16 * 16);
     // Along y first, the next tile continues the lines that were read, which helps from memory; in
     // cache the other way shares the work better.
@@ -177,31 +153,12 @@ bool is_plain(std::span<const Tensor* const> operands) {
   return true;
 }
 
-// Whether all operands but one lie in memory in the output's order from end to end, and nothing is
-// repeated.
-bool has_one_with_gaps(const Dimensions& dims, int operands) {
-  int with_gaps = 0;
-  for (int k = 0; k < operands; ++k) {
-    int64_t step = 1;
-    bool dense = true;
-    for (size_t i = dims.size(); i-- > 0; step *= dims[i].size) {
-      if (dims[i].stride[k] == 0) return false;
-      dense &= dims[i].stride[k] == step;
-    }
-    with_gaps += !dense;
-  }
-  return with_gaps == 1;
-}
-
-// Whether elements are copied one by one: if rows are short, or the tiles to transpose are small.
-bool should_gather(const Dimensions& dims, const Y& y, const ElementwiseLayout& l) {
-  constexpr int64_t kShortRow = 16, kShortColumn = 9, kSmallTile = 100;
+// Whether elements are brought together one by one: where rows are short, or share no tile that is
+// worth it. Rows of a vector and more are computed where they lie.
+bool should_gather(const Dimensions& dims, const Y& y) {
   if (dims.size() < 2 || dims.size() > kMostGathered) return false;
-  const int64_t nx = dims.back().size, ny = dims[y.dimension].size;
-  if (y.transposed) return nx < kShortColumn || ny < kShortColumn || nx * ny < kSmallTile;
-  if (!has_one_type(l)) return nx < 2 * kShortRow;
-  const bool longer = l.dtype[0] == DType::f32 && has_one_with_gaps(dims, l.operands);
-  return nx < (longer ? 3 : 1) * kShortRow;
+  if (dims.back().size < kShortRow) return true;
+  return y.transposed && dims[y.dimension].size < kShortRow / 2;
 }
 
 void choose_gathered_tiles(ElementwiseLayout& l, int64_t elements) {
@@ -211,17 +168,6 @@ void choose_gathered_tiles(ElementwiseLayout& l, int64_t elements) {
 }
 
 }  // namespace
-
-ElementwiseLayout::TransposedInputs ElementwiseLayout::transposed_inputs() const {
-  TransposedInputs found;
-  for (int k = 0; k + 1 < operands; ++k) {
-    if (!is_transposed(k)) continue;
-    ++found.count;
-    found.spread |= is_spread(k);
-    found.aliased &= step(k) % kPageBytes == 0;
-  }
-  return found;
-}
 
 ElementwiseLayout classify(std::span<const Tensor* const> operands) {
   ElementwiseLayout l;
@@ -234,14 +180,14 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
     l.sx.fill(1);
     int64_t bytes = 0;
     for (int k = 0; k < l.operands; ++k) bytes += elements * item_size(l.dtype[k]);
-    set_far(l, bytes, elements);
-    choose_tiles(l, false, bytes);
+    set_far(l, bytes);
+    choose_tiles(l, false);
     return l;
   }
   Dimensions dims = collapse(operands);
   const int64_t bytes = bytes_of(dims, l);
   const Y y = dims.empty() ? Y{0, false} : pick_y(dims, l.operands);
-  l.gathered = should_gather(dims, y, l);
+  l.gathered = should_gather(dims, y);
   if (!l.gathered && !dims.empty()) {
     l.nx = dims.back().size;
     l.sx = dims.back().stride;
@@ -251,7 +197,7 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
       l.sy = dims[y.dimension].stride;
       dims.erase(y.dimension);
     }
-    set_far(l, bytes, elements);
+    set_far(l, bytes);
     if (y.transposed && should_swap(l)) {
       std::swap(l.nx, l.ny);
       std::swap(l.sx, l.sy);
@@ -265,7 +211,7 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
     l.outer[i] = dims[i].size;
     for (int k = 0; k < l.operands; ++k) l.outer_strides[k][i] = dims[i].stride[k];
   }
-  l.gathered ? choose_gathered_tiles(l, elements) : choose_tiles(l, y.transposed, bytes);
+  l.gathered ? choose_gathered_tiles(l, elements) : choose_tiles(l, y.transposed);
   return l;
 }
 

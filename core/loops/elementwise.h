@@ -12,7 +12,6 @@
 #include "base/export.h"
 #include "base/status.h"
 #include "loops/threads.h"
-#include "loops/tuning.h"
 #include "tensor/tensor.h"
 
 namespace softnpu::loops {
@@ -20,6 +19,9 @@ namespace softnpu::loops {
 constexpr int kMaxOperands = 4;  // inputs first, then the one output
 // The most dimensions of operands that are gathered element by element.
 constexpr size_t kMostGathered = 8;
+// The most elements of all transposed inputs' tiles together: of 16 bits, two blocks.
+constexpr int64_t kMostTransposed = kBlockBytes;
+constexpr int64_t kPageBytes = 4096;
 
 struct ElementwiseLayout {
   int operands = 0;
@@ -32,7 +34,7 @@ struct ElementwiseLayout {
   bool stream = false;    // non-temporal stores
   bool y_first = false;   // tiles are ordered along y first
   bool gathered = false;  // tiles are of elements in the output's order; all dimensions are `outer`
-  int64_t ahead = 1024;   // how many elements ahead inputs are prefetched
+  int64_t ahead = 0;      // how many elements ahead streamed rows prefetch their inputs
   Order order = Order::forward;
   int64_t tile_x = 1, tile_y = 1, tiles_x = 1, tiles_y = 1, tiles = 0;
   // Of what is outside x and y, outermost first. The last members: other threads need not fetch
@@ -55,13 +57,11 @@ struct ElementwiseLayout {
   // Neighbours along x lie on different pages.
   bool is_spread(int k) const { return step(k) >= kPageBytes; }
 
-  // The inputs that are transposed: how many, whether one of them is spread, and whether steps
-  // along x are whole pages in all of them.
-  struct TransposedInputs {
+  int transposed_inputs() const {
     int count = 0;
-    bool spread = false, aliased = true;
-  };
-  TransposedInputs transposed_inputs() const;
+    for (int k = 0; k + 1 < operands; ++k) count += is_transposed(k);
+    return count;
+  }
 
   // The rows of all operands are dense: none repeats an element.
   bool has_dense_rows_only() const {
@@ -106,8 +106,7 @@ class ElementwisePlan {
 
  private:
   bool is_for_one_thread(int64_t elements) const {
-    if (elements >= kAloneOfMany || !layout_.has_dense_rows()) return false;
-    return elements < kAlone || usable_threads() > kSmallTeam;
+    return elements < kAlone && layout_.has_dense_rows();
   }
 
   // In one cache line, what a thread needs besides the plan: another core wrote both.

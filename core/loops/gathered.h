@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk for short rows: elements are copied one by one, as raw bits, in the output's order, 1024
-// at a time. Contiguous operands are used in place.
+// The walk for short rows: elements are copied one by one, as raw bits, in the output's order,
+// kTileElements at a time. Contiguous operands are used in place.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,6 @@
 #include "loops/tile_operands.h"
 
 SOFTNPU_LEVEL_BEGIN
-
-using loops::kTileElements;
 
 // Where the elements of one operand lie: its own dimensions, innermost first, merged as far as this
 // operand allows.
@@ -72,11 +70,11 @@ class ElementPath {
   int64_t size_[loops::kMostGathered], stride_[loops::kMostGathered];
 };
 
-// copy(i, r, x) for element i, the x-th of row r, which is dense if `stride` is 1. Rows of up to
-// eight are unrolled.
+// copy(i, r, x) for element i, the x-th of row r, which is dense if `stride` is 1. Short
+// rows are unrolled.
 template <class Copy>
 SOFTNPU_INLINE void for_rows(int64_t rows, int64_t run, int64_t stride, const Copy& copy) {
-  constexpr int kMost = 8;
+  constexpr int kMost = kUnrolled;
   if (run > kMost && stride == 1) {
     for (int64_t r = 0, i = 0; r < rows; ++r, i += run) {
       SOFTNPU_INDEPENDENT

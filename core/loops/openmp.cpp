@@ -7,6 +7,7 @@
 
 #include "base/main_thread.h"
 #include "base/stat_fields.h"
+#include "base/tuning.h"
 
 namespace softnpu::loops {
 namespace {
@@ -57,10 +58,9 @@ const OpenMp* borrowed_openmp() {
   static unsigned asked = 0, next = 1;
   if (forked.load(std::memory_order_relaxed) || !called_from_main_thread()) return nullptr;
   if (found != nullptr) return found;
-  // To look costs as much as a small job: each of the first jobs does, then every 64th.
-  constexpr unsigned kOften = 64;
+  // To look costs as much as a small job: each of the first jobs does, later few.
   if (++asked < next) return nullptr;
-  next = asked + (asked < kOften ? 1 : kOften);
+  next = asked + (asked < kJobsPerLook ? 1 : kJobsPerLook);
   return found = look_for_openmp();
 }
 

@@ -127,12 +127,11 @@ SOFTNPU_INLINE void lanes_row(const Formula formula, const Row& row, T* out, con
   constexpr int64_t kUnit = kStreams && sizeof(T) == sizeof(float) ? 64 / sizeof(T) : kBlock;
   // Whole lines of the result: streaming stores need them, and arrays that begin off a line mostly
   // do so together, so that their loads become whole, too. Short rows do not gain by it.
-  constexpr int64_t kLongRow = sizeof(T) == sizeof(float) ? 192 : 2048;
   // With little arithmetic, the processor's own prefetching does better.
   const int64_t ahead = kUnit == kBlock || may_be_rare(formula) ? row.ahead : 0;
   const int64_t n = row.n;
   int64_t at = 0;
-  if (kStreams || n >= kLongRow) {
+  if (kStreams || n >= kTileElements) {
     at = least(elements_before_line(out), n);
     row_part(formula, 0, at, out, in...);
   }

@@ -81,7 +81,7 @@ struct Summed {
 };
 
 // Few enough for 64 bits to hold the sum of a limb.
-constexpr int64_t kSummedAtOnce = loops::kTileElements;
+constexpr int64_t kSummedAtOnce = kTileElements;
 
 template <class Formula, class T>
 SOFTNPU_INLINE bool sum_some(const Formula formula, const RowInput<T> a, const RowInput<T> b,

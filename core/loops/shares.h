@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/float_state.h"
+#include "base/tuning.h"
 #include "loops/processors.h"
 #include "loops/threads.h"
 
@@ -85,7 +86,6 @@ class Shares {
     if (ran > 0) done_.fetch_add(ran, std::memory_order_release);
   }
   void wait() const {
-    constexpr int kSpins = 4000;
     const int pieces = pieces_.load(std::memory_order_relaxed);
     for (int i = 0; done_.load(std::memory_order_acquire) != pieces; ++i)
       i < kSpins ? pause_briefly() : std::this_thread::yield();
@@ -147,9 +147,8 @@ class Shares {
   // Whether the job takes so long that workers which have not begun are worth waiting for; a
   // barrier waits for them in any case.
   bool is_long() const {
-    constexpr auto kLong = std::chrono::microseconds(200);
     const auto began = began_.load(std::memory_order_relaxed);
-    return began != Clock::time_point() && Clock::now() - began > kLong;
+    return began != Clock::time_point() && Clock::now() - began > kLongJob;
   }
   bool is_untouched(int owner, int workers) const {
     const uint64_t word = shares_[owner].word.load(std::memory_order_relaxed);
@@ -159,8 +158,7 @@ class Shares {
   // Waits for a worker that has not begun, but is about to. To help it at once, and to look whether
   // it needs a processor, would cost more than a small job.
   void await(int owner, int workers) const {
-    constexpr int kSpins = 100;
-    for (int i = 0; i < kSpins && is_untouched(owner, workers); ++i) pause_briefly();
+    for (int i = 0; i < kOwnerSpins && is_untouched(owner, workers); ++i) pause_briefly();
   }
   // That worker may be waiting for the calling one's processor (processors.h).
   void make_way_for(int worker, int workers) const {

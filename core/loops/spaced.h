@@ -4,21 +4,21 @@
 
 #include <cstdint>
 
+#include "base/tuning.h"
 #include "loops/level.h"
 
 SOFTNPU_LEVEL_BEGIN
 
-// out[i * to] = in[i * from] for n elements, eight at a time, so that no load waits for a store.
+// out[i * to] = in[i * from] for n elements, some at a time, so that no load waits for a store.
 template <class T>
 SOFTNPU_INLINE void copy_spaced(const T* in, int64_t from, int64_t n, T* out, int64_t to) {
-  constexpr int64_t kAtOnce = 8;
   int64_t i = 0;
-  for (; i + kAtOnce <= n; i += kAtOnce) {
-    T held[kAtOnce];
+  for (; i + kUnrolled <= n; i += kUnrolled) {
+    T held[kUnrolled];
     SOFTNPU_UNROLLED
-    for (int64_t k = 0; k < kAtOnce; ++k) held[k] = in[(i + k) * from];
+    for (int64_t k = 0; k < kUnrolled; ++k) held[k] = in[(i + k) * from];
     SOFTNPU_UNROLLED
-    for (int64_t k = 0; k < kAtOnce; ++k) out[(i + k) * to] = held[k];
+    for (int64_t k = 0; k < kUnrolled; ++k) out[(i + k) * to] = held[k];
   }
   for (; i < n; ++i) out[i * to] = in[i * from];
 }

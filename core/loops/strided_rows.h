@@ -6,32 +6,17 @@
 
 #include "loops/convert.h"
 #include "loops/level.h"
-#include "loops/prefetch.h"
 #include "loops/spaced.h"
 
 SOFTNPU_LEVEL_BEGIN
 
-#ifdef SOFTNPU_LANES
-// Prefetches the pairs that are `ahead` pairs behind these kLanes.
 template <class T>
-SOFTNPU_INLINE void prefetch_pairs(const T* pairs, int64_t ahead) {
-  constexpr int64_t kLine = 64 / sizeof(T);
-  if (ahead == 0) return;
-  for (int64_t at = 0; at < 2 * kLanes; at += kLine) prefetch<kSecondCache>(pairs + at, 2 * ahead);
-}
-#endif
-
-// What comes `ahead` elements later is prefetched, of rows that are in memory; 0: nothing.
-template <class T>
-void gather_row(const T* in, int64_t stride, int64_t n, [[maybe_unused]] int64_t ahead, T* out) {
+void gather_row(const T* in, int64_t stride, int64_t n, T* out) {
   int64_t i = 0;
 #ifdef SOFTNPU_LANES
   // The last elements are left, so that nothing behind them is read.
   if constexpr (kHasLanes<T>)
-    for (; stride == 2 && i + kLanes < n; i += kLanes) {
-      prefetch_pairs(in + i * 2, ahead);
-      copy_even(in + i * 2, out + i);
-    }
+    for (; stride == 2 && i + kLanes < n; i += kLanes) copy_even(in + i * 2, out + i);
 #endif
   copy_spaced(in + i * stride, stride, n - i, out + i, 1);
 }

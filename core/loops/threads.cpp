@@ -19,10 +19,6 @@
 namespace softnpu::loops {
 namespace {
 
-// A waiting worker looks for work this many times before it sleeps: kernels that are launched in
-// close succession need no wake-up call, which costs about as much as a small kernel.
-constexpr int kSpins = 2000;
-
 // Those that the process may use; where there are too many to list, those of the machine.
 int processors() {
   cpu_set_t usable;
@@ -45,11 +41,12 @@ int team_of(const OpenMp& openmp, int workers) { return std::min(workers, openmp
 // two pieces of `grain`; pieces may be a quarter of that, so that there is work for all.
 int pieces_for(int64_t count, int64_t grain, int workers) {
   if (workers <= 1) return 1;
-  const int64_t most = count / grain, few = int64_t{4} * workers;
+  const int64_t most = count / grain, few = kPiecesPerThread * workers;
   if (most > few) return static_cast<int>(few);
   if (workers <= kSmallTeam) return static_cast<int>(std::min<int64_t>(most, workers));
   if (most <= 2) return 1;
-  return static_cast<int>(std::min<int64_t>(count / std::max<int64_t>(grain / 4, 1), workers));
+  return static_cast<int>(
+      std::min<int64_t>(count / std::max<int64_t>(grain / kGrainParts, 1), workers));
 }
 
 // Whether threads leave each other the last pieces of their shares: see Order::turning_at_home.
@@ -152,14 +149,11 @@ void set_thread_count(int count) { wanted_threads() = std::clamp(count, 1, kMost
 
 void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body, Order order) {
   if (count <= 0) return;
-  constexpr int64_t kStep = 4;  // grains: steps of 32K elements
   static std::atomic<unsigned> turns{0};
   grain = std::max<int64_t>(grain, 1);
-  const int64_t step =
-      order == Order::turning_often ? std::max<int64_t>(grain / 2, 1) : kStep * grain;
   const bool backwards =
       order != Order::forward && turns.fetch_add(1, std::memory_order_relaxed) % 2 != 0;
-  const Job job{body, count, 1, backwards ? step : 0};
+  const Job job{body, count, 1, backwards ? grain : 0};
   const bool several = count / grain > 1 && workers > 1;
   if (several && of_this_process<Pool>().try_run(job, grain, workers, order)) return;
   job.run(0, count, 0);

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "base/export.h"
+#include "base/tuning.h"
 
 namespace softnpu::loops {
 
@@ -47,22 +48,13 @@ enum class Order : uint8_t {
   // team may hold together. On such a team nobody steals the last piece of a share once its owner
   // has begun; on teams of two that holds for all alternating orders. Not for operands in memory.
   turning_at_home,
-  // As `turning`, in steps an eighth as long, for jobs that read far more for each element than
-  // they write, as gathers do.
-  turning_often,
 };
 
-// Larger teams take longer to call together, and somebody in them is always a little ahead.
-constexpr int kSmallTeam = 2;
-
-// The grain of most kernels, in elements: to share fewer costs more than computing them.
-constexpr int64_t kGrain = 8192;
-
-// Runs `body` over [0, count) in pieces of `grain` or more (large teams: a quarter), on up to
-// `workers` threads, the calling one among them. The body must not throw, and its results must not
-// depend on where the pieces are cut. Runs on the calling thread alone when there is no more than
-// one piece, while another thread's kernel has the pool, or where an OpenMP runtime is to be used
-// and set to one thread.
+// Runs `body` over [0, count) in pieces of `grain` or more (large teams: less, kGrainParts), on up
+// to `workers` threads, the calling one among them. The body must not throw, and its results must
+// not depend on where the pieces are cut. Runs on the calling thread alone when there is no more
+// than one piece, while another thread's kernel has the pool, or where an OpenMP runtime is to be
+// used and set to one thread.
 SOFTNPU_EXPORT void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body,
                                  Order order = Order::forward);
 

@@ -13,7 +13,7 @@
 SOFTNPU_LEVEL_BEGIN
 
 // Elements of rows that are brought together: pieces of all operands stay in the L1 cache.
-constexpr int64_t kPiece = loops::kRowElements;
+constexpr int64_t kPiece = 2 * kTileElements;
 
 // f.template operator()<T>() with a type of this size, for elements that are copied as raw bits.
 template <class F>
@@ -75,10 +75,7 @@ class TileInput {
     converts_ = type_ != stage;
     transposed_ = l.is_transposed(k);
     // From memory. Where columns lie on pages of their own, the next tile's part of each.
-    ahead_ = !l.far           ? 0
-             : !transposed_   ? kStridedAhead
-             : l.is_spread(k) ? 2 * l.tile_y
-                              : 2 * kSquareSide * sx_;
+    ahead_ = !l.far || !transposed_ ? 0 : l.is_spread(k) ? 2 * l.tile_y : 2 * kSquareSide * sx_;
     held_ = nullptr;
   }
   // `rows` and `raw` hold kRowBytes, aligned to 64 bytes. A transposed input takes its part of
@@ -167,7 +164,7 @@ class TileInput {
       else if (transposed_ || sx_ == 1)
         std::memcpy(out, in, static_cast<size_t>(n) * sizeof(T));
       else
-        gather_row(in, sx_, n, ahead_, out);
+        gather_row(in, sx_, n, out);
     });
     if (converts_) to_float(type_, raw_, n, reinterpret_cast<float*>(to));
   }
@@ -182,8 +179,6 @@ class TileInput {
       done += more;
     }
   }
-
-  static constexpr int64_t kStridedAhead = 1024;
 
   DType type_;
   int64_t item_, stage_item_, sx_, sy_, ahead_, block_stride_, held_elements_;

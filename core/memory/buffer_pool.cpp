@@ -33,10 +33,8 @@ std::atomic<size_t> default_limit() {
 
 std::atomic<size_t>& limit() { return made_once<default_limit>(); }
 
-// Eight sizes for each power of 2, so that shapes that differ a little share buffers, and at most
-// an eighth is wasted.
 size_t capacity_for(size_t bytes) {
-  const size_t step = std::bit_floor(bytes) / 8;
+  const size_t step = std::bit_floor(bytes) / kPoolSizes;
   return (bytes + step - 1) / step * step;
 }
 
@@ -55,7 +53,6 @@ struct Block {
 class BufferPool {
  public:
   BufferPool() {
-    blocks_.reserve(64);
     keep_free_over_fork(mutex_);
     // After the lock's own handlers, so that it is free by then. A child lets go of what is idle:
     // its pages are its parent's, and would be copied when written.
@@ -63,7 +60,7 @@ class BufferPool {
   }
 
   std::byte* take(size_t bytes) noexcept {
-    if (bytes < kPooledFrom || bytes > SIZE_MAX / 2) return nullptr;
+    if (bytes < kLargeBytes || bytes > SIZE_MAX / 2) return nullptr;
     if (std::byte* data = reuse(bytes)) return data;
     const size_t capacity = capacity_for(bytes);
     std::byte* data = map_pages(capacity);
@@ -149,13 +146,14 @@ class BufferPool {
     unmap_pages(block.data, block.capacity);
   }
 
-  // The tightest buffer that wastes no more than an eighth; of equal ones the last returned, which
+  // The tightest buffer that wastes no more than one size; of equal ones the last returned, which
   // is most likely to be in a cache still.
   std::byte* reuse(size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     Block* best = nullptr;
     for (Block& b : blocks_) {
-      if (b.state != State::idle || b.capacity < bytes || b.capacity - bytes > bytes / 8) continue;
+      if (b.state != State::idle || b.capacity < bytes || b.capacity - bytes > bytes / kPoolSizes)
+        continue;
       if (best == nullptr || b.capacity < best->capacity ||
           (b.capacity == best->capacity && b.idle_since > best->idle_since))
         best = &b;

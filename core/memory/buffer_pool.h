@@ -11,19 +11,17 @@
 #include <optional>
 
 #include "base/export.h"
+#include "base/tuning.h"
 
 namespace softnpu::memory {
-
-// Smaller blocks are kept by the C library well enough.
-constexpr size_t kPooledFrom = size_t{4} << 20;
 
 // Most bytes in idle buffers; 0 turns the pool off. SOFTNPU_POOL_MB where it is a number, else the
 // smaller of 1 GiB and an eighth of the memory that the process may use.
 SOFTNPU_EXPORT size_t pool_limit();
 SOFTNPU_EXPORT void set_pool_limit(size_t bytes);
 
-// Whether a result of this size gets its memory here.
-inline bool is_pooled(size_t bytes) { return bytes >= kPooledFrom && pool_limit() > 0; }
+// Whether a result of this size gets its memory here; the C library keeps smaller blocks itself.
+inline bool is_pooled(size_t bytes) { return bytes >= kLargeBytes && pool_limit() > 0; }
 
 // Undefined contents, aligned to a huge page. Null when the system has no such memory, even after
 // it got back what is idle.

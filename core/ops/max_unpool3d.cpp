@@ -119,7 +119,7 @@ MaxUnpool3d::Plan MaxUnpool3d::plan(const Args& a) {
   describe_inputs(self, *a.indices, task);
   describe_output(out, task);
   const int64_t planes = task.planes(), threads = loops::usable_threads();
-  const bool has_few_planes = planes < threads && out.numel() >= 2 * loops::kGrain;
+  const bool has_few_planes = planes < threads && out.numel() >= 2 * kGrain;
   // Planes that are spread over all of out, as channels-last ones are, are not set to 0 one by one.
   const bool has_dense_planes = task.out_w == task.limit && task.out_strides[4] == 1;
   const Plan::Block zeroed = has_few_planes || !has_dense_planes ? whole_block(out) : Plan::Block();
@@ -164,7 +164,7 @@ Status MaxUnpool3dPlan::run(std::byte* const* origins, std::byte* /*workspace*/)
   const kernels::KernelTable& table = kernels::active_table();
   const int threads = loops::thread_count();
   const int64_t units = task_.planes() * cut_.parts;
-  const auto grain = [&](int64_t elements) { return loops::kGrain * cut_.parts / (elements + 1); };
+  const auto grain = [&](int64_t elements) { return kGrain * cut_.parts / (elements + 1); };
   // All indices are looked at before anything is written.
   Ranges ranges;
   const auto look = [&](int64_t begin, int64_t end, int) {

@@ -7,7 +7,6 @@
 
 #include "aclnnop/aclnn_max_unpool3d_backward.h"
 #include "loops/threads.h"
-#include "loops/tuning.h"
 #include "ops/unpool.h"
 
 namespace softnpu::ops {
@@ -84,10 +83,8 @@ MaxUnpool3dBackward::Plan MaxUnpool3dBackward::plan(const Args& a) {
   task.grad_flat = is_flat(grad_output, step);
   if (task.grad_flat) task.grad_strides[4] = step;
   const Wide bytes = Wide(grad_output.numel()) * task.item + indices.numel() * (8 + task.item);
-  task.prefetches = bytes >= loops::kGatherFarBytes;
-  task.stream = bytes >= loops::kFarBytes;
-  if (bytes >= loops::kNearBytes && bytes < loops::kForwardBytes)
-    task.order = task.prefetches ? loops::Order::turning : loops::Order::turning_often;
+  task.is_far = task.stream = bytes >= kFarBytes;
+  if (bytes >= kNearBytes && !task.is_far) task.order = loops::Order::turning;
   return Plan(task, indices.sizes);
 }
 
@@ -98,7 +95,7 @@ Status MaxUnpool3dBackwardPlan::run(std::byte* const* origins, std::byte* /*work
     bad.add(table.max_unpool3d_backward(
         task_, origins[0], reinterpret_cast<const int64_t*>(origins[2]), origins[3], begin, end));
   };
-  loops::parallel_for(task_.positions(), loops::kGrain, loops::thread_count(), work, task_.order);
+  loops::parallel_for(task_.positions(), kGrain, loops::thread_count(), work, task_.order);
   return bad.status(shape_, task_.limit);
 }
 

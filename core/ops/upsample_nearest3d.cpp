@@ -59,11 +59,6 @@ UpsampleNearest3d::Plan UpsampleNearest3d::plan(const Args& a) {
 
 namespace {
 
-// From this size on, no cache keeps out until it is read.
-constexpr int64_t kStreamBytes = int64_t{16} << 20;
-// More planes are not written together: each is a stream of its own.
-constexpr int32_t kMostPlanes = 8;
-
 void list_sources(const kernels::UpsampleAxis& axis, int32_t* sources) {
   for (int64_t z = 0; z < axis.out; ++z) sources[z] = static_cast<int32_t>(axis.source(z));
 }
@@ -73,7 +68,7 @@ int64_t group_planes(const kernels::UpsampleAxis& d, kernels::UpsamplePlanes* gr
   int64_t count = 0;
   for (int32_t z = 0; z < d.out; ++z) {
     const auto source = static_cast<int32_t>(d.source(z));
-    if (count > 0 && groups[count - 1].source == source && groups[count - 1].count < kMostPlanes)
+    if (count > 0 && groups[count - 1].source == source && groups[count - 1].count < kMostStreams)
       ++groups[count - 1].count;
     else
       groups[count++] = {z, 1, source};
@@ -98,7 +93,7 @@ UpsampleNearest3dPlan::UpsampleNearest3dPlan(const kernels::UpsampleAxes& axes, 
   task_.tiles = (row + kernels::kUpsampleCopied - 1) / kernels::kUpsampleCopied;
   task_.tile = (row + task_.tiles - 1) / task_.tiles;
   const int64_t planes = axes.batch.size * axes.channels.size * axes.d.out;
-  task_.stream = planes * axes.h.out * row * item >= kStreamBytes;
+  task_.stream = planes * axes.h.out * row * item >= kFarBytes;
 }
 
 Status UpsampleNearest3dPlan::run(std::byte* const* origins, std::byte* /*workspace*/) const {
@@ -107,8 +102,8 @@ Status UpsampleNearest3dPlan::run(std::byte* const* origins, std::byte* /*worksp
     kernel(task_, origins[0], origins[1], begin, end);
   };
   const int64_t unit = std::max<int64_t>(task_.tile * task_.d.out / task_.plane_groups, 1);
-  loops::parallel_for(task_.units(), std::max<int64_t>(loops::kGrain / unit, 1),
-                      loops::thread_count(), body);
+  loops::parallel_for(task_.units(), std::max<int64_t>(kGrain / unit, 1), loops::thread_count(),
+                      body);
   return {};
 }
 

@@ -75,7 +75,7 @@ Status UpsampleNearest3dBackwardPlan::run(std::byte* const* origins, std::byte* 
   const auto size = [](const kernels::UpsampleAxis& axis) { return std::max(axis.in, axis.out); };
   const int64_t elements = task.batch.size * task.channels.size * task.side.size * size(task.d) *
                            size(task.h) * size(task.w);
-  const int64_t grain = loops::kGrain * task.units() / elements;
+  const int64_t grain = kGrain * task.units() / elements;
   const auto body = [&](int64_t begin, int64_t end, int worker) {
     std::byte* const scratch =
         workspace + static_cast<uint64_t>(worker) * sizeof(kernels::UpsampleScratch);

@@ -12,14 +12,7 @@ using Args = UpsampleNearest3dBackward::Args;
 using Task = kernels::UpsampleNearest3dBackwardTask;
 using kernels::UpsampleAxis;
 
-// The shortest vectors along the side axis; with fewer elements, rows along W are longer.
-constexpr int64_t kLeastSide = 8;
-// A block of the side axis: the sums of one stay in the L1 cache, and large planes have several.
-constexpr int64_t kMostSide = 512;
-// From this size on, no cache keeps gradInput until it is read.
-constexpr int64_t kStreamBytes = int64_t{16} << 20;
-// How many channels are staged together: two registers, or a cache line of FLOAT.
-constexpr int64_t kStagedSide = 16;
+constexpr int64_t kTile = kernels::kUpsampleTile;
 
 // How many elements of gradInput along W have `room` in scratch memory, as their ranges in gradOut
 // do; one at least.
@@ -36,11 +29,11 @@ bool try_staging(Task& t) {
     std::swap(t.side, t.channels.size >= t.batch.size ? t.channels : t.batch);
   }
   const int64_t rows = t.d.longest() * t.h.longest();
-  const int64_t room = kernels::kUpsampleStaged / item_size(t.dtype);
-  t.side_block = std::min(t.side.size, kStagedSide);
+  const int64_t room = kBlockBytes / item_size(t.dtype);
+  // Elements of 16 bits make a vector of twice as many.
+  t.side_block = std::min(t.side.size, (item_size(t.dtype) == 2 ? 2 : 1) * kUpsampleSide);
   if (rows > room / (t.w.longest() * t.side_block)) return false;
-  const int64_t positions =
-      std::min(room / (rows * t.side_block), kernels::kUpsampleTile / t.side_block);
+  const int64_t positions = std::min(room / (rows * t.side_block), kTile / t.side_block);
   t.tile = tile_for(t.w, positions);
   return true;
 }
@@ -48,25 +41,24 @@ bool try_staging(Task& t) {
 void choose_mode(Task& t) {
   const bool adjacent = t.side.size == 1 || t.side.out_stride == 1;
   const bool dense_row = adjacent && t.w.out_stride == t.side.size;
-  const bool large_boxes = t.d.scale * t.h.scale >= kernels::kUpsampleLargeBox &&
-                           t.side.size * t.w.longest() <= kernels::kUpsampleTile / 2;
-  if (adjacent && t.side.size >= kLeastSide && !(dense_row && large_boxes)) {
+  const bool large_boxes =
+      t.d.scale * t.h.scale >= kMostStreams && t.side.size * t.w.longest() <= kTile / 2;
+  if (adjacent && t.side.size >= kUpsampleSide && !(dense_row && large_boxes)) {
     t.mode = Task::Mode::side;
-    const int64_t blocks = (t.side.size + kMostSide - 1) / kMostSide;
+    const int64_t blocks = (t.side.size + kTile - 1) / kTile;
     t.side_block = (t.side.size + blocks - 1) / blocks;
-    t.tile = std::min(t.w.in, kernels::kUpsampleTile / t.side_block);
-  } else if (dense_row && t.w.out * t.side.size >= kLeastSide) {
+    t.tile = std::min(t.w.in, kTile / t.side_block);
+  } else if (dense_row && t.w.out * t.side.size >= kUpsampleSide) {
     t.mode = Task::Mode::row;
     t.side_block = t.side.size;
-    t.tile = tile_for(t.w, kernels::kUpsampleTile / t.side_block);
-    if (t.w.longest() > kernels::kUpsampleListed)
-      t.tile = std::min(t.tile, kernels::kUpsampleList / (t.side_block * t.w.longest()));
+    t.tile = tile_for(t.w, kTile / t.side_block);
+    t.tile = std::min(t.tile, kernels::kUpsampleList / (t.side_block * t.w.longest()));
     t.tile = std::max<int64_t>(t.tile, 1);
   } else if (try_staging(t)) {
     t.mode = Task::Mode::staged;
   } else {
     t.mode = Task::Mode::plain;
-    t.tile = std::min(t.w.in, kernels::kUpsampleTile / t.side_block);
+    t.tile = std::min(t.w.in, kTile / t.side_block);
   }
   t.tiles = (t.w.in + t.tile - 1) / t.tile;
   t.side_blocks = (t.side.size + t.side_block - 1) / t.side_block;
@@ -79,7 +71,7 @@ UpsampleNearest3dBackward::Plan UpsampleNearest3dBackward::plan(const Args& a) {
   Task t{upsample_axes(*a.grad_out, in, a.scales)};
   t.dtype = in.dtype;
   choose_mode(t);
-  t.stream = in.numel() * item_size(in.dtype) >= kStreamBytes;
+  t.stream = in.numel() * item_size(in.dtype) >= kFarBytes;
   return Plan(t);
 }
 

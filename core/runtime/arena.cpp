@@ -6,15 +6,11 @@
 #include <algorithm>
 
 #include "base/address_sanitizer.h"
+#include "base/tuning.h"
 
 namespace softnpu::runtime {
 namespace {
 
-// Address space costs nothing until it is touched.
-constexpr size_t kRegionSize = size_t{16} << 30;
-constexpr size_t kSmallRegionSize = size_t{64} << 20;
-// Freed ranges below this size keep their pages, so that buffers that come and go stay fast.
-constexpr size_t kKeepPagesBelow = size_t{32} << 20;
 // Behind every range, so that no two touch and an overrun is nobody's data.
 constexpr size_t kGap = 64;
 
@@ -36,7 +32,7 @@ void* reserve(size_t size, size_t left) {
 }  // namespace
 
 std::byte* Arena::take(size_t size) {
-  const size_t alignment = size >= kBigSize ? kHugePage : kSmallAlignment;
+  const size_t alignment = size >= kLargeBytes ? kHugePage : kSmallAlignment;
   std::byte* base = carve(padded(size), alignment);
   if (base == nullptr && grow(padded(size))) base = carve(padded(size), alignment);
   if (base == nullptr) return nullptr;
@@ -54,7 +50,7 @@ void Arena::give_back(std::byte* base, size_t size) {
 }
 
 void Arena::release_pages(std::byte* base, size_t size) {
-  if (size < kKeepPagesBelow) return;
+  if (size < kKeptBytes) return;
   // Whole pages only; a large range starts at one.
   madvise(base, size & ~size_t{4095}, MADV_DONTNEED);
 }
@@ -69,7 +65,7 @@ bool Arena::grow(size_t size) {
   const size_t least = round_up(size, kHugePage) + 2 * kHugePage;
   // Where address space is limited, the program needs some, too: no region is taken to have room
   // for more than the next allocation unless as much is left.
-  for (const size_t most : {kRegionSize, kSmallRegionSize, least}) {
+  for (const size_t most : {kRegionBytes, least}) {
     const size_t want = std::max(most, least);
     if (void* got = reserve(want, want > least ? want : 0)) {
       const auto begin = reinterpret_cast<uintptr_t>(got);

@@ -20,7 +20,6 @@ class Arena {
  public:
   static constexpr size_t kHugePage = size_t{2} << 20;
   static constexpr size_t kSmallAlignment = 64;
-  static constexpr size_t kBigSize = size_t{4} << 20;  // aligned to huge pages from here on
 
   // Null when the system gives no more.
   std::byte* take(size_t size);

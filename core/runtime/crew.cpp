@@ -11,19 +11,18 @@
 
 #include "base/detached_thread.h"
 #include "base/fork.h"
+#include "base/tuning.h"
 #include "runtime/context.h"
 #include "runtime/scheduler.h"
 
 namespace softnpu::runtime {
 namespace {
 
-constexpr size_t kMostThreads = 256;
-
 class Crew {
  public:
   bool take_up(const std::shared_ptr<Queue>& queue) {
     const std::lock_guard lock(mutex_);
-    if (ready_.size() >= idle_ && threads_ < kMostThreads && start_detached<&Crew::serve>(this)) {
+    if (ready_.size() >= idle_ && threads_ < kMostHosts && start_detached<&Crew::serve>(this)) {
       ++threads_;
       ++idle_;
     }

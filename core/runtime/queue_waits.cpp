@@ -4,21 +4,11 @@
 #include <chrono>
 #include <memory>
 
+#include "base/tuning.h"
 #include "runtime/queue.h"
 #include "runtime/scheduler.h"
 
 namespace softnpu::runtime {
-namespace {
-
-// With more work than that behind what runs, threads that launch are slowed down: it takes memory.
-constexpr uint64_t kFarBehind = 1000;
-constexpr std::chrono::milliseconds kNotForLong{100};
-
-// What holds a queue back may itself come to wait, for the calling thread or for a callback, and
-// tells only its own queue. So threads that wait for a queue that is held look again this often.
-constexpr std::chrono::milliseconds kLookAgain{20};
-
-}  // namespace
 
 Status Queue::wait_idle(const Deadline& deadline) {
   return wait(appended(), deadline, kRtStreamSyncTimeout, "the stream's work");
@@ -51,6 +41,8 @@ Status Queue::wait(Ticket ticket, const Deadline& deadline, int32_t timeout_code
     lock.lock();
     if (done_ >= ticket || front_is_ready()) continue;
     ++waiters_;
+    // What holds a queue back may itself come to wait, for the calling thread or for a callback,
+    // and tells only its own queue.
     const auto look_again = std::chrono::steady_clock::now() + kLookAgain;
     if (!running_ && (deadline.milliseconds == 0 || look_again < deadline.end))
       progress_.wait_until(lock, look_again);
@@ -70,7 +62,7 @@ Status Queue::wait(Ticket ticket, const Deadline& deadline, int32_t timeout_code
 
 bool Queue::wait_for_turn() {
   if (runs_on_this_thread()) return false;
-  const auto end = std::chrono::steady_clock::now() + kNotForLong;
+  const auto end = std::chrono::steady_clock::now() + kLookAgain;
   std::unique_lock lock(mutex_);
   ++waiters_;
   while (running_ && appended_ - done_ > kFarBehind &&

@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "base/lasting.h"
+#include "base/tuning.h"
 #include "runtime/crew.h"
 
 namespace softnpu::runtime {
 namespace {
 
-// Work that launches work, which launches work: from this depth on another thread takes it up.
-constexpr int kDeepest = 100;
+// Of work that launches work.
 thread_local constinit int depth = 0;
 
 Queue::Left run(Queue& queue, Queue::Ticket last) {

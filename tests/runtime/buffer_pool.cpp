@@ -16,13 +16,14 @@
 #include <vector>
 
 using namespace softnpu::memory;
+using softnpu::kLargeBytes;
 
 namespace {
 
 constexpr int kThreads = 8;
 constexpr int kRounds = 300;
 constexpr size_t kPage = 4096;
-constexpr size_t kLimit = 6 * kPooledFrom;
+constexpr size_t kLimit = 6 * kLargeBytes;
 
 std::atomic<int> failures{0};
 
@@ -54,7 +55,7 @@ bool is_untouched(const Held& held) {
 void take_and_give_back(int thread) {
   std::vector<Held> held;
   for (int round = 0; round < kRounds; ++round) {
-    const size_t bytes = kPooledFrom + static_cast<size_t>(round * 7 % 5) * 123457;
+    const size_t bytes = kLargeBytes + static_cast<size_t>(round * 7 % 5) * 123457;
     const Held made{take_buffer(bytes), bytes,
                     static_cast<uint64_t>(thread) << 32 | static_cast<uint64_t>(round)};
     EXPECT(made.data != nullptr);
@@ -80,7 +81,7 @@ void take_and_give_back(int thread) {
 
 void disturb(const std::atomic<bool>& stop) {
   for (size_t round = 0; !stop.load(); ++round) {
-    set_pool_limit(round % 3 * kPooledFrom * 3);
+    set_pool_limit(round % 3 * kLargeBytes * 3);
     release_idle_buffers();
     std::this_thread::yield();
   }
@@ -91,7 +92,7 @@ void fork_now_and_then(const std::atomic<bool>& stop) {
     const pid_t child = fork();
     if (child == 0) {
       const bool empty = pool_usage().idle == 0;
-      std::byte* const data = take_buffer(kPooledFrom);
+      std::byte* const data = take_buffer(kLargeBytes);
       const bool taken = data != nullptr && give_back_buffer(data);
       _exit(empty && taken ? 0 : 1);
     }
@@ -105,16 +106,16 @@ void misuse() {
   int local = 0;
   EXPECT(take_buffer(SIZE_MAX) == nullptr);
   EXPECT(take_buffer(SIZE_MAX / 2) == nullptr);
-  EXPECT(take_buffer(kPooledFrom - 1) == nullptr);
+  EXPECT(take_buffer(kLargeBytes - 1) == nullptr);
   EXPECT(!give_back_buffer(nullptr));
   EXPECT(!give_back_buffer(&local));
-  std::byte* const data = take_buffer(kPooledFrom);
+  std::byte* const data = take_buffer(kLargeBytes);
   EXPECT(find_buffer(data)->fresh);
   EXPECT(!give_back_buffer(data + 1));
   EXPECT(give_back_buffer(data));
   EXPECT(!give_back_buffer(data));
   EXPECT(!find_buffer(data));
-  EXPECT(take_buffer(kPooledFrom) == data);
+  EXPECT(take_buffer(kLargeBytes) == data);
   EXPECT(!find_buffer(data)->fresh);
   EXPECT(give_back_buffer(data));
 }
@@ -138,8 +139,8 @@ int main() {
   forker.join();
 #endif
   EXPECT(pool_usage().live == 0);
-  set_pool_limit(kPooledFrom);
-  EXPECT(pool_usage().idle <= kPooledFrom);
+  set_pool_limit(kLargeBytes);
+  EXPECT(pool_usage().idle <= kLargeBytes);
   release_idle_buffers();
   EXPECT(pool_usage().idle == 0);
   return failures.load() == 0 ? 0 : 1;
