@@ -77,11 +77,11 @@ Status check_config(const char* path) {
 
 // So that no result is mistaken for one from silicon.
 void announce() {
-  if (!wants_banner()) return;
+  // Made in any case: launches need what it asks for, and cannot fail for want of memory for that.
   const std::string line = text("softnpu " SOFTNPU_VERSION ": emulating ", product().name,
                                 " on the CPU (", loops::thread_count(), " threads, ",
                                 kernels::active_level_name(), "); this is not an NPU\n");
-  std::fputs(line.c_str(), stderr);
+  if (wants_banner()) std::fputs(line.c_str(), stderr);
 }
 
 }  // namespace
