@@ -14,8 +14,8 @@ from torch import Tensor
 
 from softnpu import _core, functional
 from softnpu.torch.library import is_plain
+from softnpu.torch.smooth_l1_loss import REDUCTIONS
 
-_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 # The functions whose arguments are not those of the operators.
 _FORMATTED = ("upsample_nearest3d", "upsample_nearest3d_backward")
 
@@ -37,7 +37,7 @@ def call(name: str, arguments: tuple[Any, ...]) -> Any:
 def _readable(argument: Any) -> Any:
     """Bring names of reductions and NumPy arrays to what the operators take."""
     if isinstance(argument, str):
-        return _REDUCTIONS.get(argument, argument)
+        return REDUCTIONS.get(argument, argument)
     if hasattr(argument, "__array_interface__") and not isinstance(argument, Tensor):
         return torch.as_tensor(argument)
     return argument

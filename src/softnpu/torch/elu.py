@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from softnpu import _core
-from softnpu.torch.fake import empty_like
+from softnpu.torch.fake import like_first
 from softnpu.torch.library import Backward, Gradients, define, define_in_place
 from softnpu.torch.vmap import elementwise
 
@@ -24,10 +24,6 @@ def _compute(
     out: Tensor | None = None,
 ) -> Tensor:
     return _core.kernels.elu(self, alpha, scale, input_scale, out)
-
-
-def _fake(self: Tensor, *_rest: Any) -> Tensor:
-    return empty_like(self, self.shape)
 
 
 def _in_place(self: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Tensor:
@@ -57,7 +53,7 @@ elu = define(
     "elu",
     f"Tensor self, {_ARGUMENTS}",
     compute=_compute,
-    fake=_fake,
+    fake=like_first,
     save=_save,
     backward=_backward_from(is_result=False),
     vmap=elementwise("elu"),

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from softnpu import _core
-from softnpu.torch.fake import empty_like
+from softnpu.torch.fake import like_first
 from softnpu.torch.library import Gradients, define
 from softnpu.torch.vmap import elementwise
 
@@ -26,10 +26,6 @@ def _compute(
     return _core.kernels.elu_backward(
         grad_output, alpha, scale, input_scale, is_result, self_or_result, out
     )
-
-
-def _fake(grad_output: Tensor, *_rest: Any) -> Tensor:
-    return empty_like(grad_output, grad_output.shape)
 
 
 def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
@@ -59,7 +55,7 @@ elu_backward = define(
     "Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
     "Tensor self_or_result",
     compute=_compute,
-    fake=_fake,
+    fake=like_first,
     save=_save,
     backward=_backward,
     vmap=elementwise("elu_backward"),

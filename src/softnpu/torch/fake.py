@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import SymInt, Tensor
@@ -39,3 +40,13 @@ def strides_like(like: Tensor, sizes: Sequence[Size]) -> list[Size]:
     for place, i in enumerate(order):
         strides[i] = dense[place]
     return strides
+
+
+def like_first(first: Tensor, *_rest: Any) -> Tensor:
+    """Make an empty tensor like the first argument: the fake kernel of elementwise operators."""
+    return empty_like(first, first.shape)
+
+
+def contiguous(like: Tensor, sizes: Sequence[Size]) -> Tensor:
+    """Make an empty contiguous tensor, for operators whose contract wants their output so."""
+    return like.new_empty_strided(tuple(sizes), tuple(contiguous_strides(sizes)))

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from softnpu import _core
-from softnpu.torch.fake import contiguous_strides
+from softnpu.torch.fake import contiguous
 from softnpu.torch.library import Gradients, define
 from softnpu.torch.vmap import folded
 
@@ -31,11 +31,6 @@ def _compute(
 
 def _fake(self: Tensor, _indices: Tensor, output_size: Sizes, *_rest: Sizes) -> Tensor:
     return contiguous(self, (*self.shape[:-3], *output_size))
-
-
-def contiguous(like: Tensor, sizes: Sizes) -> Tensor:
-    """Make a contiguous tensor: the operator's contract wants its output so."""
-    return like.new_empty_strided(tuple(sizes), tuple(contiguous_strides(sizes)))
 
 
 def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 from torch import Tensor
 
 from softnpu import _core
+from softnpu.torch.fake import contiguous
 from softnpu.torch.library import Gradients, define
-from softnpu.torch.max_unpool3d import ARGUMENTS, Sizes, contiguous
+from softnpu.torch.max_unpool3d import ARGUMENTS, Sizes
 from softnpu.torch.vmap import folded
 
 

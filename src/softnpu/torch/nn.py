@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-__all__ = ["ELU", "SELU", "MaxUnpool3d", "SmoothL1Loss", "Upsample"]
+from softnpu.torch.smooth_l1_loss import REDUCTIONS
 
-_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+__all__ = ["ELU", "SELU", "MaxUnpool3d", "SmoothL1Loss", "Upsample"]
 
 
 class ELU(torch.nn.ELU):
@@ -42,7 +42,7 @@ class SmoothL1Loss(torch.nn.SmoothL1Loss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss of tensors whose shapes broadcast together."""
-        reduction = _REDUCTIONS[self.reduction]
+        reduction = REDUCTIONS[self.reduction]
         return torch.ops.softnpu.smooth_l1_loss(input, target, reduction, self.beta)
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from softnpu import _core
-from softnpu.torch.fake import empty_like
+from softnpu.torch.fake import like_first
 from softnpu.torch.library import Gradients, define, define_in_place
 from softnpu.torch.vmap import elementwise
 
@@ -19,10 +19,6 @@ LAMBDA = 1.0507009873554804934193349852946
 
 def _compute(self: Tensor, out: Tensor | None = None) -> Tensor:
     return _core.kernels.selu(self, out)
-
-
-def _fake(self: Tensor) -> Tensor:
-    return empty_like(self, self.shape)
 
 
 def _in_place(self: Tensor) -> Tensor:
@@ -48,7 +44,7 @@ selu = define(
     "selu",
     "Tensor self",
     compute=_compute,
-    fake=_fake,
+    fake=like_first,
     save=_save,
     backward=_backward,
     vmap=elementwise("selu"),

@@ -9,17 +9,13 @@ import torch
 from torch import Tensor
 
 from softnpu import _core
-from softnpu.torch.fake import empty_like
+from softnpu.torch.fake import like_first
 from softnpu.torch.library import Gradients, define
 from softnpu.torch.vmap import elementwise
 
 
 def _compute(grad_output: Tensor, result: Tensor, out: Tensor | None = None) -> Tensor:
     return _core.kernels.selu_backward(grad_output, result, out)
-
-
-def _fake(grad_output: Tensor, _result: Tensor) -> Tensor:
-    return empty_like(grad_output, grad_output.shape)
 
 
 def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
@@ -41,7 +37,7 @@ selu_backward = define(
     "selu_backward",
     "Tensor grad_output, Tensor result",
     compute=_compute,
-    fake=_fake,
+    fake=like_first,
     save=_save,
     backward=_backward,
     vmap=elementwise("selu_backward"),

@@ -14,6 +14,7 @@ from softnpu.torch.library import Gradients, define
 from softnpu.torch.vmap import one_by_one
 
 NONE, MEAN, SUM = 0, 1, 2
+REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}
 
 
 def _compute(
