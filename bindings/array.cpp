@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <vector>
 
@@ -35,6 +36,7 @@ Dims strides_like(const Tensor& like, const Dims& sizes) {
   if (like.rank() != sizes.size()) return strides;
   for (size_t i = 0; i < sizes.size(); ++i)
     if (like.sizes[i] > 1 && like.strides[i] <= 0) return strides;
+  if (std::ranges::is_sorted(like.strides, std::greater<>())) return strides;
   std::vector<size_t> order(sizes.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order,

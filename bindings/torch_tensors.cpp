@@ -154,7 +154,7 @@ bool has_memory(PyObject* made, Tensor& tensor) {
 nb::object make_tensor(Tensor& tensor) {
   static PyObject* const empty = from_torch("empty_strided"_name).ptr();
   static PyObject* const keywords = nb::make_tuple("dtype"_name, "device"_name).release().ptr();
-  static PyObject* const cpu = nb::str("cpu").release().ptr();
+  static PyObject* const cpu = from_torch("device"_name)("cpu").release().ptr();
   const nb::handle dtype = dtype_of(tensor.dtype);
   if (empty == nullptr || !dtype.is_valid()) return {};
   const nb::object sizes = tuple_of(tensor.sizes), strides = tuple_of(tensor.strides);

@@ -23,6 +23,7 @@ _REFUSED = ("CUDA", "MPS", "XPU", "SparseCPU", "SparseCsrCPU", "QuantizedCPU", "
 _no_dispatch = torch._C._disabled_torch_dispatch_impl
 _modes = torch._C._len_torch_dispatch_stack
 _transform = torch._C._functorch.peek_interpreter_stack
+_is_grad_enabled = torch.is_grad_enabled
 _below_autograd = torch._C._AutoDispatchBelowAutograd
 
 Kernel = Callable[..., Tensor]
@@ -71,7 +72,9 @@ def define(
     packet = getattr(torch.ops.softnpu, name)
     for key in ("CPU", *_REFUSED):
         LIBRARY.impl(name, compute, key)
-    torch.library.register_fake(f"softnpu::{name}", fake, lib=LIBRARY)
+    torch.library.register_fake(
+        f"softnpu::{name}", _fake_kernel(packet.default, compute, fake), lib=LIBRARY
+    )
     torch.library.register_vmap(f"softnpu::{name}", vmap, lib=LIBRARY)
     if autocast is not None:
         torch.library.register_autocast(f"softnpu::{name}", "cpu", autocast, lib=LIBRARY)
@@ -94,6 +97,17 @@ def _tensors(operator: Any) -> Sequence[int]:
     return [place for place, kind in enumerate(kinds) if kind == "Tensor"]
 
 
+def _fake_kernel(operator: Any, compute: Kernel, fake: Kernel) -> Kernel:
+    """Infer shapes in a fake tensor mode; let the core refuse meta tensors outside of one."""
+    places = _tensors(operator)
+
+    def kernel(*arguments: Any) -> Tensor:
+        outside = is_plain(*[arguments[place] for place in places])
+        return (compute if outside else fake)(*arguments)
+
+    return kernel
+
+
 def _autograd_kernel(operator: Any, compute: Kernel, save: Save, backward: Backward) -> Kernel:
     """Record what takes part in autograd, and compute at once where nobody watches."""
     places = _tensors(operator)
@@ -105,11 +119,14 @@ def _autograd_kernel(operator: Any, compute: Kernel, save: Save, backward: Backw
     record = _recording(operator, below, save, backward)
 
     def kernel(*arguments: Any) -> Tensor:
-        tensors = [arguments[place] for place in places]
-        for tensor in tensors:
-            if tensor.requires_grad and torch.is_grad_enabled():
+        plain = _modes() == 0 and _transform() is None
+        for place in places:
+            tensor = arguments[place]
+            if tensor.requires_grad and _is_grad_enabled():
                 return record(*arguments)
-        return compute(*arguments) if is_plain(*tensors) else below(*arguments)
+            if type(tensor) is not Tensor:
+                plain = plain and is_plain(tensor)
+        return compute(*arguments) if plain else below(*arguments)
 
     return kernel
 
