@@ -48,12 +48,12 @@ void run(void* data) {
 
 // `launch` gets what keeps the function for as long as the device may run it.
 template <class Launch>
-int enlist(const char* name, nb::callable function, nb::object argument, Launch&& launch) {
+int enlist(const Call& call, nb::callable function, nb::object argument, Launch&& launch) {
   auto fresh = std::make_unique<Waiting>(Waiting{std::move(function), std::move(argument)});
   std::shared_ptr<void> waiting(fresh.release(), &drop);
   const int status = [&] {
     const GilRelease others_may_run;
-    return runtime::entry(name, [&] { return launch(std::move(waiting)); });
+    return runtime::entry(call, [&] { return launch(std::move(waiting)); });
   }();
   waiting.reset();
   release_dropped_callbacks();
@@ -61,20 +61,21 @@ int enlist(const char* name, nb::callable function, nb::object argument, Launch&
 }
 
 int launch_callback(nb::callable function, nb::object user_data, int block_type, void* stream) {
-  return enlist("aclrtLaunchCallback", std::move(function), std::move(user_data),
-                [&](std::shared_ptr<void> waiting) {
+  return enlist(NamedCall("aclrtLaunchCallback", "blockType, stream", block_type, stream),
+                std::move(function), std::move(user_data), [&](std::shared_ptr<void> waiting) {
                   return runtime::launch_callback(stream, &run, std::move(waiting), block_type);
                 });
 }
 
 int launch_host_func(void* stream, nb::callable function, nb::object args) {
-  constexpr const char* name = "aclrtLaunchHostFunc";
-  return enlist(name, std::move(function), std::move(args), [&](std::shared_ptr<void> waiting) {
-    return runtime::launch_host_function(stream, name, [waiting] {
-      run(waiting.get());
-      return Status();
-    });
-  });
+  static constexpr const char* name = "aclrtLaunchHostFunc";
+  return enlist(NamedCall(name, "stream", stream), std::move(function), std::move(args),
+                [&](std::shared_ptr<void> waiting) {
+                  return runtime::launch_host_function(stream, name, [waiting] {
+                    run(waiting.get());
+                    return Status();
+                  });
+                });
 }
 
 }  // namespace

@@ -13,8 +13,10 @@
 #include <string_view>
 #include <type_traits>
 
+#include "base/call.h"
 #include "base/float_state.h"
 #include "base/last_error.h"
+#include "base/observer.h"
 #include "base/status.h"
 
 namespace softnpu {
@@ -25,12 +27,10 @@ struct GuardCodes {
   int32_t internal;
 };
 
-// Leaves the message, and returns the code.
-[[gnu::cold]] inline int32_t internal_failure(int32_t code, std::string_view function,
-                                              std::string_view what,
-                                              std::string_view details = {}) noexcept {
-  remember_message(fail(code, function, ": ", what, details));
-  return code;
+// The failure of a call under which C++ itself failed.
+[[gnu::cold]] inline Status internal_failure(int32_t code, const Call& call, std::string_view what,
+                                             std::string_view details = {}) noexcept {
+  return fail(code, call.function(), ": ", what, details);
 }
 
 // A cancellation in the middle of a call would leave its work half done.
@@ -46,26 +46,38 @@ class NoCancellation {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
-// Runs `body`, which returns a Status, and returns its code.
+// The failure of `body`, which returns a Status, named after the call.
 template <class Body>
-int32_t guard(std::string_view function, GuardCodes codes, Body&& body) {
-  const DefaultFloats floats;
-  const NoCancellation until_the_end;
+Status outcome(const Call& call, GuardCodes codes, Body& body) {
   try {
     const Status status = body();
     if (status.ok()) [[likely]]
-      return kSuccess;
-    remember_message(status.in(function));
-    return status.code();
+      return {};
+    return status.in(call.function());
   } catch (const abi::__forced_unwind&) {  // pthread_exit()
     throw;
   } catch (const std::bad_alloc&) {
-    return internal_failure(codes.out_of_memory, function, "out of host memory");
+    return internal_failure(codes.out_of_memory, call, "out of host memory");
   } catch (const std::exception& error) {
-    return internal_failure(codes.internal, function, "internal error: ", error.what());
+    return internal_failure(codes.internal, call, "internal error: ", error.what());
   } catch (...) {
-    return internal_failure(codes.internal, function, "internal error: an unknown exception");
+    return internal_failure(codes.internal, call, "internal error: an unknown exception");
   }
+}
+
+// Runs `body`, which returns a Status, and returns its code.
+template <class Body>
+int32_t guard(const Call& call, GuardCodes codes, Body&& body) {
+  const DefaultFloats floats;
+  const NoCancellation until_the_end;
+  if (Observer* const watching = observer()) [[unlikely]]
+    watching->enter(call);
+  const Status status = outcome(call, codes, body);
+  if (!status.ok()) [[unlikely]]
+    remember_message(status);
+  if (Observer* const watching = observer()) [[unlikely]]
+    watching->leave(call, status);
+  return status.code();
 }
 
 // The number of an enumerator that a caller may have made up. To read it as what it is declared to

@@ -15,6 +15,7 @@
 
 #include "base/export.h"
 #include "base/fork.h"
+#include "base/observer.h"
 
 namespace softnpu {
 
@@ -72,20 +73,11 @@ class HandleTable {
 
   // Null when the table is full.
   void* insert(std::shared_ptr<T> object) {
-    std::lock_guard lock(mutex_);
-    uint32_t slot;
-    if (!free_.empty()) {
-      slot = free_.back();
-      free_.pop_back();
-    } else if (slots_.size() < HandleBits::kMaxSlots) {
-      slot = static_cast<uint32_t>(slots_.size());
-      slots_.emplace_back();
-      free_.reserve(slots_.capacity());  // so that erase() cannot throw
-    } else {
-      return nullptr;
-    }
-    slots_[slot].object = std::move(object);
-    return HandleBits{kKind, slots_[slot].generation, slot}.pack();
+    void* const handle = put(std::move(object));
+    if (Observer* const watching = observer(); watching != nullptr && handle != nullptr)
+        [[unlikely]]
+      watching->created(kKind, handle);
+    return handle;
   }
 
   // Null when the handle is not a live one of this kind.
@@ -97,12 +89,11 @@ class HandleTable {
 
   // Takes the object out; null when the handle is not a live one of this kind.
   std::shared_ptr<T> erase(const void* handle) {
-    std::lock_guard lock(mutex_);
-    const uint32_t slot = live_slot(handle);
-    if (slot == kNone) return nullptr;
-    ++slots_[slot].generation;
-    free_.push_back(slot);
-    return std::move(slots_[slot].object);
+    std::shared_ptr<T> object = take(handle);
+    if (Observer* const watching = observer(); watching != nullptr && object != nullptr)
+        [[unlikely]]
+      watching->destroyed(kKind, handle);
+    return object;
   }
 
   // Puts another object behind a live handle.
@@ -120,6 +111,32 @@ class HandleTable {
     uint32_t generation = 1;
   };
   static constexpr uint32_t kNone = UINT32_MAX;
+
+  void* put(std::shared_ptr<T> object) {
+    std::lock_guard lock(mutex_);
+    uint32_t slot;
+    if (!free_.empty()) {
+      slot = free_.back();
+      free_.pop_back();
+    } else if (slots_.size() < HandleBits::kMaxSlots) {
+      slot = static_cast<uint32_t>(slots_.size());
+      slots_.emplace_back();
+      free_.reserve(slots_.capacity());  // so that erase() cannot throw
+    } else {
+      return nullptr;
+    }
+    slots_[slot].object = std::move(object);
+    return HandleBits{kKind, slots_[slot].generation, slot}.pack();
+  }
+
+  std::shared_ptr<T> take(const void* handle) {
+    std::lock_guard lock(mutex_);
+    const uint32_t slot = live_slot(handle);
+    if (slot == kNone) return nullptr;
+    ++slots_[slot].generation;
+    free_.push_back(slot);
+    return std::move(slots_[slot].object);
+  }
 
   uint32_t live_slot(const void* handle) const {
     const HandleBits bits = HandleBits::unpack(handle);

@@ -63,9 +63,10 @@ enum class Cause : uint8_t { other, index };
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(int32_t code, std::string message, Cause cause = Cause::other) noexcept : code_(code) {
+  Status(int32_t code, std::string message, Cause cause = Cause::other, RuleId rule = {}) noexcept
+      : code_(code) {
     try {
-      failure_ = std::make_shared<const Failure>(Failure{std::move(message), cause});
+      failure_ = std::make_shared<const Failure>(Failure{std::move(message), cause, rule});
     } catch (...) {
     }
   }
@@ -75,12 +76,14 @@ class [[nodiscard]] Status {
   // "" where nothing failed.
   SOFTNPU_EXPORT const std::string& message() const;
   Cause cause() const { return failure_ ? failure_->cause : Cause::other; }
+  // The rule that was broken; "" where it has no name.
+  std::string_view rule() const { return failure_ ? failure_->rule.name : std::string_view(); }
 
   // The same failure, named after the function that the caller called.
   Status in(std::string_view function) const noexcept {
     if (ok()) return {};
     try {
-      return Status(code_, text(function, ": ", message()), cause());
+      return Status(code_, text(function, ": ", message()), cause(), {rule()});
     } catch (...) {
       return *this;
     }
@@ -90,6 +93,7 @@ class [[nodiscard]] Status {
   struct Failure {
     std::string message;
     Cause cause;
+    RuleId rule;
   };
 
   int32_t code_ = kSuccess;
@@ -106,15 +110,25 @@ template <class... Parts>
   }
 }
 
+// The same, for a rule that has a name.
+template <class... Parts>
+[[gnu::cold, gnu::noinline]] Status fail(RuleId rule, int32_t code,
+                                         const Parts&... parts) noexcept {
+  try {
+    return Status(code, text(parts...), Cause::other, rule);
+  } catch (...) {
+    return Status(code, {});
+  }
+}
+
 }  // namespace softnpu
 
 // One line of a contract sheet: the condition that must hold, the code that its breach gives, the
 // rule's id, and the message. A macro only because it returns from the function that it stands in.
-#define REQUIRE(condition, code, rule, ...)                 \
-  do {                                                      \
-    [[maybe_unused]] constexpr ::softnpu::RuleId id = rule; \
-    if (!(condition)) [[unlikely]]                          \
-      return ::softnpu::fail(code, __VA_ARGS__);            \
+#define REQUIRE(condition, code, rule, ...)            \
+  do {                                                 \
+    if (!(condition)) [[unlikely]]                     \
+      return ::softnpu::fail(rule, code, __VA_ARGS__); \
   } while (false)
 
 // Passes a failure on to the caller.

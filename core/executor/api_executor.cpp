@@ -9,8 +9,8 @@ namespace softnpu {
 namespace {
 
 template <class Body>
-aclnnStatus with_executor(const char* function, const void* handle, Body&& body) {
-  return guard(function, kEntryCodes, [&]() -> Status {
+aclnnStatus with_executor(const Call& call, const void* handle, Body&& body) {
+  return guard(call, kEntryCodes, [&]() -> Status {
     if (handle == nullptr) return fail(kInnerNullptr, "executor is null");
     const auto executor = executors().find(handle);
     if (executor == nullptr)
@@ -20,16 +20,16 @@ aclnnStatus with_executor(const char* function, const void* handle, Body&& body)
   });
 }
 
-aclnnStatus set_address(const char* function, Counted counted, aclOpExecutor* executor,
-                        size_t index, aclTensor* tensor, void* address) {
-  return with_executor(function, executor, [&](Executor& live) -> Status {
+aclnnStatus set_address(const Call& call, Counted counted, aclOpExecutor* executor, size_t index,
+                        aclTensor* tensor, void* address) {
+  return with_executor(call, executor, [&](Executor& live) -> Status {
     if (tensor == nullptr) return fail(kInnerNullptr, "tensor is null");
     return live.set_address(counted, index, tensor, address);
   });
 }
 
-aclnnStatus set_repeatable(const char* function, aclOpExecutor* executor) {
-  return with_executor(function, executor, [](Executor& live) -> Status {
+aclnnStatus set_repeatable(const Call& call, aclOpExecutor* executor) {
+  return with_executor(call, executor, [](Executor& live) -> Status {
     live.set_repeatable();
     return {};
   });
@@ -43,11 +43,11 @@ using namespace softnpu;
 extern "C" {
 
 aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
-  return set_repeatable("aclSetAclOpExecutorRepeatable", executor);
+  return set_repeatable(CALL(executor), executor);
 }
 
 aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor) {
-  return with_executor("aclDestroyAclOpExecutor", executor, [&](Executor&) -> Status {
+  return with_executor(CALL(executor), executor, [&](Executor&) -> Status {
     if (executors().erase(executor) == nullptr)
       return fail(kParamInvalid, "executor was destroyed by another thread");
     return {};
@@ -56,36 +56,42 @@ aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor) {
 
 aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
                                   void* addr) {
-  return set_address("aclSetInputTensorAddr", Counted::inputs, executor, index, tensor, addr);
+  return set_address(CALL(executor, index, tensor, addr), Counted::inputs, executor, index, tensor,
+                     addr);
 }
 
 aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
                                    void* addr) {
-  return set_address("aclSetOutputTensorAddr", Counted::outputs, executor, index, tensor, addr);
+  return set_address(CALL(executor, index, tensor, addr), Counted::outputs, executor, index, tensor,
+                     addr);
 }
 
 aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
                              void* addr) {
-  return set_address("aclSetTensorAddr", Counted::all, executor, index, tensor, addr);
+  return set_address(CALL(executor, index, tensor, addr), Counted::all, executor, index, tensor,
+                     addr);
 }
 
 aclnnStatus AclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
-  return set_repeatable("AclSetAclOpExecutorRepeatable", executor);
+  return set_repeatable(CALL(executor), executor);
 }
 
 aclnnStatus AclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
                                   void* addr) {
-  return set_address("AclSetInputTensorAddr", Counted::inputs, executor, index, tensor, addr);
+  return set_address(CALL(executor, index, tensor, addr), Counted::inputs, executor, index, tensor,
+                     addr);
 }
 
 aclnnStatus AclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
                                    void* addr) {
-  return set_address("AclSetOutputTensorAddr", Counted::outputs, executor, index, tensor, addr);
+  return set_address(CALL(executor, index, tensor, addr), Counted::outputs, executor, index, tensor,
+                     addr);
 }
 
 aclnnStatus AclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
                              void* addr) {
-  return set_address("AclSetTensorAddr", Counted::all, executor, index, tensor, addr);
+  return set_address(CALL(executor, index, tensor, addr), Counted::all, executor, index, tensor,
+                     addr);
 }
 
 // Operators need no initialisation of their own; the path is that of a configuration.

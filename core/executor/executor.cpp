@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/executor.h"
 
+#include <array>
+
 #include "base/guard.h"
 #include "base/lasting.h"
 #include "runtime/memory.h"
@@ -45,7 +47,33 @@ Status Executor::place(Placement& out) const {
 
 Status Executor::run(const Placement& placement) const {
   if (runtime::memory_time() != placement.time) RETURN_IF_FAILED(check_still_allocated(placement));
-  return plan_->run(placement.origins.data(), placement.workspace);
+  std::array<std::byte*, kMostArguments> origins;
+  for (size_t i = 0; i < placement.origins.size(); ++i)
+    origins[i] = runtime::kernel_address(placement.origins[i]);
+  return plan_->run(origins.data(), runtime::kernel_address(placement.workspace));
+}
+
+std::vector<Access> Executor::accesses(const Placement& placement) const {
+  std::vector<Access> all;
+  for (size_t i = 0; i < operands_.size(); ++i) {
+    const auto& [name, use, handle, tensor, time] = operands_[i];
+    if (!operands_[i].needs_data()) continue;
+    all.push_back({.name = name,
+                   .writes = use == Use::write,
+                   .first = placement.origins[i],
+                   .dtype = tensor.dtype,
+                   .sizes = {tensor.sizes.begin(), tensor.sizes.end()},
+                   .strides = {tensor.strides.begin(), tensor.strides.end()},
+                   .tensor = handle});
+  }
+  if (placement.workspace != nullptr)
+    all.push_back({.name = "workspace",
+                   .writes = true,
+                   .first = placement.workspace,
+                   .dtype = DType::u8,
+                   .sizes = {static_cast<int64_t>(workspace_size())},
+                   .strides = {1}});
+  return all;
 }
 
 Status Executor::check_still_allocated(const Placement& placement) const {
@@ -152,13 +180,19 @@ Status launch_checked(const OperatorTraits& traits, void* workspace, uint64_t wo
   Placement placement{.time = runtime::memory_time()};
   RETURN_IF_FAILED(check_workspace(*executor, workspace, workspace_size, placement));
   RETURN_IF_FAILED(executor->place(placement));
+  std::shared_ptr<Piece> piece;
+  if (observer() != nullptr) [[unlikely]]
+    piece = std::make_shared<Piece>(Piece{.kind = Piece::Kind::kernel,
+                                          .what = traits.name,
+                                          .accesses = executor->accesses(placement),
+                                          .executor = handle});
   runtime::Task task = [executor, placement = std::move(placement)] {
     return executor->run(placement);
   };
   REQUIRE(executor->claim(), kParamInvalid, "executor-dead"_rule,
           "executor is being launched by another thread already");
   Claim claim{executor.get()};
-  Status launched = runtime::launch(stream, traits.name, std::move(task));
+  Status launched = runtime::launch(stream, traits.name, std::move(task), std::move(piece));
   if (launched.code() == kRtInvalidHandle) launched = Status(kParamInvalid, launched.message());
   if (!launched.ok()) return launched;
   claim.kept = true;
@@ -168,9 +202,9 @@ Status launch_checked(const OperatorTraits& traits, void* workspace, uint64_t wo
 
 }  // namespace
 
-int32_t launch_executor(std::string_view function, const OperatorTraits& traits, void* workspace,
+int32_t launch_executor(const Call& call, const OperatorTraits& traits, void* workspace,
                         uint64_t workspace_size, void* executor, void* stream) {
-  return guard(function, {kInnerNullptr, kRuntimeError},
+  return guard(call, {kInnerNullptr, kRuntimeError},
                [&] { return launch_checked(traits, workspace, workspace_size, executor, stream); });
 }
 

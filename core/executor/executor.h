@@ -54,6 +54,8 @@ class SOFTNPU_EXPORT Executor {
   // Where the operands lie now, unless they lie in memory that was freed since they got their
   // addresses, or overlap the workspace, which `out` has already.
   Status place(Placement& out) const;
+  // What a launch at that place touches, for observers.
+  std::vector<Access> accesses(const Placement& placement) const;
   // The memory may have been freed since the launch, which waited for its turn in the stream.
   Status run(const Placement& placement) const;
 
@@ -83,7 +85,7 @@ using ExecutorTable = HandleTable<Executor, HandleKind::executor>;
 SOFTNPU_EXPORT ExecutorTable& executors();
 
 // Phase two, the same for every operator.
-SOFTNPU_EXPORT int32_t launch_executor(std::string_view function, const OperatorTraits& traits,
+SOFTNPU_EXPORT int32_t launch_executor(const Call& call, const OperatorTraits& traits,
                                        void* workspace, uint64_t workspace_size, void* executor,
                                        void* stream);
 

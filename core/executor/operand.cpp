@@ -41,6 +41,8 @@ Status check_present(const Operand& operand) {
 Status find_room(const Operand& operand, int64_t& room) {
   const std::byte* const data = operand.arg->data;
   const auto block = runtime::find_block(data);
+  REQUIRE(block.has_value() || !runtime::was_freed(data), kParamInvalid, "memory-freed"_rule,
+          operand.name, " has its data in device memory that was freed");
   REQUIRE(block.has_value(), kParamInvalid, "not-device-memory"_rule, operand.name,
           " has its data at an address that is not device memory; allocate it with aclrtMalloc");
   room = block->base + block->size - data;

@@ -31,9 +31,8 @@ class PlannedOperator final : public Launchable {
 // Phase one of the C API. `read` turns handles into Op::Args. Nothing is written and nothing stays
 // allocated unless all checks pass.
 template <class Op, class Handle, class Read>
-int32_t phase_one(std::string_view function, uint64_t* workspace_size, Handle** executor,
-                  Read&& read) {
-  return guard(function, {kInnerNullptr, kCreateExecutor}, [&]() -> Status {
+int32_t phase_one(const Call& call, uint64_t* workspace_size, Handle** executor, Read&& read) {
+  return guard(call, {kInnerNullptr, kCreateExecutor}, [&]() -> Status {
     Handles handles;
     const typename Op::Args args = read(handles);
     RETURN_IF_FAILED(Op::check_pointers(args));

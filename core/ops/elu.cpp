@@ -60,8 +60,8 @@ extern "C" aclnnStatus aclnnEluGetWorkspaceSize(const aclTensor* self, const acl
                                                 const aclScalar* scale, const aclScalar* inputScale,
                                                 aclTensor* out, uint64_t* workspaceSize,
                                                 aclOpExecutor** executor) {
-  return softnpu::phase_one<Elu>(__func__, workspaceSize, executor,
-                                 [&](softnpu::Handles& h) -> Elu::Args {
+  return softnpu::phase_one<Elu>(CALL(self, alpha, scale, inputScale, out, workspaceSize, executor),
+                                 workspaceSize, executor, [&](softnpu::Handles& h) -> Elu::Args {
                                    return {.self = h.tensor("self", self),
                                            .alpha = h.scalar("alpha", alpha),
                                            .scale = h.scalar("scale", scale),
@@ -72,6 +72,6 @@ extern "C" aclnnStatus aclnnEluGetWorkspaceSize(const aclTensor* self, const acl
 
 extern "C" aclnnStatus aclnnElu(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
                                 aclrtStream stream) {
-  return softnpu::launch_executor(__func__, Elu::kTraits, workspace, workspaceSize, executor,
-                                  stream);
+  return softnpu::launch_executor(CALL(workspace, workspaceSize, executor, stream), Elu::kTraits,
+                                  workspace, workspaceSize, executor, stream);
 }

@@ -82,7 +82,9 @@ extern "C" aclnnStatus aclnnEluBackwardGetWorkspaceSize(
     const aclScalar* inputScale, bool isResult, const aclTensor* selfOrResult, aclTensor* gradInput,
     uint64_t* workspaceSize, aclOpExecutor** executor) {
   return softnpu::phase_one<EluBackward>(
-      __func__, workspaceSize, executor, [&](softnpu::Handles& h) -> EluBackward::Args {
+      CALL(gradOutput, alpha, scale, inputScale, isResult, selfOrResult, gradInput, workspaceSize,
+           executor),
+      workspaceSize, executor, [&](softnpu::Handles& h) -> EluBackward::Args {
         return {.grad_output = h.tensor("gradOutput", gradOutput),
                 .alpha = h.scalar("alpha", alpha),
                 .scale = h.scalar("scale", scale),
@@ -95,6 +97,6 @@ extern "C" aclnnStatus aclnnEluBackwardGetWorkspaceSize(
 
 extern "C" aclnnStatus aclnnEluBackward(void* workspace, uint64_t workspaceSize,
                                         aclOpExecutor* executor, aclrtStream stream) {
-  return softnpu::launch_executor(__func__, EluBackward::kTraits, workspace, workspaceSize,
-                                  executor, stream);
+  return softnpu::launch_executor(CALL(workspace, workspaceSize, executor, stream),
+                                  EluBackward::kTraits, workspace, workspaceSize, executor, stream);
 }

@@ -54,7 +54,8 @@ extern "C" aclnnStatus aclnnInplaceEluGetWorkspaceSize(aclTensor* selfRef, const
                                                        uint64_t* workspaceSize,
                                                        aclOpExecutor** executor) {
   return softnpu::phase_one<InplaceElu>(
-      __func__, workspaceSize, executor, [&](softnpu::Handles& h) -> InplaceElu::Args {
+      CALL(selfRef, alpha, scale, inputScale, workspaceSize, executor), workspaceSize, executor,
+      [&](softnpu::Handles& h) -> InplaceElu::Args {
         return {.self_ref = h.tensor("selfRef", selfRef),
                 .alpha = h.scalar("alpha", alpha),
                 .scale = h.scalar("scale", scale),
@@ -64,6 +65,6 @@ extern "C" aclnnStatus aclnnInplaceEluGetWorkspaceSize(aclTensor* selfRef, const
 
 extern "C" aclnnStatus aclnnInplaceElu(void* workspace, uint64_t workspaceSize,
                                        aclOpExecutor* executor, aclrtStream stream) {
-  return softnpu::launch_executor(__func__, InplaceElu::kTraits, workspace, workspaceSize, executor,
-                                  stream);
+  return softnpu::launch_executor(CALL(workspace, workspaceSize, executor, stream),
+                                  InplaceElu::kTraits, workspace, workspaceSize, executor, stream);
 }

@@ -39,14 +39,14 @@ using softnpu::ops::InplaceSelu;
 
 extern "C" aclnnStatus aclnnInplaceSeluGetWorkspaceSize(aclTensor* selfRef, uint64_t* workspaceSize,
                                                         aclOpExecutor** executor) {
-  return softnpu::phase_one<InplaceSelu>(__func__, workspaceSize, executor,
-                                         [&](softnpu::Handles& h) -> InplaceSelu::Args {
+  return softnpu::phase_one<InplaceSelu>(CALL(selfRef, workspaceSize, executor), workspaceSize,
+                                         executor, [&](softnpu::Handles& h) -> InplaceSelu::Args {
                                            return {.self_ref = h.tensor("selfRef", selfRef)};
                                          });
 }
 
 extern "C" aclnnStatus aclnnInplaceSelu(void* workspace, uint64_t workspaceSize,
                                         aclOpExecutor* executor, aclrtStream stream) {
-  return softnpu::launch_executor(__func__, InplaceSelu::kTraits, workspace, workspaceSize,
-                                  executor, stream);
+  return softnpu::launch_executor(CALL(workspace, workspaceSize, executor, stream),
+                                  InplaceSelu::kTraits, workspace, workspaceSize, executor, stream);
 }

@@ -205,7 +205,8 @@ extern "C" aclnnStatus aclnnMaxUnpool3dGetWorkspaceSize(
     const aclIntArray* stride, const aclIntArray* padding, aclTensor* outRef,
     uint64_t* workspaceSize, aclOpExecutor** executor) {
   return softnpu::phase_one<MaxUnpool3d>(
-      __func__, workspaceSize, executor, [&](softnpu::Handles& h) -> MaxUnpool3d::Args {
+      CALL(self, indices, outputSize, stride, padding, outRef, workspaceSize, executor),
+      workspaceSize, executor, [&](softnpu::Handles& h) -> MaxUnpool3d::Args {
         return {.self = h.tensor("self", self),
                 .indices = h.tensor("indices", indices),
                 .output_size = h.int_array("outputSize", outputSize),
@@ -217,6 +218,6 @@ extern "C" aclnnStatus aclnnMaxUnpool3dGetWorkspaceSize(
 
 extern "C" aclnnStatus aclnnMaxUnpool3d(void* workspace, uint64_t workspaceSize,
                                         aclOpExecutor* executor, aclrtStream stream) {
-  return softnpu::launch_executor(__func__, MaxUnpool3d::kTraits, workspace, workspaceSize,
-                                  executor, stream);
+  return softnpu::launch_executor(CALL(workspace, workspaceSize, executor, stream),
+                                  MaxUnpool3d::kTraits, workspace, workspaceSize, executor, stream);
 }

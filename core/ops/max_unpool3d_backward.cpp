@@ -108,7 +108,8 @@ extern "C" aclnnStatus aclnnMaxUnpool3dBackwardGetWorkspaceSize(
     const aclIntArray* outputSize, const aclIntArray* stride, const aclIntArray* padding,
     aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor) {
   return softnpu::phase_one<MaxUnpool3dBackward>(
-      __func__, workspaceSize, executor, [&](softnpu::Handles& h) -> MaxUnpool3dBackward::Args {
+      CALL(gradOutput, self, indices, outputSize, stride, padding, out, workspaceSize, executor),
+      workspaceSize, executor, [&](softnpu::Handles& h) -> MaxUnpool3dBackward::Args {
         return {.grad_output = h.tensor("gradOutput", gradOutput),
                 .self = h.tensor("self", self),
                 .indices = h.tensor("indices", indices),
@@ -121,6 +122,7 @@ extern "C" aclnnStatus aclnnMaxUnpool3dBackwardGetWorkspaceSize(
 
 extern "C" aclnnStatus aclnnMaxUnpool3dBackward(void* workspace, uint64_t workspaceSize,
                                                 aclOpExecutor* executor, aclrtStream stream) {
-  return softnpu::launch_executor(__func__, MaxUnpool3dBackward::kTraits, workspace, workspaceSize,
-                                  executor, stream);
+  return softnpu::launch_executor(CALL(workspace, workspaceSize, executor, stream),
+                                  MaxUnpool3dBackward::kTraits, workspace, workspaceSize, executor,
+                                  stream);
 }

@@ -49,14 +49,15 @@ using softnpu::ops::Selu;
 extern "C" aclnnStatus aclnnSeluGetWorkspaceSize(const aclTensor* self, aclTensor* out,
                                                  uint64_t* workspaceSize,
                                                  aclOpExecutor** executor) {
-  return softnpu::phase_one<Selu>(
-      __func__, workspaceSize, executor, [&](softnpu::Handles& h) -> Selu::Args {
-        return {.self = h.tensor("self", self), .out = h.tensor("out", out)};
-      });
+  return softnpu::phase_one<Selu>(CALL(self, out, workspaceSize, executor), workspaceSize, executor,
+                                  [&](softnpu::Handles& h) -> Selu::Args {
+                                    return {.self = h.tensor("self", self),
+                                            .out = h.tensor("out", out)};
+                                  });
 }
 
 extern "C" aclnnStatus aclnnSelu(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
                                  aclrtStream stream) {
-  return softnpu::launch_executor(__func__, Selu::kTraits, workspace, workspaceSize, executor,
-                                  stream);
+  return softnpu::launch_executor(CALL(workspace, workspaceSize, executor, stream), Selu::kTraits,
+                                  workspace, workspaceSize, executor, stream);
 }

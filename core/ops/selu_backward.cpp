@@ -60,7 +60,8 @@ extern "C" aclnnStatus aclnnSeluBackwardGetWorkspaceSize(const aclTensor* gradOu
                                                          uint64_t* workspaceSize,
                                                          aclOpExecutor** executor) {
   return softnpu::phase_one<SeluBackward>(
-      __func__, workspaceSize, executor, [&](softnpu::Handles& h) -> SeluBackward::Args {
+      CALL(gradOutput, result, gradInput, workspaceSize, executor), workspaceSize, executor,
+      [&](softnpu::Handles& h) -> SeluBackward::Args {
         return {.grad_output = h.tensor("gradOutput", gradOutput),
                 .result = h.tensor("result", result),
                 .grad_input = h.tensor("gradInput", gradInput)};
@@ -69,6 +70,7 @@ extern "C" aclnnStatus aclnnSeluBackwardGetWorkspaceSize(const aclTensor* gradOu
 
 extern "C" aclnnStatus aclnnSeluBackward(void* workspace, uint64_t workspaceSize,
                                          aclOpExecutor* executor, aclrtStream stream) {
-  return softnpu::launch_executor(__func__, SeluBackward::kTraits, workspace, workspaceSize,
-                                  executor, stream);
+  return softnpu::launch_executor(CALL(workspace, workspaceSize, executor, stream),
+                                  SeluBackward::kTraits, workspace, workspaceSize, executor,
+                                  stream);
 }

@@ -70,18 +70,20 @@ extern "C" aclnnStatus aclnnSmoothL1LossGetWorkspaceSize(const aclTensor* self,
                                                          float beta, aclTensor* result,
                                                          uint64_t* workspaceSize,
                                                          aclOpExecutor** executor) {
-  return softnpu::phase_one<SmoothL1Loss>(__func__, workspaceSize, executor,
-                                          [&](softnpu::Handles& h) -> SmoothL1Loss::Args {
-                                            return {.self = h.tensor("self", self),
-                                                    .target = h.tensor("target", target),
-                                                    .reduction = reduction,
-                                                    .beta = beta,
-                                                    .result = h.tensor("result", result)};
-                                          });
+  return softnpu::phase_one<SmoothL1Loss>(
+      CALL(self, target, reduction, beta, result, workspaceSize, executor), workspaceSize, executor,
+      [&](softnpu::Handles& h) -> SmoothL1Loss::Args {
+        return {.self = h.tensor("self", self),
+                .target = h.tensor("target", target),
+                .reduction = reduction,
+                .beta = beta,
+                .result = h.tensor("result", result)};
+      });
 }
 
 extern "C" aclnnStatus aclnnSmoothL1Loss(void* workspace, uint64_t workspaceSize,
                                          aclOpExecutor* executor, aclrtStream stream) {
-  return softnpu::launch_executor(__func__, SmoothL1Loss::kTraits, workspace, workspaceSize,
-                                  executor, stream);
+  return softnpu::launch_executor(CALL(workspace, workspaceSize, executor, stream),
+                                  SmoothL1Loss::kTraits, workspace, workspaceSize, executor,
+                                  stream);
 }

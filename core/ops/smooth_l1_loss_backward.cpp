@@ -67,7 +67,8 @@ extern "C" aclnnStatus aclnnSmoothL1LossBackwardGetWorkspaceSize(
     const aclTensor* gradOut, const aclTensor* self, const aclTensor* target, int64_t reduction,
     float beta, aclTensor* gradInput, uint64_t* workspaceSize, aclOpExecutor** executor) {
   return softnpu::phase_one<SmoothL1LossBackward>(
-      __func__, workspaceSize, executor, [&](softnpu::Handles& h) -> SmoothL1LossBackward::Args {
+      CALL(gradOut, self, target, reduction, beta, gradInput, workspaceSize, executor),
+      workspaceSize, executor, [&](softnpu::Handles& h) -> SmoothL1LossBackward::Args {
         return {.grad_out = h.tensor("gradOut", gradOut),
                 .self = h.tensor("self", self),
                 .target = h.tensor("target", target),
@@ -79,6 +80,7 @@ extern "C" aclnnStatus aclnnSmoothL1LossBackwardGetWorkspaceSize(
 
 extern "C" aclnnStatus aclnnSmoothL1LossBackward(void* workspace, uint64_t workspaceSize,
                                                  aclOpExecutor* executor, aclrtStream stream) {
-  return softnpu::launch_executor(__func__, SmoothL1LossBackward::kTraits, workspace, workspaceSize,
-                                  executor, stream);
+  return softnpu::launch_executor(CALL(workspace, workspaceSize, executor, stream),
+                                  SmoothL1LossBackward::kTraits, workspace, workspaceSize, executor,
+                                  stream);
 }

@@ -115,7 +115,8 @@ extern "C" aclnnStatus aclnnUpsampleNearest3dGetWorkspaceSize(
     const aclTensor* self, const aclIntArray* outputSize, double scalesD, double scalesH,
     double scalesW, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor) {
   return softnpu::phase_one<UpsampleNearest3d>(
-      __func__, workspaceSize, executor, [&](softnpu::Handles& h) -> UpsampleNearest3d::Args {
+      CALL(self, outputSize, scalesD, scalesH, scalesW, out, workspaceSize, executor),
+      workspaceSize, executor, [&](softnpu::Handles& h) -> UpsampleNearest3d::Args {
         return {.self = h.tensor("self", self),
                 .output_size = h.int_array("outputSize", outputSize),
                 .scales = {scalesD, scalesH, scalesW},
@@ -125,6 +126,7 @@ extern "C" aclnnStatus aclnnUpsampleNearest3dGetWorkspaceSize(
 
 extern "C" aclnnStatus aclnnUpsampleNearest3d(void* workspace, uint64_t workspaceSize,
                                               aclOpExecutor* executor, aclrtStream stream) {
-  return softnpu::launch_executor(__func__, UpsampleNearest3d::kTraits, workspace, workspaceSize,
-                                  executor, stream);
+  return softnpu::launch_executor(CALL(workspace, workspaceSize, executor, stream),
+                                  UpsampleNearest3d::kTraits, workspace, workspaceSize, executor,
+                                  stream);
 }

@@ -94,8 +94,9 @@ extern "C" aclnnStatus aclnnUpsampleNearest3dBackwardGetWorkspaceSize(
     double scalesD, double scalesH, double scalesW, aclTensor* gradInput, uint64_t* workspaceSize,
     aclOpExecutor** executor) {
   return softnpu::phase_one<UpsampleNearest3dBackward>(
-      __func__, workspaceSize, executor,
-      [&](softnpu::Handles& h) -> UpsampleNearest3dBackward::Args {
+      CALL(gradOut, outputSize, inputSize, scalesD, scalesH, scalesW, gradInput, workspaceSize,
+           executor),
+      workspaceSize, executor, [&](softnpu::Handles& h) -> UpsampleNearest3dBackward::Args {
         return {.grad_out = h.tensor("gradOut", gradOut),
                 .output_size = h.int_array("outputSize", outputSize),
                 .input_size = h.int_array("inputSize", inputSize),
@@ -106,6 +107,7 @@ extern "C" aclnnStatus aclnnUpsampleNearest3dBackwardGetWorkspaceSize(
 
 extern "C" aclnnStatus aclnnUpsampleNearest3dBackward(void* workspace, uint64_t workspaceSize,
                                                       aclOpExecutor* executor, aclrtStream stream) {
-  return softnpu::launch_executor(__func__, UpsampleNearest3dBackward::kTraits, workspace,
-                                  workspaceSize, executor, stream);
+  return softnpu::launch_executor(CALL(workspace, workspaceSize, executor, stream),
+                                  UpsampleNearest3dBackward::kTraits, workspace, workspaceSize,
+                                  executor, stream);
 }

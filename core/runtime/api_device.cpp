@@ -13,8 +13,8 @@ namespace {
 
 // Does something with the calling thread's context.
 template <class Body>
-aclError with_context(std::string_view function, Body&& body) {
-  return entry(function, [&]() -> Status {
+aclError with_context(const Call& call, Body&& body) {
+  return entry(call, [&]() -> Status {
     std::shared_ptr<Context> context;
     RETURN_IF_FAILED(current_context(context));
     return body(*context);
@@ -26,33 +26,33 @@ aclError with_context(std::string_view function, Body&& body) {
 extern "C" {
 
 aclError aclrtGetDeviceCount(uint32_t* count) {
-  return entry("aclrtGetDeviceCount", [&] { return store("count", count, device_count()); });
+  return entry(CALL(count), [&] { return store("count", count, device_count()); });
 }
 
 aclError aclrtSetDevice(int32_t deviceId) {
-  return entry("aclrtSetDevice", [&] { return set_device(deviceId); });
+  return entry(CALL(deviceId), [&] { return set_device(deviceId); });
 }
 
 aclError aclrtGetDevice(int32_t* deviceId) {
-  return with_context("aclrtGetDevice", [&](const Context& current) {
+  return with_context(CALL(deviceId), [&](const Context& current) {
     return store("deviceId", deviceId, current.device());
   });
 }
 
 aclError aclrtResetDevice(int32_t deviceId) {
-  return entry("aclrtResetDevice", [&] { return reset_device(deviceId, Reset::once); });
+  return entry(CALL(deviceId), [&] { return reset_device(deviceId, Reset::once); });
 }
 
 aclError aclrtResetDeviceForce(int32_t deviceId) {
-  return entry("aclrtResetDeviceForce", [&] { return reset_device(deviceId, Reset::by_force); });
+  return entry(CALL(deviceId), [&] { return reset_device(deviceId, Reset::by_force); });
 }
 
 aclError aclrtSynchronizeDevice() {
-  return entry("aclrtSynchronizeDevice", [] { return synchronize_device({}); });
+  return entry(CALL(), [] { return synchronize_device({}); });
 }
 
 aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
-  return entry("aclrtSynchronizeDeviceWithTimeout", [&]() -> Status {
+  return entry(CALL(timeout), [&]() -> Status {
     Deadline deadline;
     RETURN_IF_FAILED(parse_timeout(timeout, deadline));
     return synchronize_device(deadline);
@@ -60,37 +60,37 @@ aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
 }
 
 aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
-  return entry("aclrtCreateContext", [&] { return create_context(deviceId, context); });
+  return entry(CALL(context, deviceId), [&] { return create_context(deviceId, context); });
 }
 
 aclError aclrtDestroyContext(aclrtContext context) {
-  return entry("aclrtDestroyContext", [&] { return destroy_context(context); });
+  return entry(CALL(context), [&] { return destroy_context(context); });
 }
 
 aclError aclrtSetCurrentContext(aclrtContext context) {
-  return entry("aclrtSetCurrentContext", [&] { return set_current_context(context); });
+  return entry(CALL(context), [&] { return set_current_context(context); });
 }
 
 aclError aclrtGetCurrentContext(aclrtContext* context) {
-  return with_context("aclrtGetCurrentContext", [&](const Context& current) {
+  return with_context(CALL(context), [&](const Context& current) {
     return store("context", context, current.handle());
   });
 }
 
 aclError aclrtCtxGetCurrentDefaultStream(aclrtStream* stream) {
-  return with_context("aclrtCtxGetCurrentDefaultStream", [&](const Context& current) {
+  return with_context(CALL(stream), [&](const Context& current) {
     return store("stream", stream, current.default_stream()->handle());
   });
 }
 
 aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
-  return with_context("aclrtCtxSetSysParamOpt", [&](Context& current) {
+  return with_context(CALL(opt, value), [&](Context& current) {
     return current.params().set(number_of(opt), value);
   });
 }
 
 aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
-  return with_context("aclrtCtxGetSysParamOpt", [&](Context& current) -> Status {
+  return with_context(CALL(opt, value), [&](Context& current) -> Status {
     std::optional<int64_t> found;
     RETURN_IF_FAILED(current.params().get(number_of(opt), found));
     if (!found)
@@ -101,11 +101,11 @@ aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
 }
 
 aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
-  return entry("aclrtSetSysParamOpt", [&] { return process_params().set(number_of(opt), value); });
+  return entry(CALL(opt, value), [&] { return process_params().set(number_of(opt), value); });
 }
 
 aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
-  return entry("aclrtGetSysParamOpt", [&]() -> Status {
+  return entry(CALL(opt, value), [&]() -> Status {
     std::optional<int64_t> found;
     RETURN_IF_FAILED(process_params().get(number_of(opt), found));
     return store("value", value, found.value_or(0));

@@ -11,8 +11,8 @@ namespace {
 
 // Finds an event and does something with it.
 template <class Body>
-aclError with_event(std::string_view function, aclrtEvent event, Body&& body) {
-  return entry(function, [&]() -> Status {
+aclError with_event(const Call& call, aclrtEvent event, Body&& body) {
+  return entry(call, [&]() -> Status {
     std::shared_ptr<Event> found;
     RETURN_IF_FAILED(find_event("event", event, found));
     return body(*found);
@@ -20,9 +20,9 @@ aclError with_event(std::string_view function, aclrtEvent event, Body&& body) {
 }
 
 template <class Body>
-aclError with_event_and_stream(std::string_view function, aclrtEvent event, aclrtStream stream,
+aclError with_event_and_stream(const Call& call, aclrtEvent event, aclrtStream stream,
                                Body&& body) {
-  return entry(function, [&]() -> Status {
+  return entry(call, [&]() -> Status {
     std::shared_ptr<Event> found_event;
     std::shared_ptr<Stream> found_stream;
     RETURN_IF_FAILED(find_event("event", event, found_event));
@@ -37,43 +37,42 @@ extern "C" {
 
 // Every event can be waited for and can be timed, whatever its flags are.
 aclError aclrtCreateEvent(aclrtEvent* event) {
-  return entry("aclrtCreateEvent", [&] { return create_event(0, event); });
+  return entry(CALL(event), [&] { return create_event(0, event); });
 }
 
 aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag) {
-  return entry("aclrtCreateEventWithFlag", [&] { return create_event(flag, event); });
+  return entry(CALL(event, flag), [&] { return create_event(flag, event); });
 }
 
 aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag) {
-  return entry("aclrtCreateEventExWithFlag", [&] { return create_event(flag, event); });
+  return entry(CALL(event, flag), [&] { return create_event(flag, event); });
 }
 
 aclError aclrtDestroyEvent(aclrtEvent event) {
-  return entry("aclrtDestroyEvent", [&] { return destroy_event(event); });
+  return entry(CALL(event), [&] { return destroy_event(event); });
 }
 
 aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
-  return with_event_and_stream("aclrtRecordEvent", event, stream,
+  return with_event_and_stream(CALL(event, stream), event, stream,
                                [](const auto& e, const auto& s) { return e->record(s); });
 }
 
 aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
-  return with_event_and_stream("aclrtResetEvent", event, stream,
+  return with_event_and_stream(CALL(event, stream), event, stream,
                                [](const auto& e, const auto& s) { return Event::reset(e, *s); });
 }
 
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
-  return with_event_and_stream("aclrtStreamWaitEvent", event, stream,
+  return with_event_and_stream(CALL(stream, event), event, stream,
                                [](const auto& e, const auto& s) { return e->hold_back(*s); });
 }
 
 aclError aclrtSynchronizeEvent(aclrtEvent event) {
-  return with_event("aclrtSynchronizeEvent", event,
-                    [](const Event& e) { return e.synchronize({}); });
+  return with_event(CALL(event), event, [](const Event& e) { return e.synchronize({}); });
 }
 
 aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout) {
-  return with_event("aclrtSynchronizeEventWithTimeout", event, [&](const Event& e) -> Status {
+  return with_event(CALL(event, timeout), event, [&](const Event& e) -> Status {
     Deadline deadline;
     RETURN_IF_FAILED(parse_timeout(timeout, deadline));
     return e.synchronize(deadline);
@@ -81,7 +80,7 @@ aclError aclrtSynchronizeEventWithTimeout(aclrtEvent event, int32_t timeout) {
 }
 
 aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status) {
-  return with_event("aclrtQueryEvent", event, [&](const Event& e) -> Status {
+  return with_event(CALL(event, status), event, [&](const Event& e) -> Status {
     bool complete;
     RETURN_IF_FAILED(e.query(complete));
     return store("status", status,
@@ -90,7 +89,7 @@ aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status) {
 }
 
 aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status) {
-  return with_event("aclrtQueryEventStatus", event, [&](const Event& e) -> Status {
+  return with_event(CALL(event, status), event, [&](const Event& e) -> Status {
     bool complete;
     RETURN_IF_FAILED(e.query(complete));
     return store(
@@ -100,7 +99,7 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* statu
 }
 
 aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* status) {
-  return with_event("aclrtQueryEventWaitStatus", event, [&](const Event& e) {
+  return with_event(CALL(event, status), event, [&](const Event& e) {
     return store(
         "status", status,
         e.has_waiting_streams() ? ACL_EVENT_WAIT_STATUS_NOT_READY : ACL_EVENT_WAIT_STATUS_COMPLETE);
@@ -108,7 +107,7 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* statu
 }
 
 aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endEvent) {
-  return entry("aclrtEventElapsedTime", [&]() -> Status {
+  return entry(CALL(ms, startEvent, endEvent), [&]() -> Status {
     int64_t nanoseconds;
     RETURN_IF_FAILED(elapsed_time(startEvent, endEvent, nanoseconds));
     return store("ms", ms, static_cast<double>(nanoseconds) * 1e-6);
@@ -116,7 +115,7 @@ aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endE
 }
 
 aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp) {
-  return with_event("aclrtEventGetTimestamp", event, [&](const Event& e) -> Status {
+  return with_event(CALL(event, timestamp), event, [&](const Event& e) -> Status {
     int64_t nanoseconds;
     RETURN_IF_FAILED(e.reached("event", nanoseconds));
     return store("timestamp", timestamp, nanoseconds / 1000);

@@ -13,8 +13,8 @@ using namespace softnpu::runtime;
 
 namespace {
 
-aclError allocate_on_device(std::string_view function, void** out, size_t size, int32_t policy) {
-  return entry(function, [&]() -> Status {
+aclError allocate_on_device(const Call& call, void** out, size_t size, int32_t policy) {
+  return entry(call, [&]() -> Status {
     if (out != nullptr) *out = nullptr;
     if (policy < ACL_MEM_MALLOC_HUGE_FIRST || policy > ACL_MEM_MALLOC_NORMAL_ONLY_P2P)
       return fail(kRtParamInvalid, "policy is ", policy,
@@ -24,28 +24,43 @@ aclError allocate_on_device(std::string_view function, void** out, size_t size, 
   });
 }
 
+// What observers are told of a copy or fill; null where there are none.
+template <class Operation>
+std::shared_ptr<Piece> piece_of(const Call& call, const Operation& operation) {
+  if (observer() == nullptr) [[likely]]
+    return nullptr;
+  return std::make_shared<Piece>(
+      Piece{.kind = Operation::kKind, .what = call.function(), .accesses = operation.accesses()});
+}
+
 // Blocking: does not wait for streams, so their failures are no affair of it.
 template <class Operation>
-aclError run_now(std::string_view function, const Operation& operation) {
-  return entry(function, [&]() -> Status {
+aclError run_now(const Call& call, const Operation& operation) {
+  return entry(call, [&]() -> Status {
     RETURN_IF_FAILED(require_device());
     RETURN_IF_FAILED(operation.check());
+    const auto piece = piece_of(call, operation);
+    if (Observer* const watching = observer(); watching != nullptr && piece) [[unlikely]]
+      watching->started(*piece);
     operation.run();
+    if (Observer* const watching = observer(); watching != nullptr && piece) [[unlikely]]
+      watching->finished(*piece, {});
     return {};
   });
 }
 
 template <class Operation>
-aclError run_in_stream(const char* function, const Operation& operation, aclrtStream stream) {
-  return entry(function, [&]() -> Status {
+aclError run_in_stream(const Call& call, const Operation& operation, aclrtStream stream) {
+  return entry(call, [&]() -> Status {
     RETURN_IF_FAILED(require_device());
     const uint64_t time = memory_time();  // earlier than the check, so as to miss nothing
     RETURN_IF_FAILED(operation.check());
-    return launch(stream, function, [operation, time]() -> Status {
+    Task task = [operation, time]() -> Status {
       if (memory_time() != time) RETURN_IF_FAILED(operation.check(time));
       operation.run();
       return {};
-    });
+    };
+    return launch(stream, call.function(), std::move(task), piece_of(call, operation));
   });
 }
 
@@ -54,23 +69,23 @@ aclError run_in_stream(const char* function, const Operation& operation, aclrtSt
 extern "C" {
 
 aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
-  return allocate_on_device("aclrtMalloc", devPtr, size, number_of(policy));
+  return allocate_on_device(CALL(devPtr, size, policy), devPtr, size, number_of(policy));
 }
 
 aclError aclrtMallocAlign32(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
-  return allocate_on_device("aclrtMallocAlign32", devPtr, size, number_of(policy));
+  return allocate_on_device(CALL(devPtr, size, policy), devPtr, size, number_of(policy));
 }
 
 aclError aclrtMallocCached(void** devPtr, size_t size, aclrtMemMallocPolicy policy) {
-  return allocate_on_device("aclrtMallocCached", devPtr, size, number_of(policy));
+  return allocate_on_device(CALL(devPtr, size, policy), devPtr, size, number_of(policy));
 }
 
 aclError aclrtFree(void* devPtr) {
-  return entry("aclrtFree", [&] { return release(Family::device, devPtr); });
+  return entry(CALL(devPtr), [&] { return release(Family::device, devPtr); });
 }
 
 aclError aclrtFreeWithDevSync(void* devPtr) {
-  return entry("aclrtFreeWithDevSync", [&]() -> Status {
+  return entry(CALL(devPtr), [&]() -> Status {
     Status waited = wait_for_device({});
     // Memory outlives its device, and then there is nothing to wait for.
     if (!waited.ok() && waited.code() != kRtContextNull) return waited;
@@ -79,15 +94,15 @@ aclError aclrtFreeWithDevSync(void* devPtr) {
 }
 
 aclError aclrtMallocHost(void** hostPtr, size_t size) {
-  return entry("aclrtMallocHost", [&] { return allocate(Family::host, size, hostPtr); });
+  return entry(CALL(hostPtr, size), [&] { return allocate(Family::host, size, hostPtr); });
 }
 
 aclError aclrtFreeHost(void* hostPtr) {
-  return entry("aclrtFreeHost", [&] { return release(Family::host, hostPtr); });
+  return entry(CALL(hostPtr), [&] { return release(Family::host, hostPtr); });
 }
 
 aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
-  return entry("aclrtGetMemInfo", [&]() -> Status {
+  return entry(CALL(attr, free, total), [&]() -> Status {
     const int32_t kind = number_of(attr);
     if (kind < ACL_DDR_MEM || kind > ACL_HBM_MEM_NORMAL)
       return fail(kRtParamInvalid, "attr is ", kind, "; it must be one of aclrtMemAttr, 0 to 5");
@@ -98,33 +113,37 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
   });
 }
 
-aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind) {
-  return run_now("aclrtMemcpy", Copy{dst, destMax, src, count});
+aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
+                     aclrtMemcpyKind kind) {
+  return run_now(CALL(dst, destMax, src, count, kind), Copy{dst, destMax, src, count});
 }
 
-aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind,
-                          aclrtStream stream) {
-  return run_in_stream("aclrtMemcpyAsync", Copy{dst, destMax, src, count}, stream);
+aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
+                          aclrtMemcpyKind kind, aclrtStream stream) {
+  return run_in_stream(CALL(dst, destMax, src, count, kind, stream), Copy{dst, destMax, src, count},
+                       stream);
 }
 
 aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count) {
-  return run_now("aclrtMemset", Fill{devPtr, maxCount, value, count});
+  return run_now(CALL(devPtr, maxCount, value, count), Fill{devPtr, maxCount, value, count});
 }
 
 aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count,
                           aclrtStream stream) {
-  return run_in_stream("aclrtMemsetAsync", Fill{devPtr, maxCount, value, count}, stream);
+  return run_in_stream(CALL(devPtr, maxCount, value, count, stream),
+                       Fill{devPtr, maxCount, value, count}, stream);
 }
 
 aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
-                       size_t height, aclrtMemcpyKind) {
-  return run_now("aclrtMemcpy2d", Copy2d{dst, dpitch, src, spitch, width, height});
+                       size_t height, aclrtMemcpyKind kind) {
+  return run_now(CALL(dst, dpitch, src, spitch, width, height, kind),
+                 Copy2d{dst, dpitch, src, spitch, width, height});
 }
 
 aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
-                            size_t height, aclrtMemcpyKind, aclrtStream stream) {
-  return run_in_stream("aclrtMemcpy2dAsync", Copy2d{dst, dpitch, src, spitch, width, height},
-                       stream);
+                            size_t height, aclrtMemcpyKind kind, aclrtStream stream) {
+  return run_in_stream(CALL(dst, dpitch, src, spitch, width, height, kind, stream),
+                       Copy2d{dst, dpitch, src, spitch, width, height}, stream);
 }
 
 }  // extern "C"

@@ -14,8 +14,8 @@ using namespace softnpu::runtime;
 
 namespace {
 
-aclError check_level(std::string_view function, int32_t level) {
-  return entry(function, [&]() -> Status {
+aclError check_level(const Call& call, int32_t level) {
+  return entry(call, [&]() -> Status {
     if (level == ACL_RT_THREAD_LEVEL) return {};
     return fail(kRtParamInvalid, "level is ", level, "; it must be ACL_RT_THREAD_LEVEL (0)");
   });
@@ -26,11 +26,11 @@ aclError check_level(std::string_view function, int32_t level) {
 extern "C" {
 
 aclError aclInit(const char* configPath) {
-  return entry("aclInit", [&] { return initialize(configPath); });
+  return entry(CALL(configPath), [&] { return initialize(configPath); });
 }
 
 aclError aclFinalize() {
-  return entry("aclFinalize", [] { return finalize(); });
+  return entry(CALL(), [] { return finalize(); });
 }
 
 const char* aclGetRecentErrMsg() { return take_message(); }
@@ -38,7 +38,7 @@ const char* aclGetRecentErrMsg() { return take_message(); }
 const char* aclrtGetSocName() { return product().name.data(); }
 
 aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion, int32_t* patchVersion) {
-  return entry("aclrtGetVersion", [&]() -> Status {
+  return entry(CALL(majorVersion, minorVersion, patchVersion), [&]() -> Status {
     const Version v = version();
     RETURN_IF_FAILED(store("majorVersion", majorVersion, v.major));
     RETURN_IF_FAILED(store("minorVersion", minorVersion, v.minor));
@@ -47,12 +47,12 @@ aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion, int32_t* 
 }
 
 aclError aclrtGetRunMode(aclrtRunMode* runMode) {
-  return entry("aclrtGetRunMode", [&] { return store("runMode", runMode, ACL_HOST); });
+  return entry(CALL(runMode), [&] { return store("runMode", runMode, ACL_HOST); });
 }
 
 aclError aclrtGetLastError(aclrtLastErrLevel level) {
   const int32_t last = last_runtime_code();
-  const aclError status = check_level("aclrtGetLastError", number_of(level));
+  const aclError status = check_level(CALL(level), number_of(level));
   if (status != ACL_SUCCESS) return status;
   remember_runtime_code(kSuccess);
   return last;
@@ -60,7 +60,7 @@ aclError aclrtGetLastError(aclrtLastErrLevel level) {
 
 aclError aclrtPeekAtLastError(aclrtLastErrLevel level) {
   const int32_t last = last_runtime_code();
-  const aclError status = check_level("aclrtPeekAtLastError", number_of(level));
+  const aclError status = check_level(CALL(level), number_of(level));
   return status == ACL_SUCCESS ? last : status;
 }
 

@@ -2,8 +2,10 @@
 #include "runtime/arena.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/address_sanitizer.h"
 #include "base/tuning.h"
@@ -26,6 +28,35 @@ void* reserve(size_t size, size_t left) {
       mmap(nullptr, size + left, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (begin == MAP_FAILED) return nullptr;
   if (left > 0) munmap(static_cast<std::byte*>(begin) + size, left);
+  return begin;
+}
+
+// Ranges with a second mapping, which follows them at once.
+struct Twice {
+  uintptr_t begin;
+  size_t size;
+};
+constexpr size_t kMostAliases = 256;
+Twice aliases[kMostAliases];
+std::atomic<size_t> alias_count{0};
+
+// Inaccessible memory, and the same memory once more behind it.
+void* reserve_twice(size_t size) {
+  const size_t count = alias_count.load(std::memory_order_relaxed);
+  void* const begin = count < kMostAliases ? reserve(2 * size, 0) : nullptr;
+  if (begin == nullptr) return nullptr;
+  void* const again = static_cast<std::byte*>(begin) + size;
+  const int file = memfd_create("softnpu device memory", MFD_CLOEXEC);
+  const bool mapped = file >= 0 && ftruncate(file, static_cast<off_t>(size)) == 0 &&
+                      mmap(again, size, PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0) != MAP_FAILED;
+  if (file >= 0) close(file);
+  if (!mapped) {
+    munmap(begin, 2 * size);
+    return nullptr;
+  }
+  aliases[count] = {reinterpret_cast<uintptr_t>(begin), size};
+  alias_count.store(count + 1, std::memory_order_release);
   return begin;
 }
 
@@ -52,7 +83,8 @@ void Arena::give_back(std::byte* base, size_t size) {
 void Arena::release_pages(std::byte* base, size_t size) {
   if (size < kKeptBytes) return;
   // Whole pages only; a large range starts at one.
-  madvise(base, size & ~size_t{4095}, MADV_DONTNEED);
+  std::byte* const alias = alias_of(base);
+  madvise(alias, size & ~size_t{4095}, alias == base ? MADV_DONTNEED : MADV_REMOVE);
 }
 
 bool Arena::owns(const void* address) const {
@@ -67,15 +99,29 @@ bool Arena::grow(size_t size) {
   // for more than the next allocation unless as much is left.
   for (const size_t most : {kRegionBytes, least}) {
     const size_t want = std::max(most, least);
-    if (void* got = reserve(want, want > least ? want : 0)) {
-      const auto begin = reinterpret_cast<uintptr_t>(got);
-      regions_.push_back({begin, begin + want, begin});
-      add_free(begin, want);
-      madvise(got, want, MADV_HUGEPAGE);  // advice only: nothing depends on its success
-      return true;
-    }
+    if (add_region(want, want > least ? want : 0)) return true;
   }
   return false;
+}
+
+bool Arena::add_region(size_t size, size_t left) {
+  void* const got = protected_ ? reserve_twice(size) : reserve(size, left);
+  if (got == nullptr) return false;
+  const auto begin = reinterpret_cast<uintptr_t>(got);
+  // Protected pages stay inaccessible, so all of them count as usable.
+  regions_.push_back({begin, begin + size, protected_ ? begin + size : begin});
+  add_free(begin, size);
+  if (!protected_) madvise(got, size, MADV_HUGEPAGE);  // nothing depends on its success
+  return true;
+}
+
+std::byte* Arena::alias_of(const void* address) {
+  const auto a = reinterpret_cast<uintptr_t>(address);
+  auto* const same = static_cast<std::byte*>(const_cast<void*>(address));
+  const size_t count = alias_count.load(std::memory_order_acquire);
+  for (size_t i = 0; i < count; ++i)
+    if (a - aliases[i].begin < aliases[i].size) return same + aliases[i].size;
+  return same;
 }
 
 std::byte* Arena::carve(size_t size, size_t alignment) {

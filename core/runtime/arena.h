@@ -31,6 +31,12 @@ class Arena {
 
   bool owns(const void* address) const;
 
+  // From now on, ranges are mapped a second time, and inaccessible where they are handed out.
+  void protect() { protected_ = true; }
+  bool is_protected() const { return protected_; }
+  // The second mapping of an address that has one, else the address. Thread-safe.
+  static std::byte* alias_of(const void* address);
+
  private:
   struct Region {
     uintptr_t begin;
@@ -39,6 +45,7 @@ class Arena {
   };
 
   bool grow(size_t size);
+  bool add_region(size_t size, size_t left);
   std::byte* carve(size_t size, size_t alignment);
   bool make_usable(uintptr_t end);
   bool starts_region(uintptr_t address) const;
@@ -46,6 +53,7 @@ class Arena {
   void add_free(uintptr_t begin, size_t size);
   void remove_free(uintptr_t begin, size_t size);
 
+  bool protected_ = false;
   std::vector<Region> regions_;
   std::map<uintptr_t, size_t> free_;                     // by address, to join neighbours
   std::set<std::pair<size_t, uintptr_t>> free_by_size_;  // to find the tightest fit

@@ -29,7 +29,29 @@ Status check_rows(std::string_view name, const void* address, size_t pitch, size
   return check_range(name, address, *bytes, time);
 }
 
+Access rows(const char* name, bool writes, const void* first, size_t pitch, size_t width,
+            size_t height) {
+  auto* const start = static_cast<std::byte*>(const_cast<void*>(first));
+  return {.name = name,
+          .writes = writes,
+          .first = start,
+          .dtype = DType::u8,
+          .sizes = {static_cast<int64_t>(height), static_cast<int64_t>(width)},
+          .strides = {static_cast<int64_t>(pitch), 1}};
+}
+
 }  // namespace
+
+std::vector<Access> Copy::accesses() const {
+  return {rows("dst", true, dst, count, count, 1), rows("src", false, src, count, count, 1)};
+}
+
+std::vector<Access> Copy2d::accesses() const {
+  return {rows("dst", true, dst, dpitch, width, height),
+          rows("src", false, src, spitch, width, height)};
+}
+
+std::vector<Access> Fill::accesses() const { return {rows("devPtr", true, ptr, count, count, 1)}; }
 
 Status Copy::check(uint64_t time) const {
   if (count > dest_max)
@@ -41,7 +63,7 @@ Status Copy::check(uint64_t time) const {
 }
 
 void Copy::run() const {
-  if (count != 0) std::memmove(dst, src, count);
+  if (count != 0) std::memmove(kernel_address(dst), kernel_address(src), count);
 }
 
 Status Copy2d::check(uint64_t time) const {
@@ -56,8 +78,8 @@ Status Copy2d::check(uint64_t time) const {
 
 void Copy2d::run() const {
   if (width == 0) return;
-  auto* to = static_cast<std::byte*>(dst);
-  const auto* from = static_cast<const std::byte*>(src);
+  std::byte* const to = kernel_address(dst);
+  const std::byte* const from = kernel_address(src);
   for (size_t row = 0; row < height; ++row)
     std::memmove(to + row * dpitch, from + row * spitch, width);
 }
@@ -70,7 +92,7 @@ Status Fill::check(uint64_t time) const {
 }
 
 void Fill::run() const {
-  if (count != 0) std::memset(ptr, value, count);
+  if (count != 0) std::memset(kernel_address(ptr), value, count);
 }
 
 }  // namespace softnpu::runtime

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/export.h"
+#include "base/observer.h"
 #include "base/status.h"
 #include "runtime/memory.h"
 
@@ -22,6 +23,8 @@ struct SOFTNPU_EXPORT Copy {
   // Memory that the runtime allocated after `time` is refused.
   Status check(uint64_t time = kNow) const;
   void run() const;
+  std::vector<Access> accesses() const;  // for observers
+  static constexpr auto kKind = Piece::Kind::copy;
 };
 
 // `height` rows of `width` bytes whose starts are a pitch apart.
@@ -35,6 +38,8 @@ struct SOFTNPU_EXPORT Copy2d {
 
   Status check(uint64_t time = kNow) const;
   void run() const;
+  std::vector<Access> accesses() const;  // for observers
+  static constexpr auto kKind = Piece::Kind::copy;
 };
 
 struct SOFTNPU_EXPORT Fill {
@@ -45,6 +50,8 @@ struct SOFTNPU_EXPORT Fill {
 
   Status check(uint64_t time = kNow) const;
   void run() const;
+  std::vector<Access> accesses() const;  // for observers
+  static constexpr auto kKind = Piece::Kind::fill;
 };
 
 }  // namespace softnpu::runtime

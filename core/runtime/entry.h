@@ -16,10 +16,10 @@ namespace softnpu::runtime {
 // Runs `body`, which returns a Status. No exception leaves it, see guard(); a failure leaves its
 // message for aclGetRecentErrMsg and, from an aclrt function, its code for aclrtGetLastError.
 template <class Body>
-aclError entry(std::string_view function, Body&& body) {
-  const bool is_runtime = function.starts_with("aclrt");
+aclError entry(const Call& call, Body&& body) {
+  const bool is_runtime = call.function().starts_with("aclrt");
   const int32_t internal = is_runtime ? kRtInternalError : kAclInternalError;
-  const int32_t code = guard(function, {kAclBadAlloc, internal}, std::forward<Body>(body));
+  const int32_t code = guard(call, {kAclBadAlloc, internal}, std::forward<Body>(body));
   if (code != kSuccess && is_runtime) [[unlikely]]
     remember_runtime_code(code);
   return code;

@@ -35,8 +35,13 @@ int64_t now_ns() {
 }
 
 Status no_such_event(std::string_view argument, const void* handle) {
-  return fail(handle == nullptr ? kRtParamInvalid : kRtInvalidHandle,
+  return fail("dead-handle"_rule, handle == nullptr ? kRtParamInvalid : kRtInvalidHandle,
               not_live(argument, handle, HandleKind::event));
+}
+
+void tell_seen(const Recording* recording) {
+  if (Observer* const watching = observer()) [[unlikely]]
+    watching->saw_mark(recording);
 }
 
 }  // namespace
@@ -55,6 +60,8 @@ Status Event::record(const std::shared_ptr<Stream>& stream) {
     ticket = stream->append({std::move(stamp), "aclrtRecordEvent", nullptr, recording->gate});
     if (!ticket) return stream->refusal();
     recording->ticket = *ticket;
+    if (Observer* const watching = observer()) [[unlikely]]
+      watching->recorded(recording.get(), stream->id());
     latest_ = std::move(recording);
   }
   scheduler().submitted(*stream, *ticket);
@@ -73,6 +80,8 @@ Status Event::reset(const std::shared_ptr<Event>& event, Stream& stream) {
 
 Status Event::hold_back(Stream& stream) {
   const auto recording = latest();
+  if (Observer* const watching = observer()) [[unlikely]]
+    watching->held_back(stream.id(), recording.get());
   if (!recording || recording->gate->is_open()) return {};
   waiting_->fetch_add(1, std::memory_order_relaxed);
   // Counts down when the wait is over, or was dropped with its stream.
@@ -84,26 +93,32 @@ Status Event::hold_back(Stream& stream) {
 
 Status Event::synchronize(const Deadline& deadline) const {
   const auto recording = latest();
-  if (!recording) return {};
+  if (!recording) {
+    tell_seen(nullptr);
+    return {};
+  }
   Stream& stream = *recording->stream;
   RETURN_IF_FAILED(stream.wait(recording->ticket, deadline, kRtEventSyncTimeout,
                                "the stream's work up to the event"));
+  tell_seen(recording.get());
   return stream.take_failure();
 }
 
 Status Event::query(bool& complete) const {
   const auto recording = latest();
   complete = recording && recording->gate->is_open();
+  if (complete) tell_seen(recording.get());
   return recording && !complete ? recording->stream->require_runner() : Status();
 }
 
 Status Event::reached(std::string_view argument, int64_t& nanoseconds) const {
   const auto recording = latest();
   if (!recording)
-    return fail(kRtEventTimestampInvalid, argument, " was never recorded, or was reset since");
+    return fail("event-unrecorded"_rule, kRtEventTimestampInvalid, argument,
+                " was never recorded, or was reset since");
   nanoseconds = recording->reached_ns.load(std::memory_order_acquire);
   if (nanoseconds != 0) return {};
-  return fail(kRtEventTimestampInvalid, argument,
+  return fail("event-not-reached"_rule, kRtEventTimestampInvalid, argument,
               " was recorded, but its stream has not reached it; synchronise first");
 }
 
@@ -145,7 +160,7 @@ Status elapsed_time(const void* start, const void* end, int64_t& nanoseconds) {
   RETURN_IF_FAILED(second->reached("endEvent", to));
   nanoseconds = to - from;
   if (to >= from) return {};
-  return fail(kRtEventTimestampReversal, "endEvent was reached ", from - to,
+  return fail("events-reversed"_rule, kRtEventTimestampReversal, "endEvent was reached ", from - to,
               " ns before startEvent; it must come after");
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/fork.h"
 #include "base/lasting.h"
+#include "base/observer.h"
 #include "runtime/arena.h"
 #include "runtime/machine.h"
 
@@ -26,6 +27,12 @@ struct Registry {
 
   std::shared_mutex mutex;
   Arena arena;
+  Arena host_arena;  // in use only where device memory is protected
+
+  Arena& arena_of(Family family) {
+    return family == Family::host && arena.is_protected() ? host_arena : arena;
+  }
+  bool owns(const void* address) const { return arena.owns(address) || host_arena.owns(address); }
   std::map<uintptr_t, Allocation> live;  // by first address
   size_t bytes = 0;
   std::atomic<uint64_t> time{0};  // changes with the lock held
@@ -67,6 +74,20 @@ std::optional<Block> find_block(const void* address) {
   return Block{reinterpret_cast<std::byte*>(found->first), found->second.size};
 }
 
+bool was_freed(const void* address) {
+  Registry& r = registry();
+  std::shared_lock lock(r.mutex);
+  return r.owns(address) && containing(r, address) == r.live.end();
+}
+
+std::byte* kernel_address(const void* address) { return Arena::alias_of(address); }
+
+void protect_device_memory() {
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  r.arena.protect();
+}
+
 uint64_t memory_time() { return registry().time.load(std::memory_order_acquire); }
 
 bool was_allocated_at(uint64_t time, const void* address) {
@@ -77,10 +98,9 @@ bool was_allocated_at(uint64_t time, const void* address) {
          found->second.made <= time;
 }
 
-Status allocate(Family family, size_t size, void** out) {
-  if (out == nullptr) return fail(kRtParamInvalid, parameter(family), " is null");
-  *out = nullptr;
-  if (size == 0) return fail(kRtParamInvalid, "size is 0; it must be above 0");
+namespace {
+
+Status take(Family family, size_t size, std::byte*& base) {
   const size_t machine = memory_limit();
   Registry& r = registry();
   std::lock_guard lock(r.mutex);
@@ -88,12 +108,25 @@ Status allocate(Family family, size_t size, void** out) {
   if (size > machine || r.bytes > machine - size)
     return fail(kRtMemoryAllocation, "size is ", size, ", but only ",
                 r.bytes < machine ? machine - r.bytes : 0, " of ", machine, " bytes are left");
-  std::byte* base = r.arena.take(size);
+  base = r.arena_of(family).take(size);
   if (base == nullptr)
     return fail(kRtMemoryAllocation, "size is ", size, ", and the system has no such memory left");
   r.live.emplace(number(base), Allocation{size, family, ++r.time});
   r.bytes += size;
+  return {};
+}
+
+}  // namespace
+
+Status allocate(Family family, size_t size, void** out) {
+  if (out == nullptr) return fail(kRtParamInvalid, parameter(family), " is null");
+  *out = nullptr;
+  if (size == 0) return fail(kRtParamInvalid, "size is 0; it must be above 0");
+  std::byte* base;
+  RETURN_IF_FAILED(take(family, size, base));
   *out = base;
+  if (Observer* const watching = observer()) [[unlikely]]
+    watching->allocated(family, base, size);
   return {};
 }
 
@@ -106,25 +139,29 @@ Status release(Family family, const void* address) {
     std::lock_guard lock(r.mutex);
     const auto found = containing(r, address);
     if (found == r.live.end())
-      return fail(kRtParamInvalid, parameter(family),
-                  r.arena.owns(address) ? " is in memory that was freed already"
-                                        : " was never allocated by the runtime");
+      return r.owns(address) ? fail("double-free"_rule, kRtParamInvalid, parameter(family),
+                                    " is in memory that was freed already")
+                             : fail("foreign-free"_rule, kRtParamInvalid, parameter(family),
+                                    " was never allocated by the runtime");
     if (found->first != number(address))
-      return fail(kRtParamInvalid, parameter(family), " is ", number(address) - found->first,
+      return fail("interior-free"_rule, kRtParamInvalid, parameter(family), " is ",
+                  number(address) - found->first,
                   " bytes into an allocation; free the address that the allocation returned");
     if (found->second.family != family)
-      return fail(kRtParamInvalid, parameter(family), " is ", describe(found->second.family),
-                  "; it must be ", describe(family));
+      return fail("wrong-free"_rule, kRtParamInvalid, parameter(family), " is ",
+                  describe(found->second.family), "; it must be ", describe(family));
     base = reinterpret_cast<std::byte*>(found->first);
     size = found->second.size;
     r.bytes -= size;
     r.live.erase(found);
     ++r.time;
   }
+  if (Observer* const watching = observer()) [[unlikely]]
+    watching->releasing(family, base, size);
   Arena::release_pages(base, size);  // takes its time, so others are let in
   std::lock_guard lock(r.mutex);
   try {
-    r.arena.give_back(base, size);
+    r.arena_of(family).give_back(base, size);
   } catch (const std::bad_alloc&) {  // addresses are lost, no memory
   }
   return {};
@@ -137,28 +174,30 @@ Status check_range(std::string_view argument, const void* address, size_t count,
   std::shared_lock lock(r.mutex);
   const auto found = containing(r, address);
   if (found == r.live.end()) {
-    if (r.arena.owns(address))
-      return fail(kRtParamInvalid, argument, " is in memory of the runtime that was freed");
+    if (r.owns(address))
+      return fail("use-after-free"_rule, kRtParamInvalid, argument,
+                  " is in memory of the runtime that was freed");
     if (!fits_memory(address, count))
       return fail(kRtParamInvalid, "the ", count, " bytes from ", argument,
                   " on reach past the end of memory");
     return {};
   }
   if (found->second.made > time)
-    return fail(kRtParamInvalid, argument,
+    return fail("use-after-free"_rule, kRtParamInvalid, argument,
                 " is in memory of the runtime that was freed, and allocated again since");
   const size_t offset = number(address) - found->first;
   const size_t room = found->second.size - offset;
   if (count <= room) return {};
-  return fail(kRtParamInvalid, argument, " is ", offset, " bytes into an allocation of ",
-              found->second.size, " bytes; the ", count, " bytes from there reach past its end");
+  return fail("out-of-bounds"_rule, kRtParamInvalid, argument, " is ", offset,
+              " bytes into an allocation of ", found->second.size, " bytes; the ", count,
+              " bytes from there reach past its end");
 }
 
 Status check_access(std::string_view argument, const void* address, size_t count, Touch touch) {
   {
     Registry& r = registry();
     std::shared_lock lock(r.mutex);
-    if (r.arena.owns(address)) return {};
+    if (r.owns(address)) return {};
   }
   if (is_accessible(address, count, touch)) return {};
   return fail(kRtParamInvalid, "the ", count, " bytes from ", argument, " on cannot be ",

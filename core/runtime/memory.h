@@ -22,6 +22,17 @@ struct Block {
 // The live device allocation that contains `address`.
 SOFTNPU_EXPORT std::optional<Block> find_block(const void* address);
 
+// Whether `address` lies in memory of the runtime that is no allocation now.
+SOFTNPU_EXPORT bool was_freed(const void* address);
+
+// Where the library itself reads and writes device memory: at `address`, unless it is kept from
+// the program by protect_device_memory().
+SOFTNPU_EXPORT std::byte* kernel_address(const void* address);
+
+// From now on new device memory is mapped twice, so that the program's own reads and writes of it
+// end in SIGSEGV. To be called before the first allocation.
+SOFTNPU_EXPORT void protect_device_memory();
+
 // An epoch: it grows with every allocation and every release. If it is unchanged, no memory was
 // freed.
 SOFTNPU_EXPORT uint64_t memory_time();

@@ -26,7 +26,7 @@ Status no_runner() {
               "stream");
 }
 
-Status run_safely(Work& work) {
+Status run_unobserved(Work& work) {
   if (!work.run) return {};
   try {
     return work.run().in(work.what);
@@ -40,6 +40,16 @@ Status run_safely(Work& work) {
   } catch (...) {
     return fail(kRtInternalError, work.what, ": internal error");
   }
+}
+
+Status run_safely(Work& work) {
+  Observer* const watching = work.piece ? observer() : nullptr;
+  if (watching != nullptr) [[unlikely]]
+    watching->started(*work.piece);
+  Status status = run_unobserved(work);
+  if (watching != nullptr) [[unlikely]]
+    watching->finished(*work.piece, status);
+  return status;
 }
 
 }  // namespace

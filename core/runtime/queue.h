@@ -28,7 +28,9 @@ struct Owner {
 // Thread-safe. One thread at a time runs the work.
 class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
  public:
-  explicit Queue(std::shared_ptr<Owner> owner) : owner_(std::move(owner)) {}
+  Queue(std::shared_ptr<Owner> owner, int32_t id) : owner_(std::move(owner)), id_(id) {}
+
+  int32_t id() const { return id_; }
 
   const Owner& owner() const { return *owner_; }
 
@@ -108,6 +110,7 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
   void note_end(Status status);
 
   const std::shared_ptr<Owner> owner_;
+  const int32_t id_;
   mutable std::mutex mutex_;
   std::condition_variable progress_;
   std::deque<Work> work_;

@@ -11,7 +11,10 @@
 namespace softnpu::runtime {
 
 Status Queue::wait_idle(const Deadline& deadline) {
-  return wait(appended(), deadline, kRtStreamSyncTimeout, "the stream's work");
+  RETURN_IF_FAILED(wait(appended(), deadline, kRtStreamSyncTimeout, "the stream's work"));
+  if (Observer* const watching = observer()) [[unlikely]]
+    watching->saw_end(id_);
+  return {};
 }
 
 size_t Queue::finish_or_drop() {

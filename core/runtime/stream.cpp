@@ -91,15 +91,14 @@ int32_t next_id() {
 }
 
 Status no_such_stream(const void* handle) {
-  return fail(handle == nullptr ? kRtParamInvalid : kRtInvalidHandle,
+  return fail("dead-handle"_rule, handle == nullptr ? kRtParamInvalid : kRtInvalidHandle,
               not_live("stream", handle, HandleKind::stream));
 }
 
 }  // namespace
 
 Stream::Stream(std::shared_ptr<Owner> owner, uint32_t priority, uint32_t flags, bool is_default)
-    : Queue(std::move(owner)),
-      id_(next_id()),
+    : Queue(std::move(owner), next_id()),
       priority_(priority),
       flags_(flags),
       is_default_(is_default) {}
@@ -137,16 +136,33 @@ Status find_stream_anywhere(const void* handle, std::shared_ptr<Stream>& out) {
   return out ? Status() : no_such_stream(handle);
 }
 
-Status launch(void* stream_handle, std::string_view what, Task task) {
+namespace {
+
+// Before the work is in the stream, where it may begin at once.
+void tell(const Stream& stream, Piece& piece) {
+  piece.stream = stream.id();
+  if (Observer* const watching = observer()) watching->launched(piece);
+}
+
+}  // namespace
+
+Status launch(void* stream_handle, std::string_view what, Task task, std::shared_ptr<Piece> piece) {
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(find_stream(stream_handle, stream));
-  return stream->submit({std::move(task), what, nullptr, nullptr});
+  if (piece) [[unlikely]]
+    tell(*stream, *piece);
+  return stream->submit({std::move(task), what, nullptr, nullptr, false, std::move(piece)});
 }
 
 Status launch_host_function(void* stream_handle, std::string_view what, Task task) {
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(find_stream(stream_handle, stream));
-  return stream->submit({std::move(task), what, nullptr, nullptr, true});
+  std::shared_ptr<Piece> piece;
+  if (observer() != nullptr) [[unlikely]] {
+    piece = std::make_shared<Piece>(Piece{.kind = Piece::Kind::host_function, .what = what});
+    tell(*stream, *piece);
+  }
+  return stream->submit({std::move(task), what, nullptr, nullptr, true, std::move(piece)});
 }
 
 void Remains::add(Stream& stream, size_t dropped_work) {

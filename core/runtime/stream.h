@@ -19,7 +19,9 @@ namespace softnpu::runtime {
 // names the caller's function and must be a literal. The returned status is about the launch. A
 // failure of the task itself is kept by the stream, prefixed with `what`, and reported once by its
 // next synchronisation.
-SOFTNPU_EXPORT Status launch(void* stream_handle, std::string_view what, Task task);
+// `piece` is what observers are told of it, and needed only where there are any.
+SOFTNPU_EXPORT Status launch(void* stream_handle, std::string_view what, Task task,
+                             std::shared_ptr<Piece> piece = nullptr);
 // The same for a function of the program's, which runs on a thread of the library's own.
 SOFTNPU_EXPORT Status launch_host_function(void* stream_handle, std::string_view what, Task task);
 
@@ -28,7 +30,6 @@ class Stream : public Queue {
   Stream(std::shared_ptr<Owner> owner, uint32_t priority, uint32_t flags, bool is_default);
 
   void* handle() const { return handle_; }
-  int32_t id() const { return id_; }
   uint32_t priority() const { return priority_; }
   uint32_t flags() const { return flags_; }
   bool is_default() const { return is_default_; }
@@ -36,7 +37,6 @@ class Stream : public Queue {
  private:
   friend std::shared_ptr<Stream> make_stream(std::shared_ptr<Owner>, uint32_t, uint32_t, bool);
   void* handle_ = nullptr;
-  int32_t id_;
   uint32_t priority_;
   uint32_t flags_;
   bool is_default_;

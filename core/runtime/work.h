@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/observer.h"
 #include "base/status.h"
 
 namespace softnpu::runtime {
@@ -57,6 +58,8 @@ struct Work {
   // A function of the program's, which may wait for the thread that launched it, and so runs on
   // none of the program's threads.
   bool hosted = false;
+  // What observers are told that it is; null where nobody observes.
+  std::shared_ptr<const Piece> piece = nullptr;
 };
 
 }  // namespace softnpu::runtime

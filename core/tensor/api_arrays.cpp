@@ -51,8 +51,8 @@ Status copy_members(const void* const* value, uint64_t size, Table& table,
 }
 
 template <class Lists, class Table>
-aclnnStatus destroy_list(const char* function, Lists& lists, Table& table, const void* handle) {
-  return guard(function, kEntryCodes, [&]() -> Status {
+aclnnStatus destroy_list(const Call& call, Lists& lists, Table& table, const void* handle) {
+  return guard(call, kEntryCodes, [&]() -> Status {
     const auto list = lists.erase(handle);
     if (list == nullptr) return not_found("array", handle, Lists::kKind);
     for (const void* member : list->members) table.erase(member);
@@ -61,15 +61,15 @@ aclnnStatus destroy_list(const char* function, Lists& lists, Table& table, const
 }
 
 template <class Table>
-aclnnStatus get_size(const char* function, Table& table, const void* handle, uint64_t* size) {
-  return with_object(function, "array", table, handle,
+aclnnStatus get_size(const Call& call, Table& table, const void* handle, uint64_t* size) {
+  return with_object(call, "array", table, handle,
                      [&](const auto& array) { return store("size", size, array.size()); });
 }
 
 template <class Table>
-aclnnStatus get_list_size(const char* function, const char* name, Table& table, const void* handle,
+aclnnStatus get_list_size(const Call& call, const char* name, Table& table, const void* handle,
                           uint64_t* size) {
-  return with_object(function, name, table, handle,
+  return with_object(call, name, table, handle,
                      [&](const auto& list) { return store("size", size, list.members.size()); });
 }
 
@@ -81,80 +81,80 @@ using namespace softnpu;
 extern "C" {
 
 aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
-  return create<aclScalar>("aclCreateScalar", scalars(), [&](auto& out) {
+  return create<aclScalar>(CALL(value, dataType), scalars(), [&](auto& out) {
     return copy_scalar(value, static_cast<DType>(number_of(dataType)), out);
   });
 }
 
 aclnnStatus aclDestroyScalar(const aclScalar* scalar) {
-  return destroy("aclDestroyScalar", "scalar", scalars(), scalar);
+  return destroy(CALL(scalar), "scalar", scalars(), scalar);
 }
 
 aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size) {
-  return create<aclIntArray>("aclCreateIntArray", int_arrays(),
+  return create<aclIntArray>(CALL(value, size), int_arrays(),
                              [&](auto& out) { return copy_values(value, size, out); });
 }
 
 aclnnStatus aclDestroyIntArray(const aclIntArray* array) {
-  return destroy("aclDestroyIntArray", "array", int_arrays(), array);
+  return destroy(CALL(array), "array", int_arrays(), array);
 }
 
 aclnnStatus aclGetIntArraySize(const aclIntArray* array, uint64_t* size) {
-  return get_size("aclGetIntArraySize", int_arrays(), array, size);
+  return get_size(CALL(array, size), int_arrays(), array, size);
 }
 
 aclFloatArray* aclCreateFloatArray(const float* value, uint64_t size) {
-  return create<aclFloatArray>("aclCreateFloatArray", float_arrays(),
+  return create<aclFloatArray>(CALL(value, size), float_arrays(),
                                [&](auto& out) { return copy_values(value, size, out); });
 }
 
 aclnnStatus aclDestroyFloatArray(const aclFloatArray* array) {
-  return destroy("aclDestroyFloatArray", "array", float_arrays(), array);
+  return destroy(CALL(array), "array", float_arrays(), array);
 }
 
 aclnnStatus aclGetFloatArraySize(const aclFloatArray* array, uint64_t* size) {
-  return get_size("aclGetFloatArraySize", float_arrays(), array, size);
+  return get_size(CALL(array, size), float_arrays(), array, size);
 }
 
 aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size) {
-  return create<aclBoolArray>("aclCreateBoolArray", bool_arrays(),
+  return create<aclBoolArray>(CALL(value, size), bool_arrays(),
                               [&](auto& out) { return copy_values(value, size, out); });
 }
 
 aclnnStatus aclDestroyBoolArray(const aclBoolArray* array) {
-  return destroy("aclDestroyBoolArray", "array", bool_arrays(), array);
+  return destroy(CALL(array), "array", bool_arrays(), array);
 }
 
 aclnnStatus aclGetBoolArraySize(const aclBoolArray* array, uint64_t* size) {
-  return get_size("aclGetBoolArraySize", bool_arrays(), array, size);
+  return get_size(CALL(array, size), bool_arrays(), array, size);
 }
 
 aclTensorList* aclCreateTensorList(const aclTensor* const* value, uint64_t size) {
-  return create<aclTensorList>("aclCreateTensorList", tensor_lists(), [&](auto& out) {
+  return create<aclTensorList>(CALL(value, size), tensor_lists(), [&](auto& out) {
     return copy_members(reinterpret_cast<const void* const*>(value), size, tensors(), out);
   });
 }
 
 aclnnStatus aclDestroyTensorList(const aclTensorList* array) {
-  return destroy_list("aclDestroyTensorList", tensor_lists(), tensors(), array);
+  return destroy_list(CALL(array), tensor_lists(), tensors(), array);
 }
 
 aclnnStatus aclGetTensorListSize(const aclTensorList* tensorList, uint64_t* size) {
-  return get_list_size("aclGetTensorListSize", "tensorList", tensor_lists(), tensorList, size);
+  return get_list_size(CALL(tensorList, size), "tensorList", tensor_lists(), tensorList, size);
 }
 
 aclScalarList* aclCreateScalarList(const aclScalar* const* value, uint64_t size) {
-  return create<aclScalarList>("aclCreateScalarList", scalar_lists(), [&](auto& out) {
+  return create<aclScalarList>(CALL(value, size), scalar_lists(), [&](auto& out) {
     return copy_members(reinterpret_cast<const void* const*>(value), size, scalars(), out);
   });
 }
 
 aclnnStatus aclDestroyScalarList(const aclScalarList* array) {
-  return destroy_list("aclDestroyScalarList", scalar_lists(), scalars(), array);
+  return destroy_list(CALL(array), scalar_lists(), scalars(), array);
 }
 
 aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size) {
-  return get_list_size("aclGetScalarListSize", "scalarList", scalar_lists(), scalarList, size);
+  return get_list_size(CALL(scalarList, size), "scalarList", scalar_lists(), scalarList, size);
 }
 
 }  // extern "C"

@@ -10,8 +10,8 @@ namespace {
 
 // Calls `read` with the live tensor behind the handle.
 template <class Read>
-aclnnStatus with_tensor(std::string_view function, const aclTensor* handle, Read&& read) {
-  return with_object(function, "tensor", tensors(), handle, read);
+aclnnStatus with_tensor(const Call& call, const aclTensor* handle, Read&& read) {
+  return with_object(call, "tensor", tensors(), handle, read);
 }
 
 // Both results are written, or none is.
@@ -43,71 +43,77 @@ extern "C" {
 aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType,
                            const int64_t* stride, int64_t offset, aclFormat format,
                            const int64_t* storageDims, uint64_t storageDimsNum, void* tensorData) {
-  return create<aclTensor>("aclCreateTensor", tensors(), [&](auto& out) -> Status {
-    auto tensor = std::make_shared<Tensor>();
-    RETURN_IF_FAILED(make_tensor(arguments(viewDims, viewDimsNum, dataType, stride, offset, format,
-                                           storageDims, storageDimsNum, tensorData),
-                                 *tensor));
-    out = std::move(tensor);
-    return {};
-  });
+  return create<aclTensor>(
+      CALL(viewDims, viewDimsNum, dataType, stride, offset, format, storageDims, storageDimsNum,
+           tensorData),
+      tensors(), [&](auto& out) -> Status {
+        auto tensor = std::make_shared<Tensor>();
+        RETURN_IF_FAILED(make_tensor(arguments(viewDims, viewDimsNum, dataType, stride, offset,
+                                               format, storageDims, storageDimsNum, tensorData),
+                                     *tensor));
+        out = std::move(tensor);
+        return {};
+      });
 }
 
 aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t viewDimsNum,
                           aclDataType dataType, const int64_t* stride, int64_t offset,
                           aclFormat format, const int64_t* storageDims, uint64_t storageDimsNum,
                           void* tensorDataAddr) {
-  return with_tensor("aclInitTensor", tensor, [&](const Tensor&) -> Status {
-    auto fresh = std::make_shared<Tensor>();
-    RETURN_IF_FAILED(make_tensor(arguments(viewDims, viewDimsNum, dataType, stride, offset, format,
-                                           storageDims, storageDimsNum, tensorDataAddr),
-                                 *fresh));
-    tensors().replace(tensor, std::move(fresh));
-    return {};
-  });
+  return with_tensor(
+      CALL(tensor, viewDims, viewDimsNum, dataType, stride, offset, format, storageDims,
+           storageDimsNum, tensorDataAddr),
+      tensor, [&](const Tensor&) -> Status {
+        auto fresh = std::make_shared<Tensor>();
+        RETURN_IF_FAILED(make_tensor(arguments(viewDims, viewDimsNum, dataType, stride, offset,
+                                               format, storageDims, storageDimsNum, tensorDataAddr),
+                                     *fresh));
+        tensors().replace(tensor, std::move(fresh));
+        return {};
+      });
 }
 
 aclnnStatus aclDestroyTensor(const aclTensor* tensor) {
-  return destroy("aclDestroyTensor", "tensor", tensors(), tensor);
+  return destroy(CALL(tensor), "tensor", tensors(), tensor);
 }
 
 aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_t* viewDimsNum) {
-  return with_tensor("aclGetViewShape", tensor, [&](const Tensor& t) {
+  return with_tensor(CALL(tensor, viewDims, viewDimsNum), tensor, [&](const Tensor& t) {
     return copy_out(t.sizes, "viewDims", viewDims, "viewDimsNum", viewDimsNum);
   });
 }
 
 aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims,
                                uint64_t* storageDimsNum) {
-  return with_tensor("aclGetStorageShape", tensor, [&](const Tensor& t) {
+  return with_tensor(CALL(tensor, storageDims, storageDimsNum), tensor, [&](const Tensor& t) {
     return copy_out(t.storage, "storageDims", storageDims, "storageDimsNum", storageDimsNum);
   });
 }
 
 aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** stridesValue,
                               uint64_t* stridesNum) {
-  return with_tensor("aclGetViewStrides", tensor, [&](const Tensor& t) {
+  return with_tensor(CALL(tensor, stridesValue, stridesNum), tensor, [&](const Tensor& t) {
     return copy_out(t.strides, "stridesValue", stridesValue, "stridesNum", stridesNum);
   });
 }
 
 aclnnStatus aclGetViewOffset(const aclTensor* tensor, int64_t* offset) {
-  return with_tensor("aclGetViewOffset", tensor,
+  return with_tensor(CALL(tensor, offset), tensor,
                      [&](const Tensor& t) { return store("offset", offset, t.offset); });
 }
 
 aclnnStatus aclGetFormat(const aclTensor* tensor, aclFormat* format) {
-  return with_tensor("aclGetFormat", tensor,
+  return with_tensor(CALL(tensor, format), tensor,
                      [&](const Tensor& t) { return store("format", format, t.format); });
 }
 
 aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType) {
-  return with_tensor("aclGetDataType", tensor,
+  return with_tensor(CALL(tensor, dataType), tensor,
                      [&](const Tensor& t) { return store("dataType", dataType, t.dtype); });
 }
 
 aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr) {
-  return with_tensor("aclSetRawTensorAddr", tensor, [&](const Tensor& t) -> Status {
+  return with_tensor(CALL(tensor, addr), tensor, [&](const Tensor& t) -> Status {
     auto moved = std::make_shared<Tensor>(t);
     moved->data = static_cast<std::byte*>(addr);
     tensors().replace(tensor, std::move(moved));
@@ -116,7 +122,7 @@ aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr) {
 }
 
 aclnnStatus aclGetRawTensorAddr(const aclTensor* tensor, void** addr) {
-  return with_tensor("aclGetRawTensorAddr", tensor,
+  return with_tensor(CALL(tensor, addr), tensor,
                      [&](const Tensor& t) { return store("addr", addr, t.data); });
 }
 

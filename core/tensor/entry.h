@@ -16,9 +16,9 @@ constexpr GuardCodes kEntryCodes{kInnerNullptr, kInnerNullptr};
 
 // Puts what `make` sets its argument to behind a new handle. Null on failure.
 template <class Handle, class Table, class Make>
-static Handle* create(std::string_view function, Table& table, Make&& make) {
+static Handle* create(const Call& call, Table& table, Make&& make) {
   void* handle = nullptr;
-  guard(function, kEntryCodes, [&]() -> Status {
+  guard(call, kEntryCodes, [&]() -> Status {
     std::shared_ptr<typename Table::Object> object;
     RETURN_IF_FAILED(make(object));
     handle = table.insert(std::move(object));
@@ -30,9 +30,9 @@ static Handle* create(std::string_view function, Table& table, Make&& make) {
 
 // Calls `body` with the live object behind a handle.
 template <class Table, class Body>
-static int32_t with_object(std::string_view function, const char* argument, Table& table,
-                           const void* handle, Body&& body) {
-  return guard(function, kEntryCodes, [&]() -> Status {
+static int32_t with_object(const Call& call, const char* argument, Table& table, const void* handle,
+                           Body&& body) {
+  return guard(call, kEntryCodes, [&]() -> Status {
     const auto object = table.find(handle);
     if (object == nullptr) [[unlikely]]
       return not_found(argument, handle, Table::kKind);
@@ -41,9 +41,8 @@ static int32_t with_object(std::string_view function, const char* argument, Tabl
 }
 
 template <class Table>
-static int32_t destroy(std::string_view function, const char* argument, Table& table,
-                       const void* handle) {
-  return guard(function, kEntryCodes, [&]() -> Status {
+static int32_t destroy(const Call& call, const char* argument, Table& table, const void* handle) {
+  return guard(call, kEntryCodes, [&]() -> Status {
     if (table.erase(handle) != nullptr) [[likely]]
       return {};
     return not_found(argument, handle, Table::kKind);

@@ -29,7 +29,7 @@ ScalarListTable& scalar_lists() { return lasting<ScalarListTable>; }
 
 Status not_found(const char* argument, const void* handle, HandleKind wanted) {
   if (handle == nullptr) return fail(kParamNullptr, argument, " is null");
-  return fail(kParamInvalid, not_live(argument, handle, wanted));
+  return fail("dead-handle"_rule, kParamInvalid, not_live(argument, handle, wanted));
 }
 
 Status make_tensor(const TensorArguments& a, Tensor& out) {

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/observer.h"
+
+#include <memory>
+#include <mutex>
+
+#include "base/fork.h"
+#include "base/lasting.h"
+
+namespace softnpu {
+
+std::atomic<Observer*> detail::the_observer{nullptr};
+
+namespace {
+
+// Tells two, in the order in which they came.
+class Both final : public Observer {
+ public:
+  Both(Observer& first, Observer& second) : first_(first), second_(second) {}
+
+  void enter(const Call& call) override { tell(&Observer::enter, call); }
+  void leave(const Call& call, const Status& status) override {
+    tell(&Observer::leave, call, status);
+  }
+  void allocated(runtime::Family family, const std::byte* base, size_t size) override {
+    tell(&Observer::allocated, family, base, size);
+  }
+  void releasing(runtime::Family family, const std::byte* base, size_t size) override {
+    tell(&Observer::releasing, family, base, size);
+  }
+  void created(HandleKind kind, const void* handle) override {
+    tell(&Observer::created, kind, handle);
+  }
+  void destroyed(HandleKind kind, const void* handle) override {
+    tell(&Observer::destroyed, kind, handle);
+  }
+  void launched(const Piece& piece) override { tell(&Observer::launched, piece); }
+  void started(const Piece& piece) override { tell(&Observer::started, piece); }
+  void finished(const Piece& piece, const Status& status) override {
+    tell(&Observer::finished, piece, status);
+  }
+  void recorded(const void* mark, int32_t stream) override {
+    tell(&Observer::recorded, mark, stream);
+  }
+  void held_back(int32_t stream, const void* mark) override {
+    tell(&Observer::held_back, stream, mark);
+  }
+  void saw_mark(const void* mark) override { tell(&Observer::saw_mark, mark); }
+  void saw_end(int32_t stream) override { tell(&Observer::saw_end, stream); }
+  void ending() override { tell(&Observer::ending); }
+
+ private:
+  template <class... Parameters, class... Arguments>
+  void tell(void (Observer::*event)(Parameters...), const Arguments&... arguments) {
+    (first_.*event)(arguments...);
+    (second_.*event)(arguments...);
+  }
+
+  Observer& first_;
+  Observer& second_;
+};
+
+struct Joining {
+  Joining() { keep_free_over_fork(mutex); }
+
+  std::mutex mutex;
+};
+
+}  // namespace
+
+void observe(Observer& another) {
+  std::lock_guard lock(lasting<Joining>.mutex);
+  Observer* const before = observer();
+  // Never released: a thread may be telling it something.
+  Observer* const now = before == nullptr ? &another : new Both(*before, another);
+  detail::the_observer.store(now, std::memory_order_release);
+}
+
+}  // namespace softnpu

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the device tells whoever observes it: logs, traces, checkers. The device knows this
+// interface and nothing else of them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/call.h"
+#include "base/dtype.h"
+#include "base/export.h"
+#include "base/status.h"
+
+namespace softnpu {
+
+enum class HandleKind : uint8_t;
+namespace runtime {
+enum class Family : uint8_t;
+}
+
+// The elements that a piece of work reads or writes.
+struct Access {
+  const char* name;  // the argument, as documented
+  bool writes;
+  std::byte* first;              // the view's first element
+  DType dtype;                   // U8 where bytes are meant
+  std::vector<int64_t> sizes;    // in elements
+  std::vector<int64_t> strides;  // in elements
+  // What named the memory; null for a plain address.
+  const void* tensor = nullptr;
+};
+
+// An operator, a copy, a fill or a function of the program's, as it was launched.
+struct Piece {
+  enum class Kind : uint8_t { kernel, copy, fill, host_function };
+
+  Kind kind;
+  std::string_view what;         // the documented function, a literal
+  int32_t stream = kHostThread;  // its id, or that the caller waits for it outside of streams
+  std::vector<Access> accesses = {};
+  const void* executor = nullptr;
+
+  static constexpr int32_t kHostThread = -1;
+};
+
+// Every function may be called by several threads at a time. Nothing may throw, and nothing may
+// call the C API.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+
+  // A C function begins and ends, on the calling thread. Whatever comes in between is part of it.
+  virtual void enter(const Call&) {}
+  virtual void leave(const Call&, const Status&) {}
+
+  // After it was allocated; before it is released.
+  virtual void allocated(runtime::Family, const std::byte*, size_t) {}
+  virtual void releasing(runtime::Family, const std::byte*, size_t) {}
+  virtual void created(HandleKind, const void* /*handle*/) {}
+  virtual void destroyed(HandleKind, const void* /*handle*/) {}
+
+  // Work was put into a stream, begins, and ends. What the caller waits for begins at once.
+  virtual void launched(const Piece&) {}
+  virtual void started(const Piece&) {}
+  virtual void finished(const Piece&, const Status&) {}
+
+  // A mark stands for one recording of an event; null where the event was never recorded.
+  virtual void recorded(const void* /*mark*/, int32_t /*stream*/) {}
+  virtual void held_back(int32_t /*stream*/, const void* /*mark*/) {}
+  // The calling thread knows now that a mark was reached, or that all work of a stream is done.
+  virtual void saw_mark(const void* /*mark*/) {}
+  virtual void saw_end(int32_t /*stream*/) {}
+
+  // The process ends: everything of the program's has run.
+  virtual void ending() {}
+};
+
+namespace detail {
+SOFTNPU_EXPORT extern std::atomic<Observer*> the_observer;
+}
+
+// Null where nobody observes, as is usual.
+inline Observer* observer() { return detail::the_observer.load(std::memory_order_acquire); }
+
+// From now on `another` is told, too. It must live as long as the process.
+SOFTNPU_EXPORT void observe(Observer& another);
+
+}  // namespace softnpu
