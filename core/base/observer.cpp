@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/observer.h"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 
@@ -33,6 +34,9 @@ class Both final : public Observer {
   }
   void destroyed(HandleKind kind, const void* handle) override {
     tell(&Observer::destroyed, kind, handle);
+  }
+  uint64_t least_workspace() const override {
+    return std::max(first_.least_workspace(), second_.least_workspace());
   }
   void launched(const Piece& piece) override { tell(&Observer::launched, piece); }
   void started(const Piece& piece) override { tell(&Observer::started, piece); }

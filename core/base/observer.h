@@ -63,6 +63,9 @@ class Observer {
   virtual void created(HandleKind, const void* /*handle*/) {}
   virtual void destroyed(HandleKind, const void* /*handle*/) {}
 
+  // What every operator asks for as its workspace, at least.
+  virtual uint64_t least_workspace() const { return 0; }
+
   // Work was put into a stream, begins, and ends. What the caller waits for begins at once.
   virtual void launched(const Piece&) {}
   virtual void started(const Piece&) {}

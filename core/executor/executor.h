@@ -40,7 +40,7 @@ class SOFTNPU_EXPORT Executor {
            std::unique_ptr<Launchable> plan, uint64_t time);
 
   std::string_view operator_name() const { return traits_.name; }
-  uint64_t workspace_size() const { return plan_->workspace_size(); }
+  uint64_t workspace_size() const { return workspace_size_; }
   void set_repeatable() { repeatable_ = true; }
   bool is_repeatable() const { return repeatable_; }
 
@@ -75,6 +75,7 @@ class SOFTNPU_EXPORT Executor {
 
   const OperatorTraits& traits_;
   std::unique_ptr<Launchable> plan_;
+  uint64_t workspace_size_;
   mutable std::mutex mutex_;  // guards the addresses
   std::vector<Bound> operands_;
   std::atomic<bool> repeatable_{false};

@@ -45,9 +45,9 @@ int32_t phase_one(const Call& call, uint64_t* workspace_size, Handle** executor,
     RETURN_IF_FAILED(check_common(Op::kTraits, operands, Memory::device));
 
     auto plan = std::make_unique<PlannedOperator<typename Op::Plan>>(Op::plan(args));
-    const uint64_t size = plan->workspace_size();
-    void* handle = executors().insert(
-        std::make_shared<Executor>(Op::kTraits, operands, std::move(plan), time));
+    auto planned = std::make_shared<Executor>(Op::kTraits, operands, std::move(plan), time);
+    const uint64_t size = planned->workspace_size();
+    void* handle = executors().insert(std::move(planned));
     REQUIRE(handle, kCreateExecutor, "executor-limit"_rule, "too many executors are alive");
     *workspace_size = size;
     *executor = static_cast<Handle*>(handle);

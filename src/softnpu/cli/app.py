@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from softnpu.cli import bench, build, info, ops, run, sdk
+from softnpu.cli import bench, build, check, info, ops, run, sdk
 
 app = typer.Typer(
     help="Runs Ascend aclnn programs on this machine's CPU.",
@@ -19,6 +19,7 @@ app = typer.Typer(
 
 # Whatever follows FILE belongs to the program, options included.
 app.command("run", context_settings=run.CONTEXT_SETTINGS)(run.command)
+app.command("check", context_settings=run.CONTEXT_SETTINGS)(check.command)
 app.command("build")(build.command)
 app.command("sdk")(sdk.sdk_command)
 app.command("env")(sdk.env_command)

@@ -45,18 +45,23 @@ def command(
     The exit status is the program's, or the compiler's when that fails; 127 when there is no
     compiler, 126 when FILE cannot be run, 2 when there is no such file.
     """
+    _become(*command_line(file, args or [], cxxflags))
+
+
+def command_line(file: Path, args: list[str], cxxflags: str) -> tuple[list[str], dict[str, str]]:
+    """Compile what has to be; give the program's command line and its environment."""
     existing_file(file)
     prefix = sdk_prefix()
     environment = program_environment(prefix)
-    arguments = _program_arguments(args or [])
+    arguments = _program_arguments(args)
     if file.suffix in LANGUAGES:
         program = compiled(file, toolchain_for(file, prefix, cxxflags))
-        _become([str(program), *arguments], environment)
+        return [str(program), *arguments], environment
     if file.suffix == ".py":
         environment |= script_environment(environment)
-        _become([sys.executable, as_argument(file), *arguments], environment)
+        return [sys.executable, as_argument(file), *arguments], environment
     if os.access(file, os.X_OK):
-        _become([as_argument(file), *arguments], environment)
+        return [as_argument(file), *arguments], environment
     fail(
         f"{file} is no source file ({' '.join(LANGUAGES)}), no .py script and not executable",
         EXIT_NOT_RUNNABLE,

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkers/findings.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "base/environment.h"
+#include "base/fork.h"
+#include "base/lasting.h"
+#include "base/text.h"
+
+namespace softnpu::checkers {
+namespace {
+
+struct Findings {
+  Findings() { keep_free_over_fork(mutex, LockRank::innermost); }
+
+  std::mutex mutex;
+  std::set<std::string> seen;
+  bool kept = false;
+  std::vector<std::string> lines;
+  size_t count = 0;
+};
+
+Findings& findings() { return lasting<Findings>; }
+
+std::string quoted(std::string_view value) {
+  std::string out = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') {
+      out.append("\\").push_back(c);
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", c);
+      out += code;
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+template <class Items, class Write>
+std::string list_of(const Items& items, Write&& write) {
+  std::string out = "[";
+  for (const auto& item : items) {
+    if (out.size() > 1) out += ", ";
+    out += write(item);
+  }
+  return out + "]";
+}
+
+std::string json(const Frame& f) {
+  return text("{\"function\": ", quoted(f.function), ", \"file\": ", quoted(f.file),
+              ", \"line\": ", f.line, ", \"offset\": ", f.offset, "}");
+}
+
+std::string json(const Part& p) {
+  return text("{\"role\": ", quoted(p.role), ", \"call\": ", quoted(p.site ? p.site->call : ""),
+              ", \"frames\": ",
+              p.site ? list_of(p.site->frames, [](const Frame& f) { return json(f); }) : "[]", "}");
+}
+
+std::string json(const Finding& f) {
+  return text("{\"tool\": ", quoted(kToolNames[static_cast<size_t>(f.tool)]),
+              ", \"kind\": ", quoted(f.kind), ", \"headline\": ", quoted(f.headline),
+              ", \"parts\": ", list_of(f.parts, [](const Part& p) { return json(p); }),
+              ", \"suggestion\": ", quoted(f.suggestion), ", \"pid\": ", int64_t{getpid()}, "}");
+}
+
+std::string readable(const Frame& f) {
+  const std::string_view function = f.function.empty() ? "?" : std::string_view(f.function);
+  if (f.line > 0) return text("      at ", function, " (", f.file, ":", f.line, ")\n");
+  char offset[24];
+  std::snprintf(offset, sizeof offset, "+0x%zx", f.offset);
+  return text("      at ", function, " (", f.file, offset, ")\n");
+}
+
+std::string readable(const Finding& f) {
+  std::string out = text("softnpu: ", kToolNames[static_cast<size_t>(f.tool)], " (", f.kind,
+                         "): ", f.headline, "\n");
+  for (const Part& part : f.parts) {
+    out += text("    ", part.role, part.site && !part.site->call.empty() ? ": " : "",
+                part.site ? part.site->call : "", "\n");
+    if (part.site)
+      for (const Frame& frame : part.site->frames) out += readable(frame);
+  }
+  return out + text("    ", f.suggestion, "\n");
+}
+
+// What makes two findings the same: kind, and the stacks of their parts.
+std::string identity(const Finding& f) {
+  std::string out(f.kind);
+  for (const Part& part : f.parts)
+    if (part.site)
+      for (const Frame& frame : part.site->frames)
+        out += text("|", frame.file, ":", frame.line, "+", frame.offset);
+  return out;
+}
+
+void write_line(const char* path, const std::string& line) {
+  const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  // In one piece, so that processes that share the file do not mix their lines.
+  if (file < 0 || write(file, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+    std::fputs(line.c_str(), stderr);
+  if (file >= 0) close(file);
+}
+
+}  // namespace
+
+void report(const Finding& finding) {
+  Findings& all = findings();
+  std::lock_guard lock(all.mutex);
+  if (!all.seen.insert(identity(finding)).second) return;
+  ++all.count;
+  const char* const path = setting("SOFTNPU_CHECK_REPORT");
+  if (all.kept)
+    all.lines.push_back(json(finding));
+  else if (path != nullptr)
+    write_line(path, json(finding) + "\n");
+  else
+    std::fputs(readable(finding).c_str(), stderr);
+}
+
+size_t finding_count() {
+  std::lock_guard lock(findings().mutex);
+  return findings().count;
+}
+
+void keep_findings() {
+  std::lock_guard lock(findings().mutex);
+  findings().kept = true;
+}
+
+std::vector<std::string> take_findings() {
+  std::lock_guard lock(findings().mutex);
+  findings().seen.clear();
+  return std::exchange(findings().lines, {});
+}
+
+}  // namespace softnpu::checkers

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkers/host_access.h"
+
+#include <signal.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "checkers/ledger.h"
+
+namespace softnpu::checkers {
+namespace {
+
+struct sigaction before;
+
+const char* what_it_does([[maybe_unused]] const void* context) {
+#if defined(__x86_64__)
+  constexpr greg_t kWrites = 2;
+  const auto* const machine = static_cast<const ucontext_t*>(context);
+  return (machine->uc_mcontext.gregs[REG_ERR] & kWrites) != 0 ? "writes" : "reads";
+#else
+  return "reads or writes";
+#endif
+}
+
+// Not safe in a signal handler in general: the thread may hold a lock of the C library. But it
+// faulted in the program's own access, and the process ends here.
+void tell(const void* address, const Allocation& allocation, const void* context) {
+  std::string pointer;
+  append_argument(pointer, address);
+  Finding finding{
+      Tool::memcheck,
+      "host-access",
+      text("the program itself ", what_it_does(context), " device memory, at ", pointer, ", ",
+           place_in(allocation, address), allocation.freed ? " that was freed" : ""),
+      {},
+      "Copy between host and device with aclrtMemcpy."};
+  finding.parts.push_back({"here", std::make_shared<const Site>(Site{"", current_frames()})});
+  add_history(address, finding);
+  report(finding);
+}
+
+void on_fault(int signal, siginfo_t* about, void* context) {
+  const auto allocation = ledger().find(about->si_addr);
+  if (allocation && allocation->family == runtime::Family::device) {
+    tell(about->si_addr, *allocation, context);
+    std::fflush(nullptr);
+    _exit(kHostAccessStatus);
+  }
+  sigaction(signal, &before, nullptr);  // it faults again, and ends as it would have
+}
+
+}  // namespace
+
+void watch_host_access() {
+  runtime::protect_device_memory();
+  struct sigaction handler = {};
+  handler.sa_sigaction = on_fault;
+  handler.sa_flags = SA_SIGINFO | SA_NODEFER;
+  sigaction(SIGSEGV, &handler, &before);
+}
+
+}  // namespace softnpu::checkers

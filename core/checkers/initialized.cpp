@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkers/initialized.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "checkers/ledger.h"
+
+namespace softnpu::checkers {
+namespace {
+
+uintptr_t number(const std::byte* address) { return reinterpret_cast<uintptr_t>(address); }
+
+// Calls `body` with the first byte and the length of each run of adjacent bytes, until it returns
+// false. The view's strides are not negative.
+template <class Body>
+void for_each_run(const Access& access, Body&& body) {
+  const int64_t item = item_size(access.dtype);
+  size_t inner = access.sizes.size();
+  int64_t run = 1;  // elements
+  while (inner > 0 && (access.sizes[inner - 1] == 1 || access.strides[inner - 1] == run))
+    run *= access.sizes[--inner];
+  if (std::ranges::find(access.sizes, 0) != access.sizes.end()) return;
+  std::vector<int64_t> index(inner, 0);
+  while (true) {
+    int64_t offset = 0;
+    for (size_t i = 0; i < inner; ++i) offset += index[i] * access.strides[i];
+    if (!body(access.first + offset * item, static_cast<size_t>(run * item))) return;
+    size_t i = inner;
+    while (i > 0 && ++index[i - 1] == access.sizes[i - 1]) index[--i] = 0;
+    if (i == 0) return;
+  }
+}
+
+}  // namespace
+
+void InitChecker::allocated(runtime::Family family, const std::byte* base, size_t size) {
+  if (family != runtime::Family::device) return;
+  std::lock_guard lock(mutex_);
+  shadows_.insert_or_assign(number(base), Shadow(size));
+}
+
+void InitChecker::releasing(runtime::Family, const std::byte* base, size_t) {
+  std::lock_guard lock(mutex_);
+  shadows_.erase(number(base));
+}
+
+void InitChecker::launched(const Piece& piece) {
+  const SharedSite here = current_site();
+  std::lock_guard lock(mutex_);
+  launches_[&piece] = here;
+}
+
+void InitChecker::started(const Piece& piece) {
+  const Access* bad = nullptr;
+  const std::byte* byte = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    const Access* target = nullptr;
+    for (const Access& access : piece.accesses)
+      if (access.writes) target = &access;
+    const bool in_device = piece.kind == Piece::Kind::copy && target != nullptr &&
+                           watched(target->first).shadow != nullptr;
+    for (const Access& access : piece.accesses) {
+      if (access.writes) continue;
+      if (in_device) {
+        copy_shadow(*target, access);
+        return;
+      }
+      byte = first_unwritten(access);
+      if (byte == nullptr) continue;
+      bad = &access;
+      break;
+    }
+  }
+  if (bad != nullptr) tell(piece, *bad, byte);
+  std::lock_guard lock(mutex_);
+  for (const Access& access : piece.accesses)
+    if (access.writes) mark_written(access);
+}
+
+void InitChecker::finished(const Piece& piece, const Status&) {
+  std::lock_guard lock(mutex_);
+  launches_.erase(&piece);
+}
+
+InitChecker::Bytes InitChecker::watched(const std::byte* address) {
+  auto next = shadows_.upper_bound(number(address));
+  if (next == shadows_.begin()) return {nullptr, 0};
+  --next;
+  const size_t offset = number(address) - next->first;
+  return offset < next->second.size() ? Bytes{&next->second, offset} : Bytes{nullptr, 0};
+}
+
+const std::byte* InitChecker::first_unwritten(const Access& access) {
+  const std::byte* found = nullptr;
+  for_each_run(access, [&](const std::byte* first, size_t count) {
+    const auto [shadow, begin] = watched(first);
+    if (shadow == nullptr) return false;
+    const size_t end = std::min(begin + count, shadow->size());
+    const size_t at = shadow->first_unwritten(begin, end);
+    if (at != end) found = first + (at - begin);
+    return found == nullptr;
+  });
+  return found;
+}
+
+void InitChecker::mark_written(const Access& access) {
+  for_each_run(access, [&](const std::byte* first, size_t count) {
+    const auto [shadow, begin] = watched(first);
+    if (shadow == nullptr) return false;
+    shadow->set(begin, std::min(begin + count, shadow->size()), true);
+    return true;
+  });
+}
+
+void InitChecker::copy_shadow(const Access& to, const Access& from) {
+  if (watched(from.first).shadow == nullptr) return mark_written(to);
+  std::vector<bool> bits;
+  for_each_run(from, [&](const std::byte* first, size_t count) {
+    const auto [shadow, begin] = watched(first);
+    for (size_t i = 0; i < count; ++i) bits.push_back(shadow == nullptr || shadow->get(begin + i));
+    return true;
+  });
+  size_t next = 0;
+  for_each_run(to, [&](const std::byte* first, size_t count) {
+    const auto [shadow, begin] = watched(first);
+    for (size_t i = 0; i < count && shadow != nullptr; ++i, ++next)
+      shadow->set(begin + i, begin + i + 1, bits[next]);
+    return true;
+  });
+}
+
+void InitChecker::tell(const Piece& piece, const Access& access, const std::byte* byte) const {
+  SharedSite where;
+  if (piece.stream == Piece::kHostThread)
+    where = current_site();
+  else if (const auto found = launches_.find(&piece); found != launches_.end())
+    where = found->second;
+  const auto allocation = ledger().find(byte);
+  Finding finding{Tool::initcheck,
+                  "uninitialized-read",
+                  text(piece.what, ": reads ", access.name, ", of which nothing wrote the byte ",
+                       byte - access.first, " bytes after its first element",
+                       allocation ? text(", ", place_in(*allocation, byte)) : ""),
+                  {},
+                  "Copy data to the memory, or fill it (aclrtMemset), before it is read."};
+  finding.parts.push_back(
+      {piece.stream == Piece::kHostThread ? "by this call" : "launched here", where});
+  add_history(byte, finding);
+  report(finding);
+}
+
+}  // namespace softnpu::checkers

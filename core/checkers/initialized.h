@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// initcheck: device memory that is read although nothing wrote it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "base/observer.h"
+#include "checkers/shadow.h"
+#include "checkers/site.h"
+
+namespace softnpu::checkers {
+
+class InitChecker final : public Observer {
+ public:
+  void allocated(runtime::Family family, const std::byte* base, size_t size) override;
+  void releasing(runtime::Family family, const std::byte* base, size_t size) override;
+  void launched(const Piece& piece) override;
+  void started(const Piece& piece) override;
+  void finished(const Piece& piece, const Status& status) override;
+
+ private:
+  // Bytes of one allocation that is watched.
+  struct Bytes {
+    Shadow* shadow;  // null where the memory is not watched
+    size_t begin;
+  };
+  Bytes watched(const std::byte* address);
+  // The first byte that the access reads and nothing wrote; null where there is none.
+  const std::byte* first_unwritten(const Access& access);
+  void mark_written(const Access& access);
+  // A copy within the device takes what is known of its bytes along.
+  void copy_shadow(const Access& to, const Access& from);
+  void tell(const Piece& piece, const Access& access, const std::byte* byte) const;
+
+  std::mutex mutex_;
+  std::map<uintptr_t, Shadow> shadows_;  // by first address
+  std::map<const Piece*, SharedSite> launches_;
+};
+
+}  // namespace softnpu::checkers

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkers/ledger.h"
+
+#include <charconv>
+
+#include "base/lasting.h"
+#include "tensor/handles.h"
+
+namespace softnpu::checkers {
+namespace {
+
+// What was freed or destroyed is forgotten beyond this.
+constexpr size_t kMostKept = 10'000;
+
+uintptr_t number(const void* address) { return reinterpret_cast<uintptr_t>(address); }
+
+const Allocation* containing(const std::map<uintptr_t, Allocation>& all, uintptr_t address) {
+  auto next = all.upper_bound(address);
+  if (next == all.begin()) return nullptr;
+  --next;
+  return address - next->first < next->second.size ? &next->second : nullptr;
+}
+
+}  // namespace
+
+Ledger& ledger() { return lasting<Ledger>; }
+
+void Ledger::allocated(runtime::Family family, const std::byte* base, size_t size) {
+  const SharedSite here = current_site();
+  std::lock_guard lock(mutex_);
+  const uintptr_t begin = number(base);
+  freed_.erase(freed_.lower_bound(begin), freed_.lower_bound(begin + size));
+  live_[begin] = {begin, size, family, here, nullptr};
+}
+
+void Ledger::releasing(runtime::Family, const std::byte* base, size_t) {
+  const SharedSite here = current_site();
+  std::lock_guard lock(mutex_);
+  const auto found = live_.find(number(base));
+  if (found == live_.end()) return;  // from before the checks began
+  if (freed_.size() >= kMostKept) freed_.clear();
+  found->second.freed = here;
+  freed_[found->first] = std::move(found->second);
+  live_.erase(found);
+}
+
+std::optional<Allocation> Ledger::find(const void* address) const {
+  std::lock_guard lock(mutex_);
+  const Allocation* found = containing(live_, number(address));
+  if (found == nullptr) found = containing(freed_, number(address));
+  return found != nullptr ? std::optional(*found) : std::nullopt;
+}
+
+std::vector<Allocation> Ledger::live() const {
+  std::lock_guard lock(mutex_);
+  std::vector<Allocation> all;
+  for (const auto& [base, allocation] : live_) all.push_back(allocation);
+  return all;
+}
+
+void add_history(const void* address, Finding& finding) {
+  const auto allocation = ledger().find(address);
+  if (!allocation) return;
+  finding.parts.push_back(
+      {text("the memory, ", allocation->size, " bytes, was allocated here"), allocation->made});
+  if (allocation->freed) finding.parts.push_back({"and freed here", allocation->freed});
+}
+
+void Ledger::created(HandleKind kind, const void* handle) {
+  const SharedSite here = current_site();
+  std::lock_guard lock(mutex_);
+  handles_[handle] = {handle, kind, here};
+}
+
+void Ledger::destroyed(HandleKind, const void* handle) {
+  const SharedSite here = current_site();
+  std::lock_guard lock(mutex_);
+  if (handles_.erase(handle) == 0) return;
+  if (destroyed_.size() >= kMostKept) destroyed_.clear();
+  destroyed_[handle] = here;
+}
+
+std::vector<Ledger::Handle> Ledger::live_handles() const {
+  std::lock_guard lock(mutex_);
+  std::vector<Handle> all;
+  for (const auto& [handle, about] : handles_) all.push_back(about);
+  return all;
+}
+
+SharedSite Ledger::destruction(const void* handle) const {
+  std::lock_guard lock(mutex_);
+  const auto found = destroyed_.find(handle);
+  return found != destroyed_.end() ? found->second : nullptr;
+}
+
+void add_history_of(std::string_view arguments, Finding& finding) {
+  constexpr std::string_view kPointer = "=0x";
+  for (size_t at = arguments.find(kPointer); at != arguments.npos;
+       at = arguments.find(kPointer, at + 1)) {
+    const char* const digits = arguments.data() + at + kPointer.size();
+    uintptr_t value = 0;
+    std::from_chars(digits, arguments.data() + arguments.size(), value, 16);
+    const auto* const pointer = reinterpret_cast<const void*>(value);
+    if (const SharedSite where = ledger().destruction(pointer))
+      finding.parts.push_back({"it was destroyed here", where});
+    const auto tensor = tensors().find(pointer);
+    add_history(tensor ? tensor->origin() : pointer, finding);
+  }
+}
+
+std::string place_in(const Allocation& allocation, const void* address) {
+  return text(number(address) - allocation.base, " bytes into an allocation of ", allocation.size,
+              " bytes");
+}
+
+}  // namespace softnpu::checkers

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which memory was allocated and freed where, and which handles were created and destroyed.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "base/handle_table.h"
+#include "base/observer.h"
+#include "checkers/findings.h"
+#include "runtime/memory.h"
+
+namespace softnpu::checkers {
+
+struct Allocation {
+  uintptr_t base;
+  size_t size;
+  runtime::Family family;
+  SharedSite made;
+  SharedSite freed;  // null while it lives
+};
+
+class Ledger final : public Observer {
+ public:
+  void allocated(runtime::Family family, const std::byte* base, size_t size) override;
+  void releasing(runtime::Family family, const std::byte* base, size_t size) override;
+  void created(HandleKind kind, const void* handle) override;
+  void destroyed(HandleKind kind, const void* handle) override;
+
+  // The allocation that contains the address, or the last one that did.
+  std::optional<Allocation> find(const void* address) const;
+  std::vector<Allocation> live() const;
+
+  struct Handle {
+    const void* handle;
+    HandleKind kind;
+    SharedSite made;
+  };
+  std::vector<Handle> live_handles() const;
+  // Null unless it was destroyed, not too long ago.
+  SharedSite destruction(const void* handle) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<uintptr_t, Allocation> live_;   // by base
+  std::map<uintptr_t, Allocation> freed_;  // by base
+  std::map<const void*, Handle> handles_;
+  std::map<const void*, SharedSite> destroyed_;
+};
+
+// The one that all checkers ask.
+Ledger& ledger();
+
+// Where memory was allocated, and freed if it was, as parts of a finding.
+void add_history(const void* address, Finding& finding);
+
+// The same for memory and handles among a call's arguments, as they stand in its text.
+void add_history_of(std::string_view arguments, Finding& finding);
+
+// "16 bytes into an allocation of 64 bytes"
+std::string place_in(const Allocation& allocation, const void* address);
+
+}  // namespace softnpu::checkers

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkers/lifetimes.h"
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "checkers/ledger.h"
+
+namespace softnpu::checkers {
+namespace {
+
+// Things that were created at the same place.
+struct Group {
+  size_t count = 0;
+  size_t bytes = 0;
+  SharedSite site;
+};
+
+std::string key_of(const Site& site) {
+  std::string key = site.call.substr(0, site.call.find('('));
+  for (const Frame& frame : site.frames)
+    key += text("|", frame.file, frame.line, "+", frame.offset);
+  return key;
+}
+
+// What the device makes for itself: default contexts, and their default streams.
+bool is_the_devices(HandleKind kind, const Site& site) {
+  const bool sets = site.call.starts_with("aclrtSetDevice(");
+  if (kind == HandleKind::context) return sets;
+  return kind == HandleKind::stream && (sets || site.call.starts_with("aclrtCreateContext("));
+}
+
+struct Destroying {
+  const char* what;
+  const char* function;
+};
+
+Destroying destroying(HandleKind kind) {
+  switch (kind) {
+    case HandleKind::tensor:
+      return {"aclTensor", "aclDestroyTensor"};
+    case HandleKind::scalar:
+      return {"aclScalar", "aclDestroyScalar"};
+    case HandleKind::int_array:
+      return {"aclIntArray", "aclDestroyIntArray"};
+    case HandleKind::float_array:
+      return {"aclFloatArray", "aclDestroyFloatArray"};
+    case HandleKind::bool_array:
+      return {"aclBoolArray", "aclDestroyBoolArray"};
+    case HandleKind::tensor_list:
+      return {"aclTensorList", "aclDestroyTensorList"};
+    case HandleKind::scalar_list:
+      return {"aclScalarList", "aclDestroyScalarList"};
+    case HandleKind::executor:
+      return {"aclOpExecutor", "aclDestroyAclOpExecutor"};
+    case HandleKind::context:
+      return {"context", "aclrtDestroyContext"};
+    case HandleKind::stream:
+      return {"stream", "aclrtDestroyStream"};
+    case HandleKind::event:
+      return {"event", "aclrtDestroyEvent"};
+  }
+  return {"handle", "its function"};
+}
+
+}  // namespace
+
+void LifetimeChecker::launched(const Piece& piece) {
+  if (piece.executor == nullptr) return;
+  {
+    std::lock_guard lock(mutex_);
+    launched_.insert(piece.executor);
+  }
+  if (!tools_.have(Tool::memcheck)) return;
+  for (const Access& access : piece.accesses) {
+    const SharedSite end = access.tensor != nullptr ? ledger().destruction(access.tensor) : nullptr;
+    if (!end) continue;
+    Finding finding{Tool::memcheck,
+                    "tensor-destroyed-early",
+                    text(piece.what, ": ", access.name,
+                         ", an aclTensor, was destroyed after phase one and before this launch"),
+                    {},
+                    "Destroy tensors after phase two was called; those of a repeatable executor "
+                    "after its last launch."};
+    finding.parts.push_back({"launched by this call", current_site()});
+    finding.parts.push_back({"it was destroyed here", end});
+    report(finding);
+  }
+}
+
+void LifetimeChecker::ending() {
+  if (tools_.have(Tool::leakcheck)) tell_leaked_memory();
+  tell_leaked_handles();
+}
+
+void LifetimeChecker::tell_leaked_memory() const {
+  std::map<std::string, Group> groups;
+  for (const Allocation& allocation : ledger().live()) {
+    Group& group = groups[key_of(*allocation.made)];
+    ++group.count;
+    group.bytes += allocation.size;
+    group.site = allocation.made;
+  }
+  for (const auto& [key, group] : groups) {
+    const bool one = group.count == 1;
+    Finding finding{Tool::leakcheck,
+                    "leaked-memory",
+                    text(group.count, one ? " allocation of " : " allocations of ", group.bytes,
+                         one ? " bytes was never freed" : " bytes in all were never freed"),
+                    {},
+                    "Free device memory with aclrtFree, memory of aclrtMallocHost with "
+                    "aclrtFreeHost."};
+    finding.parts.push_back({"allocated here", group.site});
+    report(finding);
+  }
+}
+
+void LifetimeChecker::tell_leaked_handles() {
+  std::map<std::tuple<HandleKind, bool, std::string>, Group> groups;
+  std::lock_guard lock(mutex_);
+  for (const Ledger::Handle& one : ledger().live_handles()) {
+    if (is_the_devices(one.kind, *one.made)) continue;
+    const bool idle = one.kind == HandleKind::executor && !launched_.contains(one.handle);
+    Group& group = groups[{one.kind, idle, key_of(*one.made)}];
+    ++group.count;
+    group.site = one.made;
+  }
+  for (const auto& [key, group] : groups) {
+    const auto& [kind, idle, place] = key;
+    if (!tools_.have(idle ? Tool::memcheck : Tool::leakcheck)) continue;
+    const auto [what, function] = destroying(kind);
+    const bool one = group.count == 1;
+    Finding finding{idle ? Tool::memcheck : Tool::leakcheck,
+                    idle ? "executor-never-launched" : "leaked-handle",
+                    text(group.count, " ", what, one ? " was" : "s were", " never ",
+                         idle ? "launched" : "destroyed"),
+                    {},
+                    idle ? "Launch what phase one planned, or destroy the executor "
+                           "(aclDestroyAclOpExecutor)."
+                         : "Destroy what you create; each kind of handle has its function."};
+    finding.parts.push_back({text(idle ? "planned here" : "created here; ", idle ? "" : function,
+                                  idle ? "" : " destroys it"),
+                             group.site});
+    report(finding);
+  }
+}
+
+}  // namespace softnpu::checkers

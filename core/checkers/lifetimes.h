@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// leakcheck, and the lifetimes of handles: what is never freed, never launched, or gone too early.
+#pragma once
+
+#include <mutex>
+#include <set>
+
+#include "base/observer.h"
+#include "checkers/tools.h"
+
+namespace softnpu::checkers {
+
+class LifetimeChecker final : public Observer {
+ public:
+  explicit LifetimeChecker(Tools tools) : tools_(tools) {}
+
+  void launched(const Piece& piece) override;
+  void ending() override;
+
+ private:
+  void tell_leaked_memory() const;
+  void tell_leaked_handles();
+
+  const Tools tools_;
+  std::mutex mutex_;
+  std::set<const void*> launched_;  // executors
+};
+
+}  // namespace softnpu::checkers

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkers/misuse.h"
+
+#include <algorithm>
+
+#include "checkers/ledger.h"
+
+namespace softnpu::checkers {
+namespace {
+
+struct Misuse {
+  std::string_view rule;
+  Tool tool;
+  std::string_view kind;
+  std::string_view suggestion;
+};
+
+constexpr std::string_view kFreeLater =
+    "Free the memory after the last operation that uses it is done.";
+constexpr std::string_view kFreeOnce =
+    "Free each allocation once, by the address that the allocation returned.";
+constexpr std::string_view kLarger = "Allocate more memory, or make the view or the copy smaller.";
+constexpr std::string_view kAligned =
+    "Use addresses that are multiples of the element size, as aclrtMalloc returns them.";
+constexpr std::string_view kOnDevice = "Allocate it with aclrtMalloc and copy the data there.";
+constexpr std::string_view kWorkspace =
+    "Allocate a workspace of the size that phase one returned, and pass that size.";
+constexpr std::string_view kOneLaunch =
+    "Call phase one anew for each launch, or make the executor repeatable "
+    "(aclSetAclOpExecutorRepeatable).";
+constexpr std::string_view kKeepHandle = "Destroy the object after its last use, and once.";
+constexpr std::string_view kTwoEvents =
+    "Record both events, synchronise, and pass them in the order in which they were recorded.";
+
+constexpr Misuse kMisuses[] = {
+    {"use-after-free", Tool::memcheck, "use-after-free", kFreeLater},
+    {"memory-freed", Tool::memcheck, "use-after-free", kFreeLater},
+    {"double-free", Tool::memcheck, "double-free", kFreeOnce},
+    {"foreign-free", Tool::memcheck, "foreign-free", kFreeOnce},
+    {"interior-free", Tool::memcheck, "interior-free", kFreeOnce},
+    {"wrong-free", Tool::memcheck, "foreign-free",
+     "Free memory of aclrtMallocHost with aclrtFreeHost, and device memory with aclrtFree."},
+    {"out-of-bounds", Tool::memcheck, "out-of-bounds", kLarger},
+    {"storage-past-allocation", Tool::memcheck, "out-of-bounds", kLarger},
+    {"view-past-storage", Tool::memcheck, "out-of-bounds", kLarger},
+    {"workspace-past-allocation", Tool::memcheck, "workspace", kWorkspace},
+    {"workspace-null", Tool::memcheck, "workspace", kWorkspace},
+    {"workspace-small", Tool::memcheck, "workspace", kWorkspace},
+    {"workspace-on-operand", Tool::memcheck, "workspace", kWorkspace},
+    {"workspace-misaligned", Tool::memcheck, "misaligned", kAligned},
+    {"data-misaligned", Tool::memcheck, "misaligned", kAligned},
+    {"not-device-memory", Tool::memcheck, "not-device-memory", kOnDevice},
+    {"workspace-not-device-memory", Tool::memcheck, "not-device-memory", kOnDevice},
+    {"executor-dead", Tool::memcheck, "dead-executor", kOneLaunch},
+    {"dead-handle", Tool::memcheck, "dead-handle", kKeepHandle},
+    {"event-unrecorded", Tool::synccheck, "incomparable-events", kTwoEvents},
+    {"event-not-reached", Tool::synccheck, "incomparable-events", kTwoEvents},
+    {"events-reversed", Tool::synccheck, "incomparable-events", kTwoEvents},
+};
+
+constexpr Misuse kBadIndex{
+    "", Tool::memcheck, "index-out-of-range",
+    "Check the indices: each must lie inside the plane that it points into."};
+
+const Misuse* misuse_of(const Status& status) {
+  if (status.cause() == Cause::index) return &kBadIndex;
+  const auto found = std::ranges::find(kMisuses, status.rule(), &Misuse::rule);
+  return found != std::end(kMisuses) ? found : nullptr;
+}
+
+}  // namespace
+
+void MisuseChecker::leave(const Call&, const Status& status) {
+  if (!status.ok()) tell(status, current_site(), "by this call", nullptr);
+  leave_call();
+}
+
+void MisuseChecker::launched(const Piece& piece) {
+  const SharedSite here = current_site();
+  std::lock_guard lock(mutex_);
+  launches_[&piece] = here;
+}
+
+void MisuseChecker::finished(const Piece& piece, const Status& status) {
+  SharedSite where;
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = launches_.find(&piece);
+    if (found == launches_.end()) return;
+    where = std::move(found->second);
+    launches_.erase(found);
+  }
+  if (!status.ok()) tell(status, std::move(where), "launched here", &piece);
+}
+
+void MisuseChecker::tell(const Status& status, SharedSite where, std::string_view role,
+                         const Piece* piece) {
+  const Misuse* const misuse = misuse_of(status);
+  if (misuse == nullptr || !tools_.have(misuse->tool)) return;
+  {
+    std::lock_guard lock(mutex_);
+    if (piece != nullptr)
+      told_.insert(status.message());
+    else if (std::ranges::any_of(
+                 told_, [&](const std::string& one) { return status.message().ends_with(one); }))
+      return;
+  }
+  Finding finding{misuse->tool, misuse->kind, status.message(), {}, misuse->suggestion};
+  finding.parts.push_back({std::string(role), where});
+  if (piece == nullptr) add_history_of(where->call, finding);
+  if (piece != nullptr)
+    for (const Access& access : piece->accesses)
+      if (runtime::was_freed(access.first)) add_history(access.first, finding);
+  report(finding);
+}
+
+}  // namespace softnpu::checkers

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkers/order.h"
+
+#include <algorithm>
+
+#include "checkers/ledger.h"
+#include "tensor/overlap.h"
+
+namespace softnpu::checkers {
+namespace {
+
+Tensor view_of(const Access& access) {
+  Tensor view;
+  view.data = access.first;
+  view.sizes = Dims(std::span(access.sizes));
+  view.strides = Dims(std::span(access.strides));
+  view.dtype = access.dtype;
+  return view;
+}
+
+const void* block_of(const void* address) {
+  const auto allocation = ledger().find(address);
+  return allocation ? reinterpret_cast<const void*>(allocation->base) : nullptr;
+}
+
+bool meet(const Tensor& a, const Tensor& b) { return Bounds(a).meet(Bounds(b)) && overlaps(a, b); }
+
+std::string stream_name(int32_t stream) { return text("stream ", stream); }
+
+}  // namespace
+
+void OrderChecker::join(Clock& clock, const Clock& other) {
+  for (const auto& [stream, count] : other) {
+    uint64_t& mine = clock[stream];
+    mine = std::max(mine, count);
+  }
+}
+
+bool OrderChecker::is_known(const Clock& clock, const Record& record) {
+  const auto found = clock.find(record.stream);
+  return found != clock.end() && found->second >= record.at;
+}
+
+OrderChecker::Clock OrderChecker::clock_of(int32_t stream) {
+  StreamState& state = streams_[stream];
+  join(state.known, host_);
+  Clock clock = state.known;
+  clock[stream] = state.count;
+  return clock;
+}
+
+void OrderChecker::launched(const Piece& piece) {
+  const SharedSite site = current_site();
+  std::vector<Conflict> found;
+  {
+    std::lock_guard lock(mutex_);
+    const Clock known = clock_of(piece.stream);
+    found = conflicts(piece, known);
+    const uint64_t at = ++streams_[piece.stream].count;
+    if (piece.kind == Piece::Kind::host_function) host_functions_[&piece] = known;
+    add_records(piece, at, site);
+  }
+  for (const Conflict& conflict : found) tell_race(piece, conflict);
+}
+
+void OrderChecker::started(const Piece& piece) {
+  std::vector<Conflict> found;
+  {
+    std::lock_guard lock(mutex_);
+    if (const auto function = host_functions_.extract(&piece)) join(host_, function.mapped());
+    if (piece.stream != Piece::kHostThread) return;
+    found = conflicts(piece, host_);
+  }
+  for (const Conflict& conflict : found) tell_host(piece, conflict);
+}
+
+void OrderChecker::releasing(runtime::Family family, const std::byte* base, size_t size) {
+  const Piece whole{.kind = Piece::Kind::fill,
+                    .what = family == runtime::Family::device ? "aclrtFree" : "aclrtFreeHost",
+                    .accesses = {{.name = family == runtime::Family::device ? "devPtr" : "hostPtr",
+                                  .writes = true,
+                                  .first = const_cast<std::byte*>(base),
+                                  .dtype = DType::u8,
+                                  .sizes = {static_cast<int64_t>(size)},
+                                  .strides = {1}}}};
+  std::vector<Conflict> found;
+  {
+    std::lock_guard lock(mutex_);
+    found = conflicts(whole, host_);
+    records_.erase(base);
+  }
+  if (found.empty() || !tools_.have(Tool::memcheck)) return;
+  const Record& use = found.front().earlier;
+  Finding finding{Tool::memcheck,
+                  "freed-in-use",
+                  text(whole.what, ": memory that ", use.what, " uses as ", use.name, " on ",
+                       stream_name(use.stream),
+                       " is freed, and nothing since the launch has waited for the work"),
+                  {},
+                  "Synchronise the stream before you free memory that its work uses."};
+  finding.parts.push_back({"freed by this call", current_site()});
+  finding.parts.push_back({"the work was launched here", use.site});
+  add_history(use.view.data, finding);
+  report(finding);
+}
+
+void OrderChecker::recorded(const void* mark, int32_t stream) {
+  std::lock_guard lock(mutex_);
+  marks_[mark] = clock_of(stream);
+}
+
+void OrderChecker::held_back(int32_t stream, const void* mark) {
+  if (mark == nullptr) return tell_unrecorded("aclrtStreamWaitEvent");
+  std::lock_guard lock(mutex_);
+  join(streams_[stream].known, marks_[mark]);
+}
+
+void OrderChecker::saw_mark(const void* mark) {
+  if (mark == nullptr) return tell_unrecorded("aclrtSynchronizeEvent");
+  std::lock_guard lock(mutex_);
+  join(host_, marks_[mark]);
+}
+
+void OrderChecker::saw_end(int32_t stream) {
+  std::lock_guard lock(mutex_);
+  join(host_, clock_of(stream));
+}
+
+std::vector<OrderChecker::Conflict> OrderChecker::conflicts(const Piece& piece,
+                                                            const Clock& known) const {
+  std::vector<Conflict> found;
+  for (const Access& access : piece.accesses) {
+    const auto records = records_.find(block_of(access.first));
+    if (records == records_.end()) continue;
+    const Tensor view = view_of(access);
+    for (const Record& record : records->second)
+      if (record.stream != piece.stream && (record.writes || access.writes) &&
+          !is_known(known, record) && meet(record.view, view))
+        found.push_back({record, access});
+  }
+  return found;
+}
+
+void OrderChecker::add_records(const Piece& piece, uint64_t at, const SharedSite& site) {
+  for (const Access& access : piece.accesses) {
+    std::vector<Record>& records = records_[block_of(access.first)];
+    forget_known(records);
+    const Tensor view = view_of(access);
+    // Whatever meets the older one meets this one, too, which ends later.
+    std::erase_if(records, [&](const Record& older) {
+      return older.stream == piece.stream && older.writes <= access.writes &&
+             is_same_view(older.view, view);
+    });
+    records.push_back({piece.what, access.name, access.writes, view, piece.stream, at, site});
+  }
+}
+
+void OrderChecker::forget_known(std::vector<Record>& records) const {
+  std::erase_if(records, [&](const Record& record) { return is_known(host_, record); });
+}
+
+void OrderChecker::tell_race(const Piece& piece, const Conflict& conflict) const {
+  if (!tools_.have(Tool::racecheck)) return;
+  const auto& [earlier, later] = conflict;
+  const auto does = [](bool writes) { return writes ? " writes " : " reads "; };
+  Finding finding{
+      Tool::racecheck,
+      "stream-race",
+      text(piece.what, " on ", stream_name(piece.stream), does(later.writes), later.name,
+           ", which ", earlier.what, " on ", stream_name(earlier.stream), does(earlier.writes),
+           "as ", earlier.name, ": no event and no synchronisation orders the two"),
+      {},
+      "Record an event in the one stream after its work, and let the other wait for "
+      "it (aclrtStreamWaitEvent)."};
+  finding.parts.push_back({"launched here", current_site()});
+  finding.parts.push_back({"the other was launched here", earlier.site});
+  add_history(later.first, finding);
+  report(finding);
+}
+
+void OrderChecker::tell_host(const Piece& piece, const Conflict& conflict) const {
+  const auto& [earlier, later] = conflict;
+  const Tool tool = later.writes ? Tool::memcheck : Tool::synccheck;
+  if (!tools_.have(tool)) return;
+  Finding finding{
+      tool,
+      later.writes ? "overwritten-in-use" : "unsynchronized-read",
+      text(piece.what, later.writes ? " writes memory that " : " reads what ", earlier.what,
+           earlier.writes ? " writes as " : " reads as ", earlier.name, " on ",
+           stream_name(earlier.stream), ", and nothing since the launch has waited for the work"),
+      {},
+      "Synchronise the stream before the host touches memory that its work uses; aclrtMemcpy and "
+      "aclrtMemset do not wait for streams."};
+  finding.parts.push_back({"by this call", current_site()});
+  finding.parts.push_back({"the work was launched here", earlier.site});
+  add_history(later.first, finding);
+  report(finding);
+}
+
+void OrderChecker::tell_unrecorded(std::string_view what) const {
+  if (!tools_.have(Tool::synccheck)) return;
+  Finding finding{Tool::synccheck,
+                  "unrecorded-event",
+                  text(what, ": event was never recorded, so that there is nothing to wait for"),
+                  {},
+                  "Record the event (aclrtRecordEvent) before anything waits for it."};
+  finding.parts.push_back({"by this call", current_site()});
+  report(finding);
+}
+
+}  // namespace softnpu::checkers

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkers/tools.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/environment.h"
+#include "base/observer.h"
+#include "checkers/host_access.h"
+#include "checkers/initialized.h"
+#include "checkers/ledger.h"
+#include "checkers/lifetimes.h"
+#include "checkers/misuse.h"
+#include "checkers/order.h"
+
+namespace softnpu::checkers {
+namespace {
+
+constexpr int kFindingsStatus = 86;
+
+Tools all_tools() {
+  Tools tools;
+  for (size_t i = 0; i < std::size(kToolNames); ++i) tools.add(static_cast<Tool>(i));
+  return tools;
+}
+
+// Asks every operator for a workspace, so that programs that forget it are caught.
+class AskForWorkspace final : public Observer {
+ public:
+  uint64_t least_workspace() const override { return 512; }
+};
+
+// Runs after everything of the program's, as the library was loaded before.
+void end_of_process() {
+  if (Observer* const watching = observer()) watching->ending();
+  if (finding_count() == 0) return;
+  const int status = number_setting("SOFTNPU_CHECK_EXITCODE", 0, 255).value_or(kFindingsStatus);
+  if (status == 0) return;
+  std::fflush(nullptr);
+  _exit(status);
+}
+
+}  // namespace
+
+void start_as_asked() {
+  const char* const list = setting("SOFTNPU_CHECK");
+  if (list == nullptr || std::string_view(list) == "0") return;
+  const auto tools = parse_tools(list);
+  if (!tools)
+    return say_not_followed("SOFTNPU_CHECK",
+                            "1, all, or some of memcheck,initcheck,racecheck,synccheck,leakcheck");
+  start(*tools);
+  std::atexit(end_of_process);
+}
+
+std::optional<Tools> parse_tools(std::string_view list) {
+  if (list == "1" || list == "all") return all_tools();
+  Tools tools;
+  while (!list.empty()) {
+    const size_t length = std::min(list.find(','), list.size());
+    const auto found = std::ranges::find(kToolNames, list.substr(0, length));
+    if (found == std::end(kToolNames)) return std::nullopt;
+    tools.add(static_cast<Tool>(found - std::begin(kToolNames)));
+    list.remove_prefix(std::min(length + 1, list.size()));
+  }
+  return tools;
+}
+
+void start(Tools tools) {
+  static std::atomic<bool> started{false};
+  if (started.exchange(true)) return;
+  // First the one that knows which call this is, then the one that the others ask.
+  observe(*new MisuseChecker(tools));
+  observe(ledger());
+  if (tools.have(Tool::memcheck)) observe(*new AskForWorkspace);
+  observe(*new OrderChecker(tools));
+  if (tools.have(Tool::initcheck)) observe(*new InitChecker);
+  observe(*new LifetimeChecker(tools));
+  if (tools.have(Tool::memcheck)) watch_host_access();
+}
+
+}  // namespace softnpu::checkers

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which checkers run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/export.h"
+#include "checkers/findings.h"
+
+namespace softnpu::checkers {
+
+class Tools {
+ public:
+  constexpr void add(Tool tool) { bits_ |= 1u << static_cast<unsigned>(tool); }
+  constexpr bool have(Tool tool) const { return bits_ >> static_cast<unsigned>(tool) & 1u; }
+
+ private:
+  unsigned bits_ = 0;
+};
+
+// From "all", "1", or names with commas between; nothing where one is not known.
+SOFTNPU_EXPORT std::optional<Tools> parse_tools(std::string_view list);
+
+// Those that SOFTNPU_CHECK asks for; they report once more when the process ends.
+void start_as_asked();
+
+// Installs the checkers. Once; memory that was allocated before is not protected from the program.
+SOFTNPU_EXPORT void start(Tools tools);
+
+}  // namespace softnpu::checkers

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``softnpu check``: a program under the checkers."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from softnpu.cli.findings import Finding, as_json, as_sarif, read_findings, show
+from softnpu.cli.output import EXIT_NOT_RUNNABLE, EXIT_USAGE, fail
+from softnpu.cli.run import FlagsOption, command_line
+from softnpu.cli.suppressions import read_suppressions
+from softnpu.cli.toolchain import exit_status
+
+TOOLS = ("memcheck", "initcheck", "racecheck", "synccheck", "leakcheck")
+
+FINDINGS_STATUS = 86
+
+
+class Format(str, Enum):
+    """How findings are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+
+
+def command(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A C or C++ source file, a Python script, or an executable."
+        ),
+    ],
+    args: Annotated[
+        list[str] | None, typer.Argument(metavar="[--] ARGS", help="The program's arguments.")
+    ] = None,
+    tool: Annotated[
+        str, typer.Option(metavar="NAMES", help=f"Checkers, with commas: {', '.join(TOOLS)}.")
+    ] = "all",
+    form: Annotated[
+        Format,
+        typer.Option("--format", help="Text goes to stderr, the others to stdout or --output."),
+    ] = Format.TEXT,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the findings there.")
+    ] = None,
+    suppressions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Findings to leave out: lines of TOOL/KIND [WHERE]."),
+    ] = None,
+    error_exitcode: Annotated[
+        int, typer.Option(min=0, max=255, metavar="N", help="Exit status when there are findings.")
+    ] = FINDINGS_STATUS,
+    cxxflags: FlagsOption = "",
+) -> None:
+    """Run a program as softnpu run does, and report what it does wrong.
+
+    The checkers see every allocation, handle, launch and event: memcheck finds access to memory
+    that is not there or in use; initcheck, reads of memory that nothing wrote; racecheck and
+    synccheck, missing order between streams, and between streams and the host; leakcheck, what is
+    never freed.
+
+    The exit status is 0 if there are no findings and the program's is 0, 86 with findings, else
+    the program's own.
+    """
+    _check_tools(tool)
+    known = read_suppressions(suppressions) if suppressions is not None else []
+    words, environment = command_line(file, args or [], cxxflags)
+    with tempfile.TemporaryDirectory(prefix="softnpu-check-") as folder:
+        report = Path(folder) / "findings"
+        environment |= {
+            "SOFTNPU_CHECK": tool,
+            "SOFTNPU_CHECK_REPORT": str(report),
+            "SOFTNPU_CHECK_EXITCODE": "0",
+        }
+        status = _run(words, environment)
+        findings = read_findings(report)
+    findings = [f for f in findings if not any(one.matches(f) for one in known)]
+    _write(findings, form, output)
+    raise typer.Exit(error_exitcode if findings else status)
+
+
+def _check_tools(names: str) -> None:
+    unknown = [name for name in names.split(",") if name not in (*TOOLS, "all")]
+    if unknown or (names != "all" and "all" in names):
+        fail(f"--tool is {names!r}; expected all, or some of {','.join(TOOLS)}", EXIT_USAGE)
+
+
+def _run(words: list[str], environment: dict[str, str]) -> int:
+    """Run the program and wait; signals from the terminal reach it by themselves."""
+    sys.stdout.flush()
+    try:
+        child = subprocess.Popen(words, env=environment)
+    except OSError as error:
+        fail(f"cannot run {words[0]}: {error.strerror}", EXIT_NOT_RUNNABLE)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: os.kill(child.pid, signal.SIGTERM))
+    return exit_status(child.wait())
+
+
+def _write(findings: list[Finding], form: Format, output: Path | None) -> None:
+    if form is Format.TEXT and output is None:
+        show(findings, Console(stderr=True, highlight=False, width=None))
+        return
+    if form is Format.TEXT:
+        assert output is not None
+        with output.open("w", encoding="utf-8") as file:
+            show(findings, Console(file=file, highlight=False, width=240))
+        return
+    text = as_json(findings) if form is Format.JSON else as_sarif(findings)
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        output.write_text(text, encoding="utf-8")

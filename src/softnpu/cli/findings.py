@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the checkers found: read from their report, with places in the source, and shown."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from softnpu import __version__
+from softnpu.cli.symbols import Symbols
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A place in the program. Line 0: not known."""
+
+    function: str
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        """Write the place as compilers do."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+@dataclass(frozen=True)
+class Part:
+    """A call that belongs to a finding, and where the program made it; innermost frame first."""
+
+    role: str
+    call: str
+    frames: tuple[Frame, ...]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One report of a checker."""
+
+    tool: str
+    kind: str
+    headline: str
+    parts: tuple[Part, ...]
+    suggestion: str
+    pid: int
+
+
+def read_findings(report: Path) -> list[Finding]:
+    """Read the checkers' report: a line of JSON for each finding."""
+    if not report.is_file():
+        return []
+    lines = report.read_text(encoding="utf-8", errors="replace").splitlines()
+    raw = [json.loads(line) for line in lines]
+    symbols = Symbols()
+    for finding in raw:
+        for part in finding["parts"]:
+            for frame in part["frames"]:
+                symbols.want(frame)
+    symbols.look_up()
+    return [_finding(finding, symbols) for finding in raw]
+
+
+def _finding(raw: dict[str, Any], symbols: Symbols) -> Finding:
+    parts = []
+    for part in raw["parts"]:
+        places = [place for frame in part["frames"] for place in symbols.places(frame)]
+        frames = tuple(Frame(*place) for place in places)
+        parts.append(Part(part["role"], part["call"], frames))
+    return Finding(
+        raw["tool"], raw["kind"], raw["headline"], tuple(parts), raw["suggestion"], raw["pid"]
+    )
+
+
+def show(findings: list[Finding], console: Console) -> None:
+    """Print findings for people."""
+    for number, finding in enumerate(findings, 1):
+        title = Text.assemble(
+            (f"{number}. {finding.tool}", "bold red"),
+            (f" ({finding.kind}): ", "red"),
+            (finding.headline, "bold"),
+        )
+        console.print(title, soft_wrap=True)
+        for part in finding.parts:
+            call = f": {part.call}" if part.call else ""
+            console.print(Text(f"   {part.role}{call}"), soft_wrap=True)
+            for frame in part.frames:
+                line = Text.assemble(
+                    "      at ", (frame.function or "?", "cyan"), (f" ({frame})", "dim")
+                )
+                console.print(line, soft_wrap=True)
+        console.print(Text(f"   {finding.suggestion}", style="green"), soft_wrap=True)
+        console.print()
+    count = len(findings)
+    summary = "no findings" if count == 0 else f"{count} finding{'s' if count > 1 else ''}"
+    console.print(Text(f"softnpu check: {summary}", style="bold"))
+
+
+def as_json(findings: list[Finding]) -> str:
+    """Write findings for programs."""
+    document = {"version": 1, "findings": [asdict(finding) for finding in findings]}
+    return json.dumps(document, indent=2) + "\n"
+
+
+def as_sarif(findings: list[Finding]) -> str:
+    """Write findings as SARIF 2.1.0, which code hosts and editors read."""
+    rules = sorted({(f.tool, f.kind) for f in findings})
+    driver = {
+        "name": "softnpu check",
+        "version": __version__,
+        "rules": [{"id": f"{tool}/{kind}"} for tool, kind in rules],
+    }
+    run = {"tool": {"driver": driver}, "results": [_sarif_result(f) for f in findings]}
+    document = {
+        "version": "2.1.0",
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "runs": [run],
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _sarif_result(finding: Finding) -> dict[str, Any]:
+    related = [_location(part) for part in finding.parts[1:]]
+    result: dict[str, Any] = {
+        "ruleId": f"{finding.tool}/{finding.kind}",
+        "level": "error",
+        "message": {"text": f"{finding.headline}. {finding.suggestion}"},
+        "locations": [_location(part) for part in finding.parts[:1]],
+    }
+    if related:
+        result["relatedLocations"] = related
+    return result
+
+
+def _location(part: Part) -> dict[str, Any]:
+    message = {"text": f"{part.role}: {part.call}" if part.call else part.role}
+    known = [frame for frame in part.frames if frame.line]
+    if not known:
+        return {"message": message}
+    place = {"artifactLocation": {"uri": known[0].file}, "region": {"startLine": known[0].line}}
+    return {"message": message, "physicalLocation": place}

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings that a user knows of and does not want to see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from softnpu.cli.findings import Finding
+from softnpu.cli.output import EXIT_USAGE, fail
+
+
+@dataclass(frozen=True)
+class Suppression:
+    """Patterns, as of file names, for TOOL/KIND and for a function or file in the finding."""
+
+    what: str
+    where: str
+
+    def matches(self, finding: Finding) -> bool:
+        """Say whether a finding is meant."""
+        if not fnmatchcase(f"{finding.tool}/{finding.kind}", self.what):
+            return False
+        frames = [frame for part in finding.parts for frame in part.frames]
+        names = [name for frame in frames for name in (frame.function, frame.file, str(frame))]
+        return self.where == "*" or any(fnmatchcase(name, self.where) for name in names)
+
+
+def read_suppressions(file: Path) -> list[Suppression]:
+    """Read lines of ``TOOL/KIND [WHERE]``; # begins a comment."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeError) as error:
+        fail(f"cannot read the suppressions {file}: {error}", EXIT_USAGE)
+    found = []
+    for number, line in enumerate(lines, 1):
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        if len(words) > 2 or words[0].count("/") != 1:
+            fail(
+                f"{file}:{number} is {line.strip()!r}; expected TOOL/KIND [FUNCTION-OR-FILE]",
+                EXIT_USAGE,
+                hint="Both are patterns: leakcheck/* or */* *third_party*.",
+            )
+        found.append(Suppression(words[0], words[1] if len(words) == 2 else "*"))
+    return found
