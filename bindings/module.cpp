@@ -9,6 +9,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The device of softnpu. Private: use softnpu, softnpu.acl and softnpu.aclnn.";
   bind_settings(m);
   bind_autograd(m);
+  bind_checks(m);
   bind_operators(m);
   bind_foreign_memory(m);
   bind_acl_runtime(m);

@@ -30,7 +30,7 @@ void Ledger::allocated(runtime::Family family, const std::byte* base, size_t siz
   std::lock_guard lock(mutex_);
   const uintptr_t begin = number(base);
   freed_.erase(freed_.lower_bound(begin), freed_.lower_bound(begin + size));
-  live_[begin] = {begin, size, family, here, nullptr};
+  live_[begin] = {begin, size, family, ++now_, here};
 }
 
 void Ledger::releasing(runtime::Family, const std::byte* base, size_t) {
@@ -69,7 +69,7 @@ void add_history(const void* address, Finding& finding) {
 void Ledger::created(HandleKind kind, const void* handle) {
   const SharedSite here = current_site();
   std::lock_guard lock(mutex_);
-  handles_[handle] = {handle, kind, here};
+  handles_[handle] = {handle, kind, ++now_, here};
 }
 
 void Ledger::destroyed(HandleKind, const void* handle) {
@@ -85,6 +85,11 @@ std::vector<Ledger::Handle> Ledger::live_handles() const {
   std::vector<Handle> all;
   for (const auto& [handle, about] : handles_) all.push_back(about);
   return all;
+}
+
+uint64_t Ledger::now() const {
+  std::lock_guard lock(mutex_);
+  return now_;
 }
 
 SharedSite Ledger::destruction(const void* handle) const {

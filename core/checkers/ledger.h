@@ -18,8 +18,9 @@ struct Allocation {
   uintptr_t base;
   size_t size;
   runtime::Family family;
+  uint64_t when;
   SharedSite made;
-  SharedSite freed;  // null while it lives
+  SharedSite freed = nullptr;  // null while it lives
 };
 
 class Ledger final : public Observer {
@@ -36,14 +37,18 @@ class Ledger final : public Observer {
   struct Handle {
     const void* handle;
     HandleKind kind;
+    uint64_t when;
     SharedSite made;
   };
   std::vector<Handle> live_handles() const;
+  // Grows with all that is made.
+  uint64_t now() const;
   // Null unless it was destroyed, not too long ago.
   SharedSite destruction(const void* handle) const;
 
  private:
   mutable std::mutex mutex_;
+  uint64_t now_ = 0;
   std::map<uintptr_t, Allocation> live_;   // by base
   std::map<uintptr_t, Allocation> freed_;  // by base
   std::map<const void*, Handle> handles_;

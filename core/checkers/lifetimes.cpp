@@ -86,18 +86,19 @@ void LifetimeChecker::launched(const Piece& piece) {
                     "after its last launch."};
     finding.parts.push_back({"launched by this call", current_site()});
     finding.parts.push_back({"it was destroyed here", end});
-    report(finding);
+    return report(finding);
   }
 }
 
-void LifetimeChecker::ending() {
-  if (tools_.have(Tool::leakcheck)) tell_leaked_memory();
-  tell_leaked_handles();
+void LifetimeChecker::tell_leaks(uint64_t since) {
+  if (tools_.have(Tool::leakcheck)) tell_leaked_memory(since);
+  tell_leaked_handles(since);
 }
 
-void LifetimeChecker::tell_leaked_memory() const {
+void LifetimeChecker::tell_leaked_memory(uint64_t since) const {
   std::map<std::string, Group> groups;
   for (const Allocation& allocation : ledger().live()) {
+    if (allocation.when <= since) continue;
     Group& group = groups[key_of(*allocation.made)];
     ++group.count;
     group.bytes += allocation.size;
@@ -117,11 +118,11 @@ void LifetimeChecker::tell_leaked_memory() const {
   }
 }
 
-void LifetimeChecker::tell_leaked_handles() {
+void LifetimeChecker::tell_leaked_handles(uint64_t since) {
   std::map<std::tuple<HandleKind, bool, std::string>, Group> groups;
   std::lock_guard lock(mutex_);
   for (const Ledger::Handle& one : ledger().live_handles()) {
-    if (is_the_devices(one.kind, *one.made)) continue;
+    if (one.when <= since || is_the_devices(one.kind, *one.made)) continue;
     const bool idle = one.kind == HandleKind::executor && !launched_.contains(one.handle);
     Group& group = groups[{one.kind, idle, key_of(*one.made)}];
     ++group.count;

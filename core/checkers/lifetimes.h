@@ -15,11 +15,13 @@ class LifetimeChecker final : public Observer {
   explicit LifetimeChecker(Tools tools) : tools_(tools) {}
 
   void launched(const Piece& piece) override;
-  void ending() override;
+  void ending() override { tell_leaks(0); }
+  // What is alive, was made after that moment of the ledger, and is to be gone by now.
+  void tell_leaks(uint64_t since);
 
  private:
-  void tell_leaked_memory() const;
-  void tell_leaked_handles();
+  void tell_leaked_memory(uint64_t since) const;
+  void tell_leaked_handles(uint64_t since);
 
   const Tools tools_;
   std::mutex mutex_;

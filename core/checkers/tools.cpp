@@ -28,6 +28,8 @@ Tools all_tools() {
   return tools;
 }
 
+std::atomic<LifetimeChecker*> lifetimes{nullptr};
+
 // Asks every operator for a workspace, so that programs that forget it are caught.
 class AskForWorkspace final : public Observer {
  public:
@@ -79,8 +81,15 @@ void start(Tools tools) {
   if (tools.have(Tool::memcheck)) observe(*new AskForWorkspace);
   observe(*new OrderChecker(tools));
   if (tools.have(Tool::initcheck)) observe(*new InitChecker);
-  observe(*new LifetimeChecker(tools));
+  lifetimes.store(new LifetimeChecker(tools));
+  observe(*lifetimes.load());
   if (tools.have(Tool::memcheck)) watch_host_access();
+}
+
+uint64_t moment() { return ledger().now(); }
+
+void look_for_leaks(uint64_t since) {
+  if (LifetimeChecker* const checker = lifetimes.load()) checker->tell_leaks(since);
 }
 
 }  // namespace softnpu::checkers

@@ -29,4 +29,8 @@ void start_as_asked();
 // Installs the checkers. Once; memory that was allocated before is not protected from the program.
 SOFTNPU_EXPORT void start(Tools tools);
 
+// Reports what is alive now and was made after that moment, which the ledger counts.
+SOFTNPU_EXPORT uint64_t moment();
+SOFTNPU_EXPORT void look_for_leaks(uint64_t since);
+
 }  // namespace softnpu::checkers

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from softnpu import __version__
-from softnpu.cli.symbols import Symbols
+from softnpu.cli.symbols import Place, Symbols
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,11 @@ def read_findings(report: Path) -> list[Finding]:
     """Read the checkers' report: a line of JSON for each finding."""
     if not report.is_file():
         return []
-    lines = report.read_text(encoding="utf-8", errors="replace").splitlines()
+    return parse_findings(report.read_text(encoding="utf-8", errors="replace").splitlines())
+
+
+def parse_findings(lines: list[str]) -> list[Finding]:
+    """Make findings of the checkers' lines."""
     raw = [json.loads(line) for line in lines]
     symbols = Symbols()
     for finding in raw:
@@ -68,11 +72,21 @@ def _finding(raw: dict[str, Any], symbols: Symbols) -> Finding:
     parts = []
     for part in raw["parts"]:
         places = [place for frame in part["frames"] for place in symbols.places(frame)]
-        frames = tuple(Frame(*place) for place in places)
-        parts.append(Part(part["role"], part["call"], frames))
+        parts.append(Part(part["role"], part["call"], _up_to_main(places)))
     return Finding(
         raw["tool"], raw["kind"], raw["headline"], tuple(parts), raw["suggestion"], raw["pid"]
     )
+
+
+def _up_to_main(places: list[Place]) -> tuple[Frame, ...]:
+    """Leave out what starts a program, or pytest, which calls a test."""
+    frames = [Frame(*place) for place in places]
+    for end, frame in enumerate(frames):
+        if frame.function == "main":
+            return tuple(frames[: end + 1])
+        if frame.function == "pytest_pyfunc_call":
+            return tuple(frames[:end])
+    return tuple(frames)
 
 
 def show(findings: list[Finding], console: Console) -> None:

@@ -60,12 +60,12 @@ def command_line(file: Path, args: list[str], cxxflags: str) -> tuple[list[str],
     if file.suffix == ".py":
         environment |= script_environment(environment)
         return [sys.executable, as_argument(file), *arguments], environment
-    if os.access(file, os.X_OK):
-        return [as_argument(file), *arguments], environment
-    fail(
-        f"{file} is no source file ({' '.join(LANGUAGES)}), no .py script and not executable",
-        EXIT_NOT_RUNNABLE,
-    )
+    if not os.access(file, os.X_OK):
+        fail(
+            f"{file} is no source file ({' '.join(LANGUAGES)}), no .py script and not executable",
+            EXIT_NOT_RUNNABLE,
+        )
+    return [as_argument(file), *arguments], environment
 
 
 def existing_file(file: Path) -> None:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A block is freed twice.
 #include "program.h"
 
 int main() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A result is copied to the host before the stream was synchronised.
 #include "program.h"
 
 int main() {

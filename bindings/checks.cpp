@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checkers: how Python starts them and takes what they find, and where Python code is.
+#include <nanobind/stl/string.h>
+
+#include <string>
+#include <vector>
+
+#include "checkers/findings.h"
+#include "checkers/site.h"
+#include "checkers/tools.h"
+#include "gil.h"
+#include "sections.h"
+
+namespace softnpu::python {
+namespace {
+
+namespace nb = nanobind;
+
+constexpr size_t kDeepest = 24;
+
+std::string text_or_nothing(PyObject* string) {
+  const char* const bytes = PyUnicode_AsUTF8(string);
+  if (bytes == nullptr) PyErr_Clear();
+  return bytes == nullptr ? "" : bytes;
+}
+
+checkers::Frame describe(PyFrameObject* frame) {
+  PyCodeObject* const code = PyFrame_GetCode(frame);
+  checkers::Frame out{text_or_nothing(code->co_name), text_or_nothing(code->co_filename),
+                      PyFrame_GetLineNumber(frame), 0};
+  Py_DECREF(code);
+  return out;
+}
+
+// False in threads that run no Python code, and where there is no interpreter any more.
+bool python_frames(std::vector<checkers::Frame>& out) {
+  if (!Py_IsInitialized()) return false;
+  const GilAcquire gil;
+  PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
+  while (frame != nullptr && out.size() < kDeepest) {
+    out.push_back(describe(frame));
+    PyFrameObject* const outer = PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    frame = outer;
+  }
+  Py_XDECREF(frame);
+  return !out.empty();
+}
+
+void start_checks(const std::string& tools) {
+  const auto parsed = checkers::parse_tools(tools);
+  if (!parsed)
+    throw nb::value_error(
+        ("tools is \"" + tools +
+         "\"; expected all, or some of memcheck,initcheck,racecheck,synccheck,leakcheck")
+            .c_str());
+  checkers::keep_findings();
+  checkers::start(*parsed);
+}
+
+nb::list take_findings() {
+  nb::list out;
+  for (const std::string& line : checkers::take_findings()) out.append(line.c_str());
+  return out;
+}
+
+}  // namespace
+
+void bind_checks(nb::module_& m) {
+  checkers::set_stack_source(&python_frames);
+  m.def("start_checks", &start_checks, nb::arg("tools"),
+        "Start checkers, which keep what they find until it is taken.");
+  m.def("take_findings", &take_findings, nb::sig("def take_findings() -> list[str]"),
+        "What was found since the last call: a JSON object for each finding.");
+  m.def("check_moment", &checkers::moment, "Count what was made so far, for look_for_leaks().");
+  m.def("look_for_leaks", &checkers::look_for_leaks, nb::arg("since"),
+        "Report what is alive and was made after that moment.");
+}
+
+}  // namespace softnpu::python

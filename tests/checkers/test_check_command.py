@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command's options, forms of output, and exit statuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.checkers.programs import FOLDER, Report
+
+Checked = Callable[..., Report]
+
+DOUBLE_FREE = FOLDER / "memcheck_double_free.cpp"
+LEAK = FOLDER / "leakcheck_leaked_memory.cpp"
+
+
+def test_only_the_tools_that_were_asked_for(checked: Checked) -> None:
+    """Memcheck sees no leak, and leakcheck no double free."""
+    assert checked(LEAK, "--tool", "memcheck").status == 0
+    assert checked(DOUBLE_FREE, "--tool", "leakcheck").status == 0
+    both = checked(DOUBLE_FREE, "--tool", "memcheck,leakcheck")
+    assert both.kinds == ["memcheck/double-free"]
+
+
+def test_text_goes_to_stderr_without_colours(checked: Checked) -> None:
+    """The headline, the call, its line, what to do, and the count."""
+    report = checked(DOUBLE_FREE, "--format", "text")
+    assert report.stdout == ""
+    assert "\x1b" not in report.stderr
+    for part in (
+        "1. memcheck (double-free): aclrtFree: devPtr is in memory that was freed already",
+        "by this call: aclrtFree(devPtr=0x",
+        "memcheck_double_free.cpp:",
+        "and freed here",
+        "Free each allocation once",
+        "softnpu check: 1 finding\n",
+    ):
+        assert part in report.stderr
+
+
+def test_sarif(checked: Checked) -> None:
+    """Rule, message and place."""
+    report = checked(DOUBLE_FREE, "--format", "sarif")
+    (run,) = json.loads(report.stdout)["runs"]
+    (result,) = run["results"]
+    assert result["ruleId"] == "memcheck/double-free"
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"].endswith("memcheck_double_free.cpp")
+    assert place["region"]["startLine"] > 5
+    assert len(result["relatedLocations"]) == 2
+
+
+def test_exit_statuses(checked: Checked) -> None:
+    """Findings win over the program's status; without them it is the program's own."""
+    assert checked(DOUBLE_FREE, "--error-exitcode", "3").status == 3
+    program = '#include "program.h"\nint main() { begin(); end(); return 7; }\n'
+    assert checked(program).status == 7
+    killed = '#include <cstdlib>\nint main() { std::abort(); }\n'
+    assert checked(killed).status == 134
+    assert checked(DOUBLE_FREE, "--tool", "nocheck").status == 2
+
+
+def test_suppressions(checked: Checked, tmp_path: Path) -> None:
+    """By kind, and by a function in the stack; a bad line is refused with its number."""
+    known = tmp_path / "known"
+    known.write_text("# ours\nleakcheck/* floats*\nmemcheck/double-free other\n", "utf-8")
+    assert checked(LEAK, "--suppressions", str(known)).status == 0
+    assert checked(DOUBLE_FREE, "--suppressions", str(known)).status == 86
+    known.write_text("\nleakcheck\n", "utf-8")
+    wrong = checked(LEAK, "--suppressions", str(known))
+    assert wrong.status == 2
+    assert f"{known}:2" in wrong.stderr
+
+
+def test_a_program_that_was_started_otherwise(tmp_path: Path, checked: Checked) -> None:
+    """SOFTNPU_CHECK switches the checkers on: text on stderr, exit status 86, or one's own."""
+    program = tmp_path / "program"
+    build = [sys.executable, "-m", "softnpu", "build", str(DOUBLE_FREE), "-o", str(program)]
+    subprocess.run(build, check=True, env={**os.environ, "CPPFLAGS": f"-I{FOLDER}"})
+    settings = {**os.environ, "SOFTNPU_CHECK": "all"}
+    done = subprocess.run([str(program)], capture_output=True, text=True, env=settings)
+    assert done.returncode == 86
+    assert "softnpu: memcheck (double-free): aclrtFree" in done.stderr
+    settings["SOFTNPU_CHECK_EXITCODE"] = "0"
+    assert subprocess.run([str(program)], capture_output=True, env=settings).returncode == 0
+    settings["SOFTNPU_CHECK"] = "nonsense"
+    done = subprocess.run([str(program)], capture_output=True, text=True, env=settings)
+    assert "SOFTNPU_CHECK" in done.stderr
+    assert done.returncode == 0
+
+
+def test_host_access_ends_the_program_with_a_status_of_its_own(tmp_path: Path) -> None:
+    """87, where nothing else runs it."""
+    program = tmp_path / "program"
+    source = FOLDER / "memcheck_host_access.cpp"
+    build = [sys.executable, "-m", "softnpu", "build", str(source), "-o", str(program)]
+    subprocess.run(build, check=True, env={**os.environ, "CPPFLAGS": f"-I{FOLDER}"})
+    settings = {**os.environ, "SOFTNPU_CHECK": "memcheck"}
+    done = subprocess.run([str(program)], capture_output=True, text=True, env=settings)
+    assert done.returncode == 87
+    assert "reads device memory" in done.stderr
+    del settings["SOFTNPU_CHECK"]
+    assert subprocess.run([str(program)], capture_output=True, env=settings).returncode == 0
+
+
+TESTS = """
+from softnpu import acl
+
+acl.init()
+acl.rt.set_device(0)
+
+def test_clean():
+    memory, _ = acl.rt.malloc(64, 0)
+    acl.rt.free(memory)
+
+def test_twice():
+    memory, _ = acl.rt.malloc(64, 0)
+    acl.rt.free(memory)
+    acl.rt.free(memory)
+
+def test_leak():
+    acl.rt.malloc(64, 0)
+
+def test_fails_by_itself():
+    acl.rt.malloc(64, 0)
+    assert False
+"""
+
+
+def test_the_pytest_plugin(tmp_path: Path) -> None:
+    """The test that caused a finding fails, with the report; others do not."""
+    (tmp_path / "test_it.py").write_text(TESTS, "utf-8")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_it.py"]
+    plain = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert "1 failed, 3 passed" in plain.stdout
+    done = subprocess.run(
+        [*command, "--softnpu-check"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert "2 failed, 2 passed, 1 error" in done.stdout, done.stdout
+    assert "memcheck (double-free)" in done.stdout
+    assert "leakcheck (leaked-memory): 1 allocation of 64 bytes" in done.stdout
+    assert "pytest_pyfunc_call" not in done.stdout
+    wrong = subprocess.run(
+        [*command, "--softnpu-check", "--softnpu-check-tools=x"], capture_output=True, text=True
+    )
+    assert wrong.returncode == pytest.ExitCode.USAGE_ERROR
