@@ -61,9 +61,10 @@ std::string json(const Frame& f) {
 }
 
 std::string json(const Part& p) {
-  return text("{\"role\": ", quoted(p.role), ", \"call\": ", quoted(p.site ? p.site->call : ""),
-              ", \"frames\": ",
-              p.site ? list_of(p.site->frames, [](const Frame& f) { return json(f); }) : "[]", "}");
+  return text(
+      "{\"role\": ", quoted(p.role), ", \"call\": ", quoted(p.site ? p.site->call : ""),
+      ", \"frames\": ",
+      p.site ? list_of(p.site->stack.frames(), [](const Frame& f) { return json(f); }) : "[]", "}");
 }
 
 std::string json(const Finding& f) {
@@ -88,7 +89,7 @@ std::string readable(const Finding& f) {
     out += text("    ", part.role, part.site && !part.site->call.empty() ? ": " : "",
                 part.site ? part.site->call : "", "\n");
     if (part.site)
-      for (const Frame& frame : part.site->frames) out += readable(frame);
+      for (const Frame& frame : part.site->stack.frames()) out += readable(frame);
   }
   return out + text("    ", f.suggestion, "\n");
 }
@@ -97,9 +98,7 @@ std::string readable(const Finding& f) {
 std::string identity(const Finding& f) {
   std::string out(f.kind);
   for (const Part& part : f.parts)
-    if (part.site)
-      for (const Frame& frame : part.site->frames)
-        out += text("|", frame.file, ":", frame.line, "+", frame.offset);
+    if (part.site) out += "|" + part.site->stack.key();
   return out;
 }
 

@@ -36,7 +36,7 @@ void tell(const void* address, const Allocation& allocation, const void* context
            place_in(allocation, address), allocation.freed ? " that was freed" : ""),
       {},
       "Copy between host and device with aclrtMemcpy."};
-  finding.parts.push_back({"here", std::make_shared<const Site>(Site{"", current_frames()})});
+  finding.parts.push_back({"here", std::make_shared<const Site>(Site{"", Stack::here()})});
   add_history(address, finding);
   report(finding);
 }

@@ -19,10 +19,7 @@ struct Group {
 };
 
 std::string key_of(const Site& site) {
-  std::string key = site.call.substr(0, site.call.find('('));
-  for (const Frame& frame : site.frames)
-    key += text("|", frame.file, frame.line, "+", frame.offset);
-  return key;
+  return site.call.substr(0, site.call.find('(')) + site.stack.key();
 }
 
 // What the device makes for itself: default contexts, and their default streams.

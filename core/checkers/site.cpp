@@ -13,7 +13,7 @@
 namespace softnpu::checkers {
 namespace {
 
-constexpr int kDeepestStack = 24;
+constexpr int kDeepestStack = 32;
 constexpr size_t kDeepestNesting = 8;
 
 // Of one thread. Never destroyed: programs call from their own exit handlers, when a thread's
@@ -45,32 +45,40 @@ bool is_among(std::span<const std::string_view> names, std::string_view path) {
   return std::ranges::any_of(names, [&](std::string_view name) { return file.starts_with(name); });
 }
 
-std::vector<Frame> native_frames() {
-  void* addresses[kDeepestStack + 16];
-  const int count = backtrace(addresses, std::size(addresses));
-  std::vector<Frame> frames;
-  for (int i = 0; i < count && frames.size() < kDeepestStack; ++i) {
-    Dl_info about;
-    if (dladdr(addresses[i], &about) == 0 || about.dli_fname == nullptr) continue;
-    if (is_among(kOwnFiles, about.dli_fname) || is_among(kStarters, about.dli_fname)) continue;
-    const auto base = reinterpret_cast<uintptr_t>(about.dli_fbase);
-    // Of the call, not of what it returns to.
-    const auto offset = reinterpret_cast<uintptr_t>(addresses[i]) - base - 1;
-    frames.push_back(
-        {about.dli_sname != nullptr ? about.dli_sname : "", about.dli_fname, 0, offset});
-  }
-  return frames;
-}
-
 }  // namespace
 
 void set_stack_source(StackSource fresh) { source.store(fresh, std::memory_order_release); }
 
-std::vector<Frame> current_frames() {
-  std::vector<Frame> frames;
+Stack Stack::here() {
+  Stack stack;
   const StackSource other = source.load(std::memory_order_acquire);
-  if (other != nullptr && other(frames)) return frames;
-  return native_frames();
+  if (other != nullptr && other(stack.known_)) return stack;
+  void* addresses[kDeepestStack];
+  const int count = backtrace(addresses, kDeepestStack);
+  stack.addresses_.assign(addresses, addresses + count);
+  return stack;
+}
+
+std::vector<Frame> Stack::frames() const {
+  std::vector<Frame> frames = known_;
+  for (void* const address : addresses_) {
+    Dl_info about;
+    if (dladdr(address, &about) == 0 || about.dli_fname == nullptr) continue;
+    if (is_among(kOwnFiles, about.dli_fname) || is_among(kStarters, about.dli_fname)) continue;
+    // Of the call, not of what it returns to.
+    const auto offset =
+        reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(about.dli_fbase) - 1;
+    const char* const name = about.dli_sname;
+    frames.push_back({name != nullptr ? name : "", about.dli_fname, 0, offset});
+  }
+  return frames;
+}
+
+std::string Stack::key() const {
+  std::string key(reinterpret_cast<const char*>(addresses_.data()),
+                  addresses_.size() * sizeof(void*));
+  for (const Frame& frame : known_) key += text("|", frame.file, ":", frame.line);
+  return key;
 }
 
 void enter_call(const Call& call) {
@@ -87,9 +95,9 @@ void leave_call() {
 SharedSite current_site() {
   Calls& c = calls();
   if (c.depth == 0 || c.depth > kDeepestNesting)
-    return std::make_shared<const Site>(Site{"", current_frames()});
+    return std::make_shared<const Site>(Site{"", Stack::here()});
   Calls::One& now = c.open[c.depth - 1];
-  if (!now.site) now.site = std::make_shared<const Site>(Site{now.call->text(), current_frames()});
+  if (!now.site) now.site = std::make_shared<const Site>(Site{now.call->text(), Stack::here()});
   return now.site;
 }
 

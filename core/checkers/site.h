@@ -22,9 +22,24 @@ struct Frame {
   bool operator==(const Frame&) const = default;
 };
 
+// A call stack as it is captured, which is cheap; what its addresses stand for is looked up when a
+// finding is written.
+class Stack {
+ public:
+  static Stack here();
+  // Innermost first, without the library's own.
+  std::vector<Frame> frames() const;
+  // The same for equal stacks.
+  std::string key() const;
+
+ private:
+  std::vector<void*> addresses_;
+  std::vector<Frame> known_;  // of an interpreter
+};
+
 struct Site {
-  std::string call;           // "aclrtFree(devPtr=0x7f0012345640)"
-  std::vector<Frame> frames;  // innermost first, without the library's own
+  std::string call;  // "aclrtFree(devPtr=0x7f0012345640)"
+  Stack stack;
 };
 using SharedSite = std::shared_ptr<const Site>;
 
@@ -39,7 +54,5 @@ void leave_call();
 // False where it has none.
 using StackSource = bool (*)(std::vector<Frame>& out);
 SOFTNPU_EXPORT void set_stack_source(StackSource source);
-
-std::vector<Frame> current_frames();
 
 }  // namespace softnpu::checkers

@@ -2,7 +2,8 @@
 """``pytest --softnpu-check``: a test that makes the checkers find something fails.
 
 ``--softnpu-check-tools`` takes the same checkers as ``softnpu check --tool``. Findings of a
-test's setup, call and teardown count; leaks are what its call made and nothing has freed after its teardown.
+test's setup, call and teardown count. Leaks are what its call made and nothing has freed after its
+teardown.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def test_suppressions(checked: Checked, tmp_path: Path) -> None:
     assert f"{known}:2" in wrong.stderr
 
 
-def test_a_program_that_was_started_otherwise(tmp_path: Path, checked: Checked) -> None:
+def test_a_program_that_was_started_otherwise(tmp_path: Path) -> None:
     """SOFTNPU_CHECK switches the checkers on: text on stderr, exit status 86, or one's own."""
     program = tmp_path / "program"
     build = [sys.executable, "-m", "softnpu", "build", str(DOUBLE_FREE), "-o", str(program)]

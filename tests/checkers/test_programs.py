@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
+from rich.console import Console
 
+from softnpu.cli.findings import parse_findings, show
+from tests.checkers.page import PAGE, section, without_places
 from tests.checkers.programs import FOLDER, PROGRAMS, Report, expected
 from tests.support.paths import ROOT
 
@@ -17,7 +23,7 @@ Checked = Callable[..., Report]
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_bug_is_reported_and_nothing_else(name: str, checked: Checked) -> None:
-    """With the line of the program that has it, and exit status 86."""
+    """With the line of the program that has it, exit status 86, and as the documents show it."""
     report = checked(FOLDER / f"{name}.cpp")
     assert report.kinds == [expected(name)], report
     assert report.status == 86
@@ -25,6 +31,7 @@ def test_the_bug_is_reported_and_nothing_else(name: str, checked: Checked) -> No
     files = [Path(frame["file"]).name for frame in first["frames"] if frame["line"] > 0]
     assert f"{name}.cpp" in files, first
     assert report.findings[0]["suggestion"].endswith(".")
+    assert section(name, rendered(report.findings)) in PAGE.read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -33,6 +40,13 @@ def test_the_repaired_program_is_clean(name: str, checked: Checked) -> None:
     report = checked(FOLDER / f"{name}.cpp", "--cxxflags=-DREPAIRED")
     assert report.kinds == [], report.findings
     assert report.status == 0, report
+
+
+def rendered(findings: list[dict[str, Any]]) -> str:
+    """What the command prints of findings that it wrote as JSON."""
+    text = StringIO()
+    show(parse_findings([json.dumps(one) for one in findings]), Console(file=text, width=240))
+    return without_places(text.getvalue())
 
 
 def test_every_kind_has_a_program() -> None:

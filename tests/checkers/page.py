@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/findings.md from the programs: ``python -m tests.checkers.page``."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.checkers.programs import FOLDER, PROGRAMS, check, expected, variant
+from tests.support.paths import ROOT
+
+PAGE = ROOT / "docs" / "findings.md"
+
+INTRODUCTION = """\
+# Findings
+
+What `softnpu check` reports, with a worked example of each: a program that has the bug, the
+report, and the repair. [Checking a program](checking.md) says how to use the command. This page is
+made from the programs in `tests/checkers/programs/`, which share
+[program.h](../tests/checkers/programs/program.h), by `python -m tests.checkers.page`.
+"""
+
+
+def section(name: str, report: str) -> str:
+    """Write a kind's section from its program and what was reported of it."""
+    buggy, repaired = variant(name, False), variant(name, True)
+    comment = [line for line in buggy if line.startswith("//")]
+    sentence = " ".join(line.removeprefix("// ") for line in comment)
+    program = "\n".join(line for line in buggy[len(comment) :]).strip()
+    lines = list(difflib.unified_diff(buggy, repaired, lineterm="", n=1))
+    repair = "\n".join(line for line in lines[2:] if not line.startswith("@@"))
+    return (
+        f"\n## {expected(name)}\n\n{sentence}\n\n```cpp\n{program}\n```\n\n"
+        f"```text\n{report.strip()}\n```\n\n```diff\n{repair}\n```\n"
+    )
+
+
+def without_places(report: str) -> str:
+    """Leave out what differs from run to run: addresses, handles, folders."""
+    report = re.sub(r"0x[0-9a-f]{4,}", "0x…", report)
+    report = re.sub(r"\((?:/[^\s()]*/)([\w.]+:\d+)\)", r"(\1)", report)
+    return report.replace("softnpu check: 1 finding", "").replace("1. ", "", 1).strip()
+
+
+def reported(name: str, folder: Path) -> str:
+    """Run the checkers on a program, and give their report."""
+    done = check(FOLDER / f"{name}.cpp", "--format", "text", folder=folder)
+    return without_places(done.stderr)
+
+
+def main() -> None:
+    """Write the page."""
+    with tempfile.TemporaryDirectory() as folder:
+        sections = [section(name, reported(name, Path(folder))) for name in PROGRAMS]
+    PAGE.write_text(INTRODUCTION + "".join(sections), encoding="utf-8")
+    sys.stdout.write(f"{PAGE}: {len(sections)} kinds\n")
+
+
+if __name__ == "__main__":
+    main()
