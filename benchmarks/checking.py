@@ -50,7 +50,8 @@ def main() -> None:
     for (name, elements), by_setting in found.items():
         medians = {setting: statistics.median(values) for setting, values in by_setting.items()}
         ratios = [medians[setting] / medians["none"] for setting in SETTINGS]
-        print(f"{name:<28}{elements:>10}{medians['none']:>10.2f}  {ratios[1]:>20.2f}{ratios[2]:>8.2f}")
+        row = f"{name:<28}{elements:>10}{medians['none']:>10.2f}"
+        print(f"{row}  {ratios[1]:>20.2f}{ratios[2]:>8.2f}")
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def test_exit_statuses(checked: Checked) -> None:
     assert checked(DOUBLE_FREE, "--error-exitcode", "3").status == 3
     program = '#include "program.h"\nint main() { begin(); end(); return 7; }\n'
     assert checked(program).status == 7
-    killed = '#include <cstdlib>\nint main() { std::abort(); }\n'
+    killed = "#include <cstdlib>\nint main() { std::abort(); }\n"
     assert checked(killed).status == 134
     assert checked(DOUBLE_FREE, "--tool", "nocheck").status == 2
 
