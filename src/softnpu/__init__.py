@@ -3,7 +3,8 @@
 
 The functions here take NumPy arrays, PyTorch tensors on the CPU, or any array that speaks DLPack.
 ``softnpu.aclnn`` and ``softnpu.acl`` hold the documented two-phase and runtime interfaces,
-``softnpu.reference`` the definitions in float64.
+``softnpu.reference`` the definitions in float64. ``verify`` judges results that were computed
+elsewhere.
 """
 
 from softnpu._core import info as _info
@@ -28,6 +29,7 @@ from softnpu.functional import (
     upsample_nearest3d,
     upsample_nearest3d_backward,
 )
+from softnpu.judging import verify
 from softnpu.pool import release_memory, set_pool_limit
 
 __version__: str = _info()["version"]
@@ -53,4 +55,5 @@ __all__ = [
     "smooth_l1_loss_backward",
     "upsample_nearest3d",
     "upsample_nearest3d_backward",
+    "verify",
 ]

@@ -7,19 +7,19 @@ import importlib
 
 import pytest
 
-from tests.support import accuracy
+from softnpu.judging.accuracy import Row, every_row
 from tests.support.emulated import Machine, softnpu_on
 
 pytestmark = pytest.mark.arm
 
 
-def name(row: accuracy.Row) -> str:
+def name(row: Row) -> str:
     """What a row's test is called."""
     return f"{row.operator} {row.dtype_name}: {row.range}"
 
 
-@pytest.mark.parametrize("row", accuracy.every_row(), ids=name)
-def test_accuracy_is_as_tabled(row: accuracy.Row, machine: Machine) -> None:
+@pytest.mark.parametrize("row", every_row(), ids=name)
+def test_accuracy_is_as_tabled(row: Row, machine: Machine) -> None:
     """Law: every row of the accuracy table holds there, too."""
     own_test = importlib.import_module(f"tests.numerics.test_{row.operator}")
     with softnpu_on(machine):

@@ -11,12 +11,12 @@ import numpy.typing as npt
 import pytest
 
 import softnpu
+from softnpu.judging.ulp import distance, same_bits
 from tests.support import laws
 from tests.support import specials as sp
 from tests.support.cases import Case, cases
 from tests.support.emulated import Machine, softnpu_on
 from tests.support.layouts import LAYOUTS, Layout, place
-from tests.support.ulp import distance, same_bits
 
 pytestmark = pytest.mark.arm
 

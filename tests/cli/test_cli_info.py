@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import softnpu as package
-from tests.support import toml
+from softnpu import toml
 from tests.support.paths import ROOT
 
 CONTRACTS = sorted(
@@ -149,7 +149,7 @@ def test_the_script_is_the_module(softnpu: Any) -> None:
         [script, "--help"], capture_output=True, text=True, check=True, env=softnpu.environment
     )
     assert done.stdout == softnpu("--help").stdout
-    for command in ("run", "build", "sdk", "env", "info", "ops", "bench"):
+    for command in ("run", "build", "sdk", "env", "info", "ops", "verify", "bench"):
         assert f" {command} " in done.stdout
 
 

@@ -10,11 +10,12 @@ import threading
 import numpy as np
 import pytest
 
+from softnpu.judging.dtypes import NUMPY
 from tests.support.batch import outcome
 from tests.support.capi import INNER_NULLPTR, INVALID, NULLPTR, Session
 from tests.support.capi_symbols import PRIVATE_FORMATS, PUBLIC_FORMATS
 from tests.support.contract import OPERATORS, Contract, contract
-from tests.support.dtypes import COMPLEX, FLOATING, NUMPY
+from tests.support.dtypes import COMPLEX, FLOATING
 from tests.support.prepared import prepare
 from tests.support.process import SANITIZED, resident_bytes
 

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from softnpu.judging.dtypes import NUMPY
+from softnpu.judging.ulp import distance
 from tests.support.batch import outcome
 from tests.support.calls import Outcome
 from tests.support.contract import OPERATORS, Case, Contract, Rule, contract, together
-from tests.support.dtypes import NUMPY, is_inexact
+from tests.support.dtypes import is_inexact
 from tests.support.plan import (
     SHOWN,
     VIAS,
@@ -25,7 +27,6 @@ from tests.support.plan import (
     rule_pairs,
     template,
 )
-from tests.support.ulp import distance
 
 ERRORS = {
     161001: {"AclnnError", "ParamNullptrError", "TypeError"},

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from softnpu.judging.dtypes import NUMPY
 from tests.support.capi_symbols import FORMATS
 from tests.support.contract import FOLDER, OPERATORS, Contract, contract, load
-from tests.support.dtypes import NUMPY
 from tests.support.paths import ROOT
 from tests.support.plan import PRODUCTS, rule_pairs
 

@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pytest
 
 from softnpu import _core
+from softnpu.judging.ulp import distance, same_bits
 from tests.support.cases import Case, cases
 from tests.support.paths import ROOT
-from tests.support.ulp import distance, same_bits
 
 AVAILABLE: list[str] = list(_core.info()["isa_available"])
 SIZES = ("small", "large")

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 import softnpu
 from softnpu import reference
+from softnpu.judging.ulp import same_bits
 from tests.support import laws
 from tests.support import specials as sp
 from tests.support.cases import Case, cases
 from tests.support.layouts import Layout, any_layout, any_shape, place, place_output
-from tests.support.ulp import same_bits
 
 SMALL, LARGE = cases("small"), cases("large")
 

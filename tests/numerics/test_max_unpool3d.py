@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import softnpu
 from softnpu import reference
+from softnpu.judging.ulp import same_bits
 from tests.support import laws
 from tests.support.cases import MOVED
 from tests.support.layouts import Layout, any_layout, place, place_output
 from tests.support.specials import random_bits
-from tests.support.ulp import same_bits
 
 ONES, ZEROS = [1, 1, 1], [0, 0, 0]
 BOTH = (np.int64, np.int32)  # types of indices

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import softnpu
 from softnpu import reference
+from softnpu.judging.ulp import same_bits
 from tests.support.cases import MOVED
 from tests.support.specials import random_bits
-from tests.support.ulp import same_bits
 
 ONES, ZEROS = [1, 1, 1], [0, 0, 0]
 # Bytes of operands: elements are asked for ahead; results are written past the caches, too.

@@ -20,8 +20,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from softnpu import reference
+from softnpu.judging.ulp import distance, faithful, ordinal, same_bits
 from tests.support import specials as sp
-from tests.support.ulp import distance, faithful, ordinal, same_bits
 
 MARGIN = Fraction(8, 2**53)
 DIGITS = Context(prec=50, Emin=-999_999, Emax=999_999)

@@ -14,10 +14,10 @@ import numpy.typing as npt
 import pytest
 
 import softnpu
+from softnpu.judging.ulp import same_bits
 from tests.support import laws
 from tests.support import specials as sp
 from tests.support.layouts import Layout, place, place_output
-from tests.support.ulp import same_bits
 from tests.support.upsample import Sizes, both, each_alone
 
 Array = npt.NDArray[Any]

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 import softnpu
 from softnpu import reference
+from softnpu.judging.ulp import distance, same_bits
 from tests.support import accuracy
 from tests.support import specials as sp
-from tests.support.ulp import distance, same_bits
 
 Batch = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 import softnpu
 from softnpu import reference
+from softnpu.judging.ulp import distance, same_bits
 from tests.support import laws
 from tests.support import specials as sp
 from tests.support.layouts import Layout, any_layout, any_shape, place
-from tests.support.ulp import distance, same_bits
 
 Array = npt.NDArray[Any]
 # Around vectors, tiles, the threads' grain, and what is shared by threads.

@@ -13,11 +13,11 @@ import pytest
 
 import softnpu
 from softnpu import _core
+from softnpu.judging.ulp import same_bits
 from tests.support import laws
 from tests.support import specials as sp
 from tests.support.cases import Case, cases
 from tests.support.layouts import Layout, place, place_output
-from tests.support.ulp import same_bits
 from tests.support.upsample import each_alone
 
 

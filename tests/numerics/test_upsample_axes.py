@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pytest
 
 import softnpu
+from softnpu.judging.ulp import distance, same_bits
 from tests.support import specials as sp
 from tests.support.layouts import Layout, place, place_output
-from tests.support.ulp import distance, same_bits
 from tests.support.upsample import Sizes, both, channels_last
 
 # Sizes with one element along an axis, to which the axes outside it move.

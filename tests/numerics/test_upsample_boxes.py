@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from softnpu import reference
+from softnpu.judging.ulp import same_bits
 from tests.support import specials as sp
-from tests.support.ulp import same_bits
 from tests.support.upsample import Sizes, both, channels_last
 
 SIXTEEN_BITS = [sp.FLOAT16, sp.BFLOAT16]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import softnpu
+from softnpu.judging.ulp import distance, same_bits
 from tests.support import specials as sp
-from tests.support.ulp import distance, same_bits
 from tests.support.upsample import both, channels_last
 
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import softnpu
 from softnpu import reference
+from softnpu.judging.ulp import same_bits
 from tests.support import laws
 from tests.support import specials as sp
 from tests.support.layouts import Layout, any_layout, place, place_output
-from tests.support.ulp import same_bits
 from tests.support.upsample import Sizes
 
 DTYPES = [*sp.FLOATING, sp.FLOAT64, np.dtype(np.uint8)]

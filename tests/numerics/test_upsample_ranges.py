@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from softnpu.judging.ulp import distance, same_bits
 from tests.support import specials as sp
-from tests.support.ulp import distance, same_bits
 from tests.support.upsample import Sizes, both, channels_last, each_alone
 
 # Sizes of gradOut and gradInput with long ranges of w, some alike, some not.

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import softnpu
 from softnpu import reference
+from softnpu.judging.ulp import distance, same_bits
 from tests.support import specials as sp
 from tests.support.layouts import CONTIGUOUS, Layout, any_layout, place, place_output
-from tests.support.ulp import distance, same_bits
 from tests.support.upsample import Sizes, both, channels_last
 
 # Sizes of gradOut and gradInput that are computed in ways of their own, at least for some types.

@@ -12,27 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tests.support import toml, ulp
-from tests.support.paths import ROOT
-from tests.support.specials import BY_NAME
-
-TABLE = ROOT / "tests" / "numerics" / "accuracy.toml"
-
-
-@dataclass(frozen=True)
-class Row:
-    """What one operator promises for one data type on one range of inputs."""
-
-    operator: str
-    dtype_name: str
-    range: str
-    max_ulp: float
-    correctly_rounded: float
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The data type itself."""
-        return BY_NAME[self.dtype_name]
+from softnpu.judging import ulp
+from softnpu.judging.accuracy import Row, rows_of
 
 
 @dataclass
@@ -47,18 +28,9 @@ class Measured:
 measured: dict[Row, Measured] = {}
 
 
-def every_row() -> list[Row]:
-    """Return the whole table."""
-    return [
-        Row(operator, row["dtype"], row["range"], row["max_ulp"], row.get("correctly_rounded", 0))
-        for operator, table in toml.read(TABLE).items()
-        for row in table["rows"]
-    ]
-
-
 def rows(operator: str) -> list[Any]:
     """Return the table's rows for one operator, as parameters of a test."""
-    found = [row for row in every_row() if row.operator == operator]
+    found = rows_of(operator)
     return [pytest.param(row, id=f"{row.dtype_name}: {row.range}") for row in found]
 
 

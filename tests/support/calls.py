@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from softnpu.judging.dtypes import NUMPY
 from tests.support.capi import PhaseOne, Session
 from tests.support.contract import Call, Contract, contract
-from tests.support.dtypes import COMPLEX, NUMPY
+from tests.support.dtypes import COMPLEX
 from tests.support.placing import Arena, Described, Place, lay_out
 
 Attributes = dict[str, Any]

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from softnpu.judging.dtypes import NUMPY
 from tests.support.capi_symbols import (
     DEVICE_TO_HOST,
     DTYPES,
@@ -27,7 +28,6 @@ from tests.support.capi_symbols import (
     Functions,
     functions,
 )
-from tests.support.dtypes import NUMPY
 
 NULLPTR, INVALID, RUNTIME, INNER_NULLPTR = 161001, 161002, 361001, 561103
 REPEAT_INITIALIZE = 100002

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.support import toml
+from softnpu import toml
 from tests.support.paths import ROOT
 
 FOLDER = ROOT / "tests" / "contract"

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy.typing as npt
 
 from softnpu import _core
+from softnpu.judging.ulp import same_bits
 from tests.support.layouts import (
     CONTIGUOUS,
     LAYOUTS,
@@ -19,7 +20,6 @@ from tests.support.layouts import (
     place,
     place_output,
 )
-from tests.support.ulp import same_bits
 
 THREADS = (1, 2, 3, 8)
 

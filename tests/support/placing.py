@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tests.support.dtypes import NUMPY
+from softnpu.judging.dtypes import NUMPY
 
 POISON = 0xA5
 TAIL = 64  # poisoned bytes behind each buffer's last view, beyond what a storage declares

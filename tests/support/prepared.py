@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from softnpu.judging.dtypes import NUMPY
 from tests.support.capi import DeviceArray, PhaseOne, Session
 from tests.support.contract import contract
-from tests.support.dtypes import NUMPY
 
 GARBAGE = 77  # what outputs hold before a launch
 

@@ -10,14 +10,13 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from tests.support.ulp import bits
+from softnpu.judging.ulp import bits
 
 FLOAT32 = np.dtype(np.float32)
 FLOAT16 = np.dtype(np.float16)
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 FLOAT64 = np.dtype(np.float64)
 FLOATING = (FLOAT32, FLOAT16, BFLOAT16)
-BY_NAME = {dtype.name: dtype for dtype in (*FLOATING, FLOAT64)}
 
 
 def specials(dtype: np.dtype[Any]) -> npt.NDArray[Any]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from softnpu.cli import bench, build, check, info, ops, run, sdk
+from softnpu.cli import bench, build, check, info, ops, run, sdk, verify
 
 app = typer.Typer(
     help="Runs Ascend aclnn programs on this machine's CPU.",
@@ -25,6 +25,7 @@ app.command("sdk")(sdk.sdk_command)
 app.command("env")(sdk.env_command)
 app.command("info")(info.command)
 app.command("ops")(ops.command)
+app.command("verify")(verify.command)
 app.command("bench")(bench.command)
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``softnpu ops``: the operators, and the contract of one."""
 
-import difflib
 from typing import Annotated, Any
 
 import typer
@@ -10,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from softnpu.cli.contracts import Contract, load_contracts, plain, shared_rules
 from softnpu.cli.output import EXIT_USAGE, fail, results
+from softnpu.contract import Contract, find, load_contracts, shared_rules
 
 
 def command(
@@ -20,23 +19,20 @@ def command(
     ] = None,
 ) -> None:
     """List the operators, or show the contract of one."""
-    contracts = load_contracts()
     console = results()
     if name is None:
-        console.print(_overview(contracts))
+        console.print(_overview(load_contracts()))
         return
-    by_plain_name = {plain(key): contract for key, contract in contracts.items()}
-    found = by_plain_name.get(plain(name))
-    if found is None:
-        close = [key for key in by_plain_name if plain(name) in key]
-        close = close or difflib.get_close_matches(plain(name), by_plain_name, n=1)
-        guess = f"Did you mean {by_plain_name[close[0]].operator}? " if close else ""
-        fail(
-            f"there is no operator {name!r}",
-            EXIT_USAGE,
-            hint=f"{guess}softnpu ops lists the operators.",
-        )
-    _show(console, found)
+    _show(console, operator_named(name))
+
+
+def operator_named(name: str) -> Contract:
+    """Find an operator, or end the command with what may be meant."""
+    try:
+        return find(name)
+    except LookupError as error:
+        message, guess = error.args
+        fail(message, EXIT_USAGE, hint=f"{guess}softnpu ops lists the operators.")
 
 
 def _overview(contracts: dict[str, Contract]) -> Table:

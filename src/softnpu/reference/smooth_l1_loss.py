@@ -9,7 +9,7 @@ from typing import Any, SupportsFloat
 import numpy as np
 import numpy.typing as npt
 
-_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
 
 def smooth_l1_loss(
@@ -47,7 +47,7 @@ def smooth_l1_loss(
     -----
     Source: the document of aclnnSmoothL1Loss.
     """
-    code = _REDUCTIONS.get(reduction, -1) if isinstance(reduction, str) else reduction
+    code = REDUCTIONS.get(reduction, -1) if isinstance(reduction, str) else reduction
     if code not in (0, 1, 2):
         raise ValueError(f"smooth_l1_loss: reduction is {reduction!r}; expected 0, 1 or 2")
     with np.errstate(all="ignore"):

@@ -8,7 +8,7 @@ from typing import Any, SupportsFloat
 import numpy as np
 import numpy.typing as npt
 
-_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+from .smooth_l1_loss import REDUCTIONS
 
 
 def smooth_l1_loss_backward(
@@ -48,7 +48,7 @@ def smooth_l1_loss_backward(
     -----
     Source: the document of aclnnSmoothL1LossBackward (it writes the case beta = 1).
     """
-    code = _REDUCTIONS.get(reduction, -1) if isinstance(reduction, str) else reduction
+    code = REDUCTIONS.get(reduction, -1) if isinstance(reduction, str) else reduction
     if code not in (0, 1, 2):
         raise ValueError(f"smooth_l1_loss_backward: reduction is {reduction!r}; expected 0, 1 or 2")
     with np.errstate(all="ignore"):

@@ -3,7 +3,7 @@
 
 The reference is rounded once to the computed type; the distance is the number of representable
 steps between the two. An overflow is thus one step away from the largest finite value, and a NaN is
-only near a NaN.
+only near a NaN. The distance of two integers is their difference.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ def bits(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def ordinal(values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
     """Return the place of each value in the order of its type; both zeros share one."""
+    if values.dtype.kind in "iu":
+        places = values.astype(np.uint64)
+        return places ^ _MIDDLE if values.dtype.kind == "i" else places
     width = 8 * values.dtype.itemsize
     pattern = bits(values).astype(np.uint64)
     magnitude = pattern & np.uint64((1 << (width - 1)) - 1)
@@ -42,16 +45,31 @@ def distance(
     """
     if computed.shape != reference.shape:
         raise ValueError(f"computed has shape {computed.shape}, reference {reference.shape}")
-    rounded = round_to(reference, computed.dtype)
-    a, b = ordinal(computed), ordinal(rounded)
+    return between(computed, round_to(reference, computed.dtype), zero_sign=zero_sign)
+
+
+def between(
+    computed: npt.NDArray[Any], expected: npt.NDArray[Any], *, zero_sign: bool = False
+) -> npt.NDArray[np.float64]:
+    """Return the distance in ULP of two arrays of the same type and shape, as `distance` does."""
+    a, b = ordinal(computed), ordinal(expected)
     steps = np.where(a > b, a - b, b - a).astype(np.float64)
-    nan, expected_nan = np.isnan(computed), np.isnan(rounded)
+    nan, expected_nan = np.isnan(computed), np.isnan(expected)
     steps[nan & expected_nan] = 0.0
     steps[nan ^ expected_nan] = np.inf
     if zero_sign:
-        zeros = (computed == 0) & (rounded == 0)
-        steps[zeros & (np.signbit(computed) != np.signbit(rounded))] = np.inf
+        steps[zero_signs_differ(computed, expected)] = np.inf
     return np.asarray(steps)
+
+
+def zero_signs_differ(
+    computed: npt.NDArray[Any], expected: npt.NDArray[Any]
+) -> npt.NDArray[np.bool_]:
+    """Whether each pair of values is +0 and -0; integers have one zero only."""
+    if computed.dtype.kind in "iu":
+        return np.zeros(computed.shape, np.bool_)
+    zeros = (computed == 0) & (expected == 0)
+    return np.asarray(zeros & (np.signbit(computed) != np.signbit(expected)))
 
 
 def faithful(

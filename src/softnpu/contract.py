@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators' contracts: the tables that the tests run and ``softnpu ops`` prints."""
+
+import difflib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from softnpu import toml
+
+PACKAGE = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A documented argument."""
+
+    name: str
+    role: str
+    kind: str
+    has_format: bool
+
+    @property
+    def is_output(self) -> bool:
+        """Whether the operator writes to it."""
+        return self.role in ("out", "inout")
+
+
+@dataclass(frozen=True)
+class Contract:
+    """One operator's table."""
+
+    name: str
+    table: dict[str, Any]
+
+    @property
+    def operator(self) -> str:
+        """The name of the two phases, without the GetWorkspaceSize of the first."""
+        return str(self.table["operator"])
+
+    @property
+    def python(self) -> str:
+        """The name of the Python function."""
+        return str(self.table["python"])
+
+    @property
+    def family(self) -> str:
+        """The operator whose kernel and reference it has: for one in place, its sibling."""
+        return self.name.removeprefix("inplace_")
+
+    @property
+    def arguments(self) -> list[Argument]:
+        """The arguments in the documented order, which is that of the Python functions."""
+        return [
+            Argument(row["name"], row["role"], row["kind"], "formats" in row)
+            for row in self.table["argument"]
+        ]
+
+    @property
+    def products(self) -> list[str]:
+        """The products that have the operator, in the table's order."""
+        return [name for name, supported in self.table["products"].items() if supported]
+
+    @property
+    def dtypes(self) -> list[str]:
+        """The data types of the first tensor, from which the others follow."""
+        first = next(row for row in self.table["argument"] if row["role"] in ("in", "inout"))
+        return list(first["dtypes"])
+
+    def has_bf16(self, product: str) -> bool:
+        """Whether the operator takes BF16 on ``product``; true where the table is silent."""
+        return bool(self.table.get("bf16", {}).get(product, True))
+
+
+@cache
+def load_contracts() -> dict[str, Contract]:
+    """Load all contracts by the operator's name in snake_case, in alphabetical order."""
+    tables = {file.stem: toml.read(file) for file in sorted(_folder().glob("*.toml"))}
+    return {name: Contract(name, table) for name, table in tables.items() if "operator" in table}
+
+
+def find(name: str) -> Contract:
+    """Find an operator by its documented name or the Python function's, spelt freely.
+
+    Raises
+    ------
+    LookupError
+        There is none; the second argument says which one may be meant.
+    """
+    contracts = load_contracts()
+    by_name = {_plain(key): contract for key, contract in contracts.items()}
+    by_name |= {contract.python: contract for contract in contracts.values()}
+    found = by_name.get(name) or by_name.get(_plain(name))
+    if found is None:
+        close = [key for key in by_name if _plain(name) in key]
+        close = close or difflib.get_close_matches(_plain(name), by_name, n=1)
+        guess = f"Did you mean {by_name[close[0]].operator}? " if close else ""
+        raise LookupError(f"there is no operator {name!r}", guess)
+    return found
+
+
+def shared_rules() -> list[dict[str, Any]]:
+    """Load the rules that hold for every operator."""
+    return list(toml.read(_folder() / "common.toml")["rule"])
+
+
+def _plain(name: str) -> str:
+    """Bring to one spelling aclnnEluBackward, EluBackward and elu_backward."""
+    return name.lower().replace("_", "").removeprefix("aclnn")
+
+
+def _folder() -> Path:
+    installed = PACKAGE / "contracts"
+    # In a source tree the tables lie where the tests use them.
+    return installed if installed.is_dir() else PACKAGE.parents[1] / "tests" / "contract"

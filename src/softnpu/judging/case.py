@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A call of an operator together with the result that is to be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import softnpu
+from softnpu import reference
+from softnpu.contract import Argument, Contract, find
+from softnpu.judging.dtypes import BFLOAT16, NUMPY
+from softnpu.reference.smooth_l1_loss import REDUCTIONS
+
+Array = npt.NDArray[Any]
+
+# What an operator that works in place leaves; the result of its sibling has this name, too.
+IN_PLACE_RESULT = "out"
+FORMAT = "format"
+
+
+class CaseError(ValueError):
+    """A case that cannot be judged: what is wrong with which argument of which operator."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """All arguments of a call in the documented order, and the result.
+
+    Attributes
+    ----------
+    contract : Contract
+    inputs : dict
+        By documented names: tensors as arrays, attributes as numbers, texts and lists.
+    result_name : str
+    got : array
+        The result.
+    format : str
+        "NDHWC", or another that is read as "NCDHW"; empty where the operator has none.
+    """
+
+    contract: Contract
+    inputs: dict[str, Any]
+    result_name: str
+    got: Array
+    format: str = ""
+
+    @property
+    def tensors(self) -> dict[str, Array]:
+        """The inputs that are tensors."""
+        return {n: value for n, value in self.inputs.items() if isinstance(value, np.ndarray)}
+
+    @property
+    def reduction(self) -> str:
+        """The name of the reduction; empty for an operator that has none."""
+        given = self.inputs.get("reduction", "")
+        return next((name for name, code in REDUCTIONS.items() if given == code), given)
+
+    def reference(self, **changes: Any) -> Array:
+        """Evaluate the definition, some inputs replaced, in the shape of the result."""
+        inputs = {**self.inputs, **changes}
+        if "inputSize" in inputs:
+            # Of the two documented orders the one that the result has: it leaves no doubt.
+            inputs["inputSize"] = self.got.shape
+        function = getattr(reference, self.contract.family)
+        with np.errstate(all="ignore"):
+            exact = function(*inputs.values(), **self._keywords("NCDHW"))
+        return np.asarray(exact).reshape(self.got.shape)
+
+    def check(self) -> None:
+        """Make the call on softnpu, whose checks are the operator's contract."""
+        function = getattr(softnpu, self.contract.python)
+        inputs = list(self.inputs.values())
+        try:
+            if self.contract.python.endswith("_"):
+                function(inputs[0].copy(), *inputs[1:])
+            else:
+                function(*inputs, **self._keywords(), out=np.empty_like(self.got, order="C"))
+        except (softnpu.AclnnError, TypeError) as error:
+            raise CaseError(str(error)) from error
+
+    def _keywords(self, other: str = "") -> dict[str, Any]:
+        """Pass the format, where there is one; all but NDHWC as ``other``, if that is given."""
+        if not self.format:
+            return {}
+        return {"format": other if other and self.format != "NDHWC" else self.format}
+
+
+def build(operator: str, values: Mapping[str, Any]) -> Case:
+    """Make a case that keeps the operator's contract, or say what is wrong with it."""
+    contract = contract_of(operator)
+    inputs = [a for a in contract.arguments if a.role != "out"]
+    result = result_name(contract)
+    optional = {FORMAT} if takes_format(contract) else set()
+    _require_names(contract, [*(a.name for a in inputs), result], optional, values)
+    name = contract.operator
+    case = Case(
+        contract,
+        {a.name: _converted(name, a, values[a.name]) for a in inputs},
+        result,
+        as_array(name, result, values[result]),
+        str(np.asarray(values.get(FORMAT, "NCDHW"))) if optional else "",
+    )
+    _require_like(case)
+    case.check()
+    return case
+
+
+def contract_of(operator: str) -> Contract:
+    """Find the contract of an operator."""
+    try:
+        return find(operator)
+    except LookupError as error:
+        message, guess = error.args
+        raise CaseError(f"{message}. {guess}".rstrip(". ")) from None
+
+
+def result_name(contract: Contract) -> str:
+    """Return the name under which a case has the result."""
+    output = next(a for a in contract.arguments if a.is_output)
+    return IN_PLACE_RESULT if output.role == "inout" else output.name
+
+
+def takes_format(contract: Contract) -> bool:
+    """Whether the operator tells formats apart."""
+    return any(a.has_format for a in contract.arguments)
+
+
+def as_array(operator: str, name: str, value: Any) -> Array:
+    """Read a tensor of any library as an array of a documented type."""
+    array = _to_numpy(value)
+    if array.dtype.itemsize == 2 and array.dtype.kind == "V":
+        # NumPy's files do not know bfloat16 and give back its bytes.
+        array = array.view(BFLOAT16)
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    if array.dtype not in NUMPY.values():
+        raise CaseError(
+            f"{operator}: {name} has data type {array.dtype}; expected one of "
+            f"{', '.join(dtype.name for dtype in NUMPY.values())}"
+        )
+    return array
+
+
+def _to_numpy(value: Any) -> Array:
+    if hasattr(value, "detach"):  # a tensor of PyTorch's
+        tensor = value.detach().cpu().resolve_neg().resolve_conj()
+        if str(tensor.dtype) == "torch.bfloat16":
+            return np.asarray(tensor.float().numpy()).astype(BFLOAT16)
+        return np.asarray(tensor.numpy())
+    if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray):
+        return np.from_dlpack(value)
+    return np.asarray(value)
+
+
+def _converted(operator: str, argument: Argument, value: Any) -> Any:
+    """Bring an argument to what the Python functions take."""
+    if argument.kind == "tensor":
+        return as_array(operator, argument.name, value)
+    array = _to_numpy(value)
+    if argument.kind == "int_array":
+        if array.ndim != 1:
+            raise CaseError(
+                f"{operator}: {argument.name} has shape {array.shape}; expected a list of integers"
+            )
+        return array.tolist()
+    if array.size != 1:
+        raise CaseError(
+            f"{operator}: {argument.name} has shape {array.shape}; expected a single value"
+        )
+    if array.dtype.kind == "V":
+        return float(as_array(operator, argument.name, array).reshape(()))
+    return array.item()
+
+
+def _require_names(
+    contract: Contract, wanted: list[str], optional: set[str], values: Mapping[str, Any]
+) -> None:
+    missing = [name for name in wanted if name not in values]
+    unknown = [str(name) for name in values if name not in wanted and name not in optional]
+    if missing or unknown:
+        complaints = [f"missing: {', '.join(missing)}"] if missing else []
+        complaints += [f"unknown: {', '.join(unknown)}"] if unknown else []
+        expected = ", ".join([*wanted, *(f"{name} (optional)" for name in optional)])
+        raise CaseError(f"{contract.operator}: {'; '.join(complaints)}; expected: {expected}")
+
+
+def _require_like(case: Case) -> None:
+    """Of a call in place: the result lies where the input was."""
+    if not case.contract.python.endswith("_"):
+        return
+    name, before = next(iter(case.inputs.items()))
+    for what, got, expected in (
+        ("shape", list(case.got.shape), list(before.shape)),
+        ("data type", case.got.dtype, before.dtype),
+    ):
+        if got != expected:
+            raise CaseError(
+                f"{case.contract.operator}: {case.result_name} has {what} {got}, but {name} has "
+                f"{what} {expected}; they must be equal"
+            )

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A picture of a result's errors: how many there are, and where."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from softnpu.judging.report import Report
+
+RIGHT, WRONG, TEXT = "#1f6f8b", "#c0392b", "#333333"
+# More points than a picture can show.
+MOST_POINTS = 200_000
+
+
+def write(report: Report, file: Path) -> None:
+    """Draw a report; raises ImportError without matplotlib."""
+    matplotlib = importlib.import_module("matplotlib")
+    matplotlib.use("Agg")
+    plt = importlib.import_module("matplotlib.pyplot")
+    with plt.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
+        figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+        _counts(left, report)
+        _places(right, report)
+        verdict = "passes" if report.ok else "fails"
+        what = f"{report.output}, {report.dtype} {list(report.shape)}"
+        title = f"{report.operator}: {what}: {verdict}"
+        figure.suptitle(title, color=TEXT if report.ok else WRONG)
+        figure.savefig(file, dpi=120)
+        plt.close(figure)
+
+
+def _counts(axes: Any, report: Report) -> None:
+    """How many elements are so many ULP off."""
+    names, counts = list(report.histogram), list(report.histogram.values())
+    axes.bar(names, counts, color=RIGHT)
+    axes.set(xlabel=f"ULP of {report.unit}", ylabel="elements", yscale="log")
+    if len(names) > 8:
+        axes.tick_params(axis="x", rotation=45)
+
+
+def _places(axes: Any, report: Report) -> None:
+    """Each element's distance over the value that was expected."""
+    errors = report.errors
+    expected = errors.expected.astype(np.float64).ravel()
+    steps = errors.ulp.ravel()
+    drawn = np.flatnonzero(np.isfinite(expected) & np.isfinite(steps))
+    drawn = drawn[:: max(1, -(-drawn.size // MOST_POINTS))]
+    axes.scatter(expected[drawn], steps[drawn], s=4, color=RIGHT, linewidths=0)
+    axes.set(xlabel="expected", ylabel=f"ULP of {report.unit}")
+    axes.set_xscale("symlog", linthresh=_threshold(expected[drawn]))
+    axes.set_yscale("symlog", linthresh=1)
+    axes.set_ylim(bottom=0)
+    for element in report.worst:
+        if not element.ok and np.isfinite(element.ulp) and np.isfinite(element.expected):
+            axes.plot(element.expected, element.ulp, "o", mfc="none", color=WRONG)
+
+
+def _threshold(values: Any) -> float:
+    """Where the axis turns from logarithmic to linear around 0."""
+    sizes = np.abs(values[values != 0])
+    return float(max(np.quantile(sizes, 0.01), 1e-300)) if sizes.size else 1.0
