@@ -10,20 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.documents import blocks, run_python
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.torch
 
-BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs/pytorch.md").read_text("utf-8"), re.S)
+BLOCKS = blocks("docs/pytorch.md", "python")
 
 
 @pytest.mark.parametrize("place", range(len(BLOCKS)))
 def test_code_blocks_run(place: int, tmp_path: Path) -> None:
     """Each by itself, in a process of its own."""
-    (tmp_path / "block.py").write_text(BLOCKS[place], encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "block.py"], cwd=tmp_path, capture_output=True, text=True
-    )
+    done = run_python(BLOCKS[place].text, tmp_path)
     assert done.returncode == 0, done.stderr
 
 

@@ -61,7 +61,7 @@ class Promise:
         if not self.max_ulp:
             return "exactly the reference's value"
         within = f"{self.max_ulp:g} ULP of {self.unit.name}"
-        return f"{within}, next to the exact value" if self.faithful else within
+        return within + (", and next to the exact value" if self.faithful else "")
 
 
 def every_row() -> list[Row]:

@@ -60,9 +60,9 @@ class Case:
         given = self.inputs.get("reduction", "")
         return next((name for name, code in REDUCTIONS.items() if given == code), given)
 
-    def reference(self, **changes: Any) -> Array:
+    def reference(self, changes: Mapping[str, Any] | None = None) -> Array:
         """Evaluate the definition, some inputs replaced, in the shape of the result."""
-        inputs = {**self.inputs, **changes}
+        inputs = {**self.inputs, **(changes or {})}
         if "inputSize" in inputs:
             # Of the two documented orders the one that the result has: it leaves no doubt.
             inputs["inputSize"] = self.got.shape

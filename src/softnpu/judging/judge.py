@@ -94,11 +94,10 @@ def measure(case: Case, unit: np.dtype[Any]) -> Errors:
     steps = ulp.between(_in_steps_of(unit, got), _in_steps_of(unit, expected))
     with np.errstate(all="ignore"):
         wide, reference = got.astype(np.float64), exact.astype(np.float64)
-        absolute = steps.copy() if got.dtype.kind in "iu" else np.abs(wide - reference)
-        absolute[(got == expected) & np.isinf(wide)] = 0
+        absolute = steps if got.dtype.kind in "iu" else np.abs(wide - reference)
         nan = np.isnan(got) ^ np.isnan(expected)
-        absolute[np.isnan(got) & np.isnan(expected)] = 0
-        absolute[nan] = np.inf
+        same = (np.isnan(got) & np.isnan(expected)) | ((got == expected) & np.isinf(wide))
+        absolute = np.where(same, 0, np.where(nan, np.inf, absolute))
         relative = np.where(absolute == 0, 0, absolute / np.abs(reference))
         infinite = np.isinf(wide) | np.isinf(expected.astype(np.float64))
     return Errors(
@@ -138,8 +137,8 @@ def _sum_bound(case: Case, exact: Floats) -> Floats:
     """ceil(log2(n)) * 2**-53 * sum(|x|) of each sum of n terms."""
     ((name, terms), *_) = case.tensors.items()
     with np.errstate(all="ignore"):
-        counts = case.reference(**{name: np.ones_like(terms)})
-        weight = case.reference(**{name: np.abs(terms)})
+        counts = case.reference({name: np.ones_like(terms)})
+        weight = case.reference({name: np.abs(terms)})
         bound = np.ceil(np.log2(np.maximum(counts, 1))) * 2.0**-53 * weight
     # Where only the weight overflows, another order of adding may; where terms are infinite or NaN
     # the sum is what IEEE 754 says.

@@ -36,8 +36,10 @@ def write(report: Report, file: Path) -> None:
 def _counts(axes: Any, report: Report) -> None:
     """How many elements are so many ULP off."""
     names, counts = list(report.histogram), list(report.histogram.values())
-    axes.bar(names, counts, color=RIGHT)
+    axes.bar_label(axes.bar(names, counts, color=RIGHT))
     axes.set(xlabel=f"ULP of {report.unit}", ylabel="elements", yscale="log")
+    axes.set_ylim(0.5, 3 * max(counts, default=1))
+    axes.set_xlim(-1, max(len(names), 4))
     if len(names) > 8:
         axes.tick_params(axis="x", rotation=45)
 
@@ -53,7 +55,7 @@ def _places(axes: Any, report: Report) -> None:
     axes.set(xlabel="expected", ylabel=f"ULP of {report.unit}")
     axes.set_xscale("symlog", linthresh=_threshold(expected[drawn]))
     axes.set_yscale("symlog", linthresh=1)
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(-0.5, 3 * max(steps[drawn].max(initial=0), 1))
     for element in report.worst:
         if not element.ok and np.isfinite(element.ulp) and np.isfinite(element.expected):
             axes.plot(element.expected, element.ulp, "o", mfc="none", color=WRONG)

@@ -41,7 +41,7 @@ def _moved(case: Case, indices: list[Index]) -> list[dict[str, Any]]:
     name, values = next(iter(case.tensors.items()))
     if not indices:
         return []
-    places = case.reference(**{name: np.arange(1, values.size + 1).reshape(values.shape)})
+    places = case.reference({name: np.arange(1, values.size + 1).reshape(values.shape)})
     found = []
     for place in (int(places[index]) for index in indices):
         # What was unpooled has zeros between the copies.
