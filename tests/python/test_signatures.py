@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 import softnpu
-from softnpu import _core, acl, aclnn, functional, pool, reference
+from softnpu import _core, acl, aclnn, functional, judging, pool, reference
 from tests.python.operators import OPERATORS, Operator
 from tests.support.paths import ROOT
 from tests.support.stub import stub_functions
 
 # The modules whose functions are documented in sections.
-MODULES = (functional, reference, aclnn, acl, acl.util, pool)
+MODULES = (functional, reference, aclnn, acl, acl.util, pool, judging)
 SECTIONS = ("Parameters", "Returns", "Raises", "Notes")
 PACKAGE = Path(softnpu.__file__).parent
 INCLUDE = ROOT / "include"

@@ -325,3 +325,15 @@ def test_a_tensor_that_is_resized_while_a_number_is_read(
 
     with pytest.raises(softnpu.AclnnError, match=message):
         softnpu.elu_backward(x, Resizing(), 1, 1, True, torch.ones(2**16))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_results_in_tensors_are_judged(dtype: Any) -> None:
+    """`softnpu.verify` takes tensors, with whatever hangs on them."""
+    grad, result = torch.randn(2, 100).to(dtype)
+    got = softnpu.selu_backward(grad, result)
+    case = {"gradOutput": grad, "result": result.requires_grad_(), "gradInput": got}
+    assert softnpu.verify("selu_backward", case).ok
+    case["gradInput"] = got * 2
+    report = softnpu.verify("selu_backward", case)
+    assert (report.ok, report.dtype) == (False, str(dtype).removeprefix("torch."))

@@ -132,7 +132,7 @@ def takes_format(contract: Contract) -> bool:
 
 def as_array(operator: str, name: str, value: Any) -> Array:
     """Read a tensor of any library as an array of a documented type."""
-    array = _to_numpy(value)
+    array = _to_numpy(operator, name, value)
     if array.dtype.itemsize == 2 and array.dtype.kind == "V":
         # NumPy's files do not know bfloat16 and give back its bytes.
         array = array.view(BFLOAT16)
@@ -145,7 +145,15 @@ def as_array(operator: str, name: str, value: Any) -> Array:
     return array
 
 
-def _to_numpy(value: Any) -> Array:
+def _to_numpy(operator: str, name: str, value: Any) -> Array:
+    try:
+        return _exported(value)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        kind = type(value).__name__
+        raise CaseError(f"{operator}: {name}, of class {kind}, is no array: {error}") from error
+
+
+def _exported(value: Any) -> Array:
     if hasattr(value, "detach"):  # a tensor of PyTorch's
         tensor = value.detach().cpu().resolve_neg().resolve_conj()
         if str(tensor.dtype) == "torch.bfloat16":
@@ -160,7 +168,7 @@ def _converted(operator: str, argument: Argument, value: Any) -> Any:
     """Bring an argument to what the Python functions take."""
     if argument.kind == "tensor":
         return as_array(operator, argument.name, value)
-    array = _to_numpy(value)
+    array = _to_numpy(operator, argument.name, value)
     if argument.kind == "int_array":
         if array.ndim != 1:
             raise CaseError(

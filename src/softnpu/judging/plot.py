@@ -62,6 +62,7 @@ def _places(axes: Any, report: Report) -> None:
 
 
 def _threshold(values: Any) -> float:
-    """Where the axis turns from logarithmic to linear around 0."""
+    """Choose the power of ten at which the axis turns from logarithmic to linear around 0."""
     sizes = np.abs(values[values != 0])
-    return float(max(np.quantile(sizes, 0.01), 1e-300)) if sizes.size else 1.0
+    smallest = np.quantile(sizes, 0.01) if sizes.size else 1.0
+    return float(10.0 ** max(np.floor(np.log10(smallest)), -300))
