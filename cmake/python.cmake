@@ -25,6 +25,6 @@ target_compile_options(_core PRIVATE -fno-math-errno)
 set_target_properties(_core PROPERTIES INSTALL_RPATH "$ORIGIN/sdk/lib64")
 install(TARGETS _core LIBRARY DESTINATION softnpu)
 
-# The contract tables are the source of `softnpu ops NAME`.
+# The contract tables are the source of `softnpu ops NAME`; `softnpu verify` takes names from them.
 file(GLOB contract_tables CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/contract/*.toml")
 install(FILES ${contract_tables} DESTINATION softnpu/contracts)

@@ -124,7 +124,12 @@ def test_ops_shows_a_contract(softnpu: Any, file: Path) -> None:
     rows = [line.split()[:2] for line in text.splitlines() if line.strip()[:1].isdigit()]
     rules = [[str(rule["status"]), rule["id"]] for rule in table["rule"]]
     assert rows[: len(rules)] == rules
-    for spelling in (file.stem, table["operator"].removeprefix("aclnn"), file.stem.upper()):
+    for spelling in (
+        file.stem,
+        table["python"],
+        table["operator"].removeprefix("aclnn"),
+        file.stem.upper(),
+    ):
         assert softnpu("ops", spelling).stdout == text
 
 
