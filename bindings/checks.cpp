@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bound_function.h"
 #include "checkers/findings.h"
 #include "checkers/site.h"
 #include "checkers/tools.h"
@@ -73,8 +74,8 @@ void bind_checks(nb::module_& m) {
   m.def("take_findings", &take_findings, nb::sig("def take_findings() -> list[str]"),
         "What was found since the last call: a JSON object for each finding.");
   m.def("check_moment", &checkers::moment, "Count what was made so far, for look_for_leaks().");
-  m.def("look_for_leaks", &checkers::look_for_leaks, nb::arg("since"),
-        "Report what is alive and was made after that moment.");
+  define(m, "look_for_leaks", &checkers::look_for_leaks, nb::arg("since"),
+         "Report what is alive and was made after that moment.");
 }
 
 }  // namespace softnpu::python

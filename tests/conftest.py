@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
 
+from softnpu.toml import read
 from tests.support import accuracy
 from tests.support.alone import turn
 
@@ -43,6 +45,21 @@ def pytest_terminal_summary(
     terminalreporter.section("accuracy, measured of promised")
     for line in accuracy.summary():
         terminalreporter.line(line)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Under the checkers, tell which findings tests provoke, and skip what cannot run there."""
+    if not config.getoption("--softnpu-check", default=False):
+        return
+    known = read(config.rootpath / "tests" / "checkers" / "provoked.toml")
+    for item in items:
+        name = item.nodeid.split("[")[0]
+        for pattern, kinds in known["provokes"].items():
+            if fnmatchcase(name, pattern):
+                item.add_marker(pytest.mark.softnpu_findings(*kinds))
+        for pattern, reason in known["cannot"].items():
+            if fnmatchcase(name, pattern):
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture

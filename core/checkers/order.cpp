@@ -29,36 +29,15 @@ std::string stream_name(int32_t stream) { return text("stream ", stream); }
 
 }  // namespace
 
-void OrderChecker::join(Clock& clock, const Clock& other) {
-  for (const auto& [stream, count] : other) {
-    uint64_t& mine = clock[stream];
-    mine = std::max(mine, count);
-  }
-}
-
-bool OrderChecker::is_known(const Clock& clock, const Record& record) {
-  const auto found = clock.find(record.stream);
-  return found != clock.end() && found->second >= record.at;
-}
-
-OrderChecker::Clock OrderChecker::clock_of(int32_t stream) {
-  StreamState& state = streams_[stream];
-  join(state.known, host_);
-  Clock clock = state.known;
-  clock[stream] = state.count;
-  return clock;
-}
-
 void OrderChecker::launched(const Piece& piece) {
   const SharedSite site = current_site();
   std::vector<Conflict> found;
   {
     std::lock_guard lock(mutex_);
-    const Clock known = clock_of(piece.stream);
-    found = conflicts(piece, known);
-    const uint64_t at = ++streams_[piece.stream].count;
-    if (piece.kind == Piece::Kind::host_function) host_functions_[&piece] = known;
-    add_records(piece, at, site);
+    found = conflicts(piece, order_.before_next(piece.stream));
+    if (piece.kind == Piece::Kind::host_function)
+      host_functions_[&piece] = order_.end_of(piece.stream);
+    add_records(piece, order_.append(piece.stream), site);
   }
   for (const Conflict& conflict : found) tell_race(piece, conflict);
 }
@@ -67,9 +46,9 @@ void OrderChecker::started(const Piece& piece) {
   std::vector<Conflict> found;
   {
     std::lock_guard lock(mutex_);
-    if (const auto function = host_functions_.extract(&piece)) join(host_, function.mapped());
+    if (const auto function = host_functions_.extract(&piece)) order_.host_saw(function.mapped());
     if (piece.stream != Piece::kHostThread) return;
-    found = conflicts(piece, host_);
+    found = conflicts(piece, order_.host());
   }
   for (const Conflict& conflict : found) tell_host(piece, conflict);
 }
@@ -86,7 +65,7 @@ void OrderChecker::releasing(runtime::Family family, const std::byte* base, size
   std::vector<Conflict> found;
   {
     std::lock_guard lock(mutex_);
-    found = conflicts(whole, host_);
+    found = conflicts(whole, order_.host());
     records_.erase(base);
   }
   if (found.empty() || !tools_.have(Tool::memcheck)) return;
@@ -94,7 +73,7 @@ void OrderChecker::releasing(runtime::Family family, const std::byte* base, size
   Finding finding{Tool::memcheck,
                   "freed-in-use",
                   text(whole.what, ": memory that ", use.what, " uses as ", use.name, " on ",
-                       stream_name(use.stream),
+                       stream_name(use.point.stream),
                        " is freed, and nothing since the launch has waited for the work"),
                   {},
                   "Synchronise the stream before you free memory that its work uses."};
@@ -106,72 +85,74 @@ void OrderChecker::releasing(runtime::Family family, const std::byte* base, size
 
 void OrderChecker::recorded(const void* mark, int32_t stream) {
   std::lock_guard lock(mutex_);
-  marks_[mark] = clock_of(stream);
+  marks_[mark] = order_.append(stream);
 }
 
 void OrderChecker::held_back(int32_t stream, const void* mark) {
   if (mark == nullptr) return tell_unrecorded("aclrtStreamWaitEvent");
   std::lock_guard lock(mutex_);
-  join(streams_[stream].known, marks_[mark]);
+  if (const auto point = marks_.find(mark); point != marks_.end())
+    order_.wait(stream, point->second);
 }
 
 void OrderChecker::saw_mark(const void* mark) {
   if (mark == nullptr) return tell_unrecorded("aclrtSynchronizeEvent");
   std::lock_guard lock(mutex_);
-  join(host_, marks_[mark]);
+  if (const auto point = marks_.find(mark); point != marks_.end()) order_.host_saw(point->second);
 }
 
 void OrderChecker::saw_end(int32_t stream) {
   std::lock_guard lock(mutex_);
-  join(host_, clock_of(stream));
+  order_.host_saw(order_.end_of(stream));
 }
 
 std::vector<OrderChecker::Conflict> OrderChecker::conflicts(const Piece& piece,
-                                                            const Clock& known) const {
+                                                            const Reached& known) const {
   std::vector<Conflict> found;
   for (const Access& access : piece.accesses) {
     const auto records = records_.find(block_of(access.first));
     if (records == records_.end()) continue;
     const Tensor view = view_of(access);
     for (const Record& record : records->second)
-      if (record.stream != piece.stream && (record.writes || access.writes) &&
-          !is_known(known, record) && meet(record.view, view))
+      if (record.point.stream != piece.stream && (record.writes || access.writes) &&
+          !has_reached(known, record.point) && meet(record.view, view))
         found.push_back({record, access});
   }
   return found;
 }
 
-void OrderChecker::add_records(const Piece& piece, uint64_t at, const SharedSite& site) {
+void OrderChecker::add_records(const Piece& piece, Point point, const SharedSite& site) {
   for (const Access& access : piece.accesses) {
     std::vector<Record>& records = records_[block_of(access.first)];
     forget_known(records);
     const Tensor view = view_of(access);
     // Whatever meets the older one meets this one, too, which ends later.
     std::erase_if(records, [&](const Record& older) {
-      return older.stream == piece.stream && older.writes <= access.writes &&
+      return older.point.stream == piece.stream && older.writes <= access.writes &&
              is_same_view(older.view, view);
     });
-    records.push_back({piece.what, access.name, access.writes, view, piece.stream, at, site});
+    records.push_back({piece.what, access.name, access.writes, view, point, site});
   }
 }
 
 void OrderChecker::forget_known(std::vector<Record>& records) const {
-  std::erase_if(records, [&](const Record& record) { return is_known(host_, record); });
+  std::erase_if(records,
+                [&](const Record& record) { return has_reached(order_.host(), record.point); });
 }
 
 void OrderChecker::tell_race(const Piece& piece, const Conflict& conflict) const {
   if (!tools_.have(Tool::racecheck)) return;
   const auto& [earlier, later] = conflict;
   const auto does = [](bool writes) { return writes ? " writes " : " reads "; };
-  Finding finding{
-      Tool::racecheck,
-      "stream-race",
-      text(piece.what, " on ", stream_name(piece.stream), does(later.writes), later.name,
-           ", which ", earlier.what, " on ", stream_name(earlier.stream), does(earlier.writes),
-           "as ", earlier.name, ": no event and no synchronisation orders the two"),
-      {},
-      "Record an event in the one stream after its work, and let the other wait for "
-      "it (aclrtStreamWaitEvent)."};
+  Finding finding{Tool::racecheck,
+                  "stream-race",
+                  text(piece.what, " on ", stream_name(piece.stream), does(later.writes),
+                       later.name, ", which ", earlier.what, " on ",
+                       stream_name(earlier.point.stream), does(earlier.writes), "as ", earlier.name,
+                       ": no event and no synchronisation orders the two"),
+                  {},
+                  "Record an event in the one stream after its work, and let the other wait for "
+                  "it (aclrtStreamWaitEvent)."};
   finding.parts.push_back({"launched here", current_site()});
   finding.parts.push_back({"the other was launched here", earlier.site});
   add_history(later.first, finding);
@@ -187,7 +168,8 @@ void OrderChecker::tell_host(const Piece& piece, const Conflict& conflict) const
       later.writes ? "overwritten-in-use" : "unsynchronized-read",
       text(piece.what, later.writes ? " writes memory that " : " reads what ", earlier.what,
            earlier.writes ? " writes as " : " reads as ", earlier.name, " on ",
-           stream_name(earlier.stream), ", and nothing since the launch has waited for the work"),
+           stream_name(earlier.point.stream),
+           ", and nothing since the launch has waited for the work"),
       {},
       "Synchronise the stream before the host touches memory that its work uses; aclrtMemcpy and "
       "aclrtMemset do not wait for streams."};

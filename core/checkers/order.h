@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// racecheck, synccheck and the lifetime of memory in use: which work is ordered before which.
-//
-// Streams count their work. A clock says of each stream how much of it is known to be done. The
-// host has one, which synchronisation brings forward; all threads of the program share it, since
-// how they wait for each other is not seen. Each stream has one, too: what is done before its next
-// work begins. An event carries the clock of the stream that recorded it.
+// racecheck, synccheck and the lifetime of memory in use: work that touches the same bytes must be
+// ordered, in streams and on the host.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +9,7 @@
 #include <vector>
 
 #include "base/observer.h"
+#include "checkers/happens_before.h"
 #include "checkers/tools.h"
 #include "tensor/tensor.h"
 
@@ -31,20 +28,13 @@ class OrderChecker final : public Observer {
   void saw_end(int32_t stream) override;
 
  private:
-  using Clock = std::map<int32_t, uint64_t>;
-
-  struct StreamState {
-    uint64_t count = 0;  // of its work
-    Clock known;
-  };
   // What work in a stream reads or writes.
   struct Record {
     std::string_view what;
     const char* name;
     bool writes;
     Tensor view;
-    int32_t stream;
-    uint64_t at;
+    Point point;
     SharedSite site;
   };
   struct Conflict {
@@ -52,12 +42,9 @@ class OrderChecker final : public Observer {
     Access later;
   };
 
-  static void join(Clock& clock, const Clock& other);
-  static bool is_known(const Clock& clock, const Record& record);
-  Clock clock_of(int32_t stream);
   // Work that the access is in conflict with and that is not known to be done.
-  std::vector<Conflict> conflicts(const Piece& piece, const Clock& known) const;
-  void add_records(const Piece& piece, uint64_t at, const SharedSite& site);
+  std::vector<Conflict> conflicts(const Piece& piece, const Reached& known) const;
+  void add_records(const Piece& piece, Point point, const SharedSite& site);
   void forget_known(std::vector<Record>& records) const;
   void tell_race(const Piece& piece, const Conflict& conflict) const;
   void tell_host(const Piece& piece, const Conflict& conflict) const;
@@ -65,10 +52,9 @@ class OrderChecker final : public Observer {
 
   const Tools tools_;
   std::mutex mutex_;
-  Clock host_;
-  std::map<int32_t, StreamState> streams_;
-  std::map<const void*, Clock> marks_;
-  std::map<const Piece*, Clock> host_functions_;
+  HappensBefore order_;
+  std::map<const void*, Point> marks_;
+  std::map<const Piece*, Point> host_functions_;        // what comes before them
   std::map<const void*, std::vector<Record>> records_;  // by allocation; null for other memory
 };
 

@@ -35,8 +35,9 @@ int64_t now_ns() {
 }
 
 Status no_such_event(std::string_view argument, const void* handle) {
-  return fail("dead-handle"_rule, handle == nullptr ? kRtParamInvalid : kRtInvalidHandle,
-              not_live(argument, handle, HandleKind::event));
+  const std::string message = not_live(argument, handle, HandleKind::event);
+  return handle == nullptr ? fail(kRtParamInvalid, message)
+                           : fail("dead-handle"_rule, kRtInvalidHandle, message);
 }
 
 void tell_seen(const Recording* recording) {

@@ -91,8 +91,9 @@ int32_t next_id() {
 }
 
 Status no_such_stream(const void* handle) {
-  return fail("dead-handle"_rule, handle == nullptr ? kRtParamInvalid : kRtInvalidHandle,
-              not_live("stream", handle, HandleKind::stream));
+  const std::string message = not_live("stream", handle, HandleKind::stream);
+  return handle == nullptr ? fail(kRtParamInvalid, message)
+                           : fail("dead-handle"_rule, kRtInvalidHandle, message);
 }
 
 }  // namespace

@@ -3,12 +3,14 @@
 
 ``--softnpu-check-tools`` takes the same checkers as ``softnpu check --tool``. Findings of a
 test's setup, call and teardown count. Leaks are what its call made and nothing has freed after its
-teardown.
+teardown. ``@pytest.mark.softnpu_findings("memcheck/double-free", ...)`` names what a test provokes
+on purpose; patterns such as ``memcheck/*`` will do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
+from fnmatch import fnmatchcase
 from io import StringIO
 
 import pytest
@@ -34,6 +36,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start the checkers before any test does anything."""
+    config.addinivalue_line(
+        "markers", "softnpu_findings(*kinds): findings that the test provokes, as TOOL/KIND patterns"
+    )
     if not config.getoption("--softnpu-check"):
         return
     from softnpu import _core
@@ -47,9 +52,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 class _Checks:
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_setup(self) -> Generator[None, None, None]:
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
         yield
-        _fail_on_findings()
+        _fail_on_findings(item)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
@@ -61,7 +66,7 @@ class _Checks:
         except BaseException:
             item.stash[_moment] = -1  # what a failed test leaves behind is no finding
             raise
-        _fail_on_findings()
+        _fail_on_findings(item)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
@@ -71,10 +76,10 @@ class _Checks:
         since = item.stash.get(_moment, -1)
         if since >= 0:
             _core.look_for_leaks(since)
-        _fail_on_findings()
+        _fail_on_findings(item)
 
 
-def _fail_on_findings() -> None:
+def _fail_on_findings(item: pytest.Item) -> None:
     from softnpu import _core
 
     lines = _core.take_findings()
@@ -82,8 +87,18 @@ def _fail_on_findings() -> None:
         return
     from rich.console import Console
 
-    from softnpu.cli.findings import parse_findings, show
+    from softnpu.cli.findings import Finding, parse_findings, show
 
+    marks = item.iter_markers("softnpu_findings")
+    provoked = [pattern for mark in marks for pattern in mark.args]
+
+    def is_provoked(finding: Finding) -> bool:
+        kind = f"{finding.tool}/{finding.kind}"
+        return any(fnmatchcase(kind, pattern) for pattern in provoked)
+
+    findings = [finding for finding in parse_findings(lines) if not is_provoked(finding)]
+    if not findings:
+        return
     text = StringIO()
-    show(parse_findings(lines), Console(file=text, highlight=False, width=200))
+    show(findings, Console(file=text, highlight=False, width=200))
     pytest.fail(text.getvalue(), pytrace=False)

@@ -84,7 +84,7 @@ def _up_to_main(places: list[Place]) -> tuple[Frame, ...]:
     for end, frame in enumerate(frames):
         if frame.function == "main":
             return tuple(frames[: end + 1])
-        if frame.function == "pytest_pyfunc_call":
+        if "/_pytest/" in frame.file:
             return tuple(frames[:end])
     return tuple(frames)
 

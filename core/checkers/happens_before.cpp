@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkers/happens_before.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace softnpu::checkers {
+namespace {
+
+// Edges of a stream beyond which those are dropped that say nothing any more.
+constexpr size_t kManyEdges = 64;
+
+}  // namespace
+
+void HappensBefore::wait(int32_t stream, Point point) {
+  if (has_reached(host_, point)) return;
+  Stream& waiting = streams_[stream];
+  if (waiting.edges.size() >= kManyEdges)
+    std::erase_if(waiting.edges, [this](const Edge& edge) { return has_reached(host_, edge.to); });
+  waiting.edges.push_back({++waiting.count, point});
+}
+
+void HappensBefore::host_saw(Point point) { walk(point, host_); }
+
+Reached HappensBefore::before_next(int32_t stream) {
+  Reached reached = host_;
+  walk(end_of(stream), reached);
+  return reached;
+}
+
+void HappensBefore::walk(Point from, Reached& reached) const {
+  std::vector<Point> left{from};
+  while (!left.empty()) {
+    const Point point = left.back();
+    left.pop_back();
+    uint64_t& known = reached[point.stream];
+    if (known >= point.at) continue;
+    const uint64_t before = std::exchange(known, point.at);
+    const auto stream = streams_.find(point.stream);
+    if (stream == streams_.end()) continue;
+    for (const Edge& edge : stream->second.edges)
+      if (edge.at > before && edge.at <= point.at) left.push_back(edge.to);
+  }
+}
+
+}  // namespace softnpu::checkers
