@@ -26,6 +26,8 @@ nb::dict info() {
   nb::dict out;
   out["version"] = SOFTNPU_VERSION;
   out["soc"] = std::string(product.name).c_str();
+  // What is wrong with SOFTNPU_SOC, or an empty string.
+  out["soc_failure"] = runtime::product_status().message().c_str();
   out["bf16"] = product.bf16;
   out["threads"] = loops::thread_count();
   out["isa"] = kernels::active_level_name();

@@ -2,7 +2,8 @@
 # libsoftnpu.so holds all state and all kernels. The documented libraries hold entry points alone,
 # so that it does not matter which of them, or how many, a process loads.
 file(GLOB core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/base/*.cpp" "${PROJECT_SOURCE_DIR}/core/tensor/*.cpp" "${PROJECT_SOURCE_DIR}/core/runtime/*.cpp"
-     "${PROJECT_SOURCE_DIR}/core/memory/*.cpp" "${PROJECT_SOURCE_DIR}/core/loops/*.cpp" "${PROJECT_SOURCE_DIR}/core/executor/*.cpp" "${PROJECT_SOURCE_DIR}/core/checkers/*.cpp")
+     "${PROJECT_SOURCE_DIR}/core/memory/*.cpp" "${PROJECT_SOURCE_DIR}/core/loops/*.cpp" "${PROJECT_SOURCE_DIR}/core/executor/*.cpp"
+     "${PROJECT_SOURCE_DIR}/core/checkers/*.cpp" "${PROJECT_SOURCE_DIR}/core/observers/*.cpp")
 list(FILTER core_sources EXCLUDE REGEX "/api_[a-z_]*\\.cpp$")
 list(APPEND core_sources "${PROJECT_SOURCE_DIR}/core/kernels/dispatch.cpp")
 file(GLOB runtime_entries CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/runtime/api_*.cpp")

@@ -5,6 +5,7 @@
 
 #include "base/lasting.h"
 #include "base/main_thread.h"
+#include "base/text.h"
 
 namespace softnpu {
 namespace {
@@ -34,20 +35,6 @@ struct ExitKey {
   pthread_key_t key;
   bool usable;
 };
-
-// Messages repeat what callers passed in, paths above all.
-std::string in_one_line(const std::string& message) {
-  std::string line;
-  for (const char c : message) {
-    if (c == '\n')
-      line += "\\n";
-    else if (c == '\r')
-      line += "\\r";
-    else
-      line += c;
-  }
-  return line;
-}
 
 ThreadErrors& mine() {
   if (errors == nullptr) {

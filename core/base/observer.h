@@ -78,7 +78,7 @@ class Observer {
   virtual void saw_mark(const void* /*mark*/) {}
   virtual void saw_end(int32_t /*stream*/) {}
 
-  // The process ends: everything of the program's has run.
+  // The process ends: everything of the program's has run. May be told more than once.
   virtual void ending() {}
 };
 

@@ -38,4 +38,18 @@ std::string text(const Parts&... parts) {
   return out;
 }
 
+// Messages repeat what callers passed in, paths above all.
+inline std::string in_one_line(std::string_view message) {
+  std::string line;
+  for (const char c : message) {
+    if (c == '\n')
+      line += "\\n";
+    else if (c == '\r')
+      line += "\\r";
+    else
+      line += c;
+  }
+  return line;
+}
+
 }  // namespace softnpu

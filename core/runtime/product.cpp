@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/product.h"
 
+#include <strings.h>
+
+#include <cctype>
 #include <string>
 
 #include "base/environment.h"
@@ -9,25 +12,64 @@
 namespace softnpu::runtime {
 namespace {
 
+// The first name of each kind stands for all products whose operators are the same.
 constexpr Product kProducts[] = {
-    {Soc::ascend950, "Ascend950", true},    {Soc::ascend910_93, "Ascend910_93", true},
-    {Soc::ascend910b, "Ascend910B", true},  {Soc::ascend310b, "Ascend310B", false},
-    {Soc::ascend310p, "Ascend310P", false}, {Soc::ascend910, "Ascend910", false},
+    {Soc::ascend950, "Ascend950", true},         {Soc::ascend950, "Ascend950PR", true},
+    {Soc::ascend950, "Ascend950DT", true},       {Soc::ascend910_93, "Ascend910_93", true},
+    {Soc::ascend910_93, "Ascend910_9362", true}, {Soc::ascend910_93, "Ascend910_9372", true},
+    {Soc::ascend910_93, "Ascend910_9381", true}, {Soc::ascend910_93, "Ascend910_9382", true},
+    {Soc::ascend910_93, "Ascend910_9391", true}, {Soc::ascend910_93, "Ascend910_9392", true},
+    {Soc::ascend910b, "Ascend910B", true},       {Soc::ascend910b, "Ascend910B1", true},
+    {Soc::ascend910b, "Ascend910B2", true},      {Soc::ascend910b, "Ascend910B2C", true},
+    {Soc::ascend910b, "Ascend910B3", true},      {Soc::ascend910b, "Ascend910B4", true},
+    {Soc::ascend910b, "Ascend910B4-1", true},    {Soc::ascend310b, "Ascend310B", false},
+    {Soc::ascend310b, "Ascend310B1", false},     {Soc::ascend310b, "Ascend310B2", false},
+    {Soc::ascend310b, "Ascend310B3", false},     {Soc::ascend310b, "Ascend310B4", false},
+    {Soc::ascend310p, "Ascend310P", false},      {Soc::ascend310p, "Ascend310P1", false},
+    {Soc::ascend310p, "Ascend310P2", false},     {Soc::ascend310p, "Ascend310P3", false},
+    {Soc::ascend310p, "Ascend310P4", false},     {Soc::ascend310p, "Ascend310P5", false},
+    {Soc::ascend310p, "Ascend310P7", false},     {Soc::ascend910, "Ascend910", false},
+    {Soc::ascend910, "Ascend910A", false},       {Soc::ascend910, "Ascend910ProA", false},
+    {Soc::ascend910, "Ascend910ProB", false},    {Soc::ascend910, "Ascend910PremiumA", false},
 };
-constexpr const Product& kDefault = kProducts[2];
+constexpr std::string_view kDefault = "Ascend910B";
+
+bool is_same_name(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+const Product* find(std::string_view name) {
+  for (const Product& p : kProducts)
+    if (is_same_name(p.name, name)) return &p;
+  return nullptr;
+}
+
+// "Ascend950PR_9589": there are many of those, and they differ in the last part alone.
+const Product* find_numbered(std::string_view name) {
+  constexpr size_t kPart = 4;
+  const size_t end = name.rfind('_');
+  if (end == std::string_view::npos || name.size() - end - 1 != kPart) return nullptr;
+  for (const char c : name.substr(end + 1))
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) return nullptr;
+  const Product* const kind = find(name.substr(0, end));
+  const bool is_numbered =
+      kind != nullptr && (kind->name.ends_with("PR") || kind->name.ends_with("DT"));
+  if (!is_numbered) return nullptr;
+  const auto* const full = new std::string(text(kind->name, name.substr(end)));
+  return new Product{kind->soc, *full, kind->bf16};
+}
 
 struct Selection {
-  const Product* product = &kDefault;
-  std::string unknown_name;
-  bool unknown = false;
+  const Product* product;
+  std::string unknown_name = {};
 };
 
 Selection select() {
-  const char* wanted = setting("SOFTNPU_SOC");
-  if (wanted == nullptr) return {};
-  for (const Product& p : kProducts)
-    if (p.name == wanted) return {&p, {}, false};
-  return {&kDefault, wanted, true};
+  const char* const wanted = setting("SOFTNPU_SOC");
+  const Product* product = find(wanted == nullptr ? kDefault : wanted);
+  if (product == nullptr) product = find_numbered(wanted);
+  if (product != nullptr) return {product};
+  return {find(kDefault), wanted};
 }
 
 const Selection& selection() { return made_once<select>(); }
@@ -37,13 +79,13 @@ const Selection& selection() { return made_once<select>(); }
 const Product& product() { return *selection().product; }
 
 Status product_status() {
-  const Selection& chosen = selection();
-  if (!chosen.unknown) [[likely]]
+  const std::string& wrong = selection().unknown_name;
+  if (wrong.empty()) [[likely]]
     return {};
   std::string names;
   for (const Product& p : kProducts) names += text(names.empty() ? "" : ", ", p.name);
-  return fail(kAclInvalidParam, "SOFTNPU_SOC is \"", chosen.unknown_name, "\"; it must be one of ",
-              names);
+  return fail(kAclInvalidParam, "SOFTNPU_SOC is \"", wrong, "\"; it must be one of ", names,
+              ", or a full name such as Ascend950PR_9589");
 }
 
 }  // namespace softnpu::runtime

@@ -14,7 +14,7 @@ enum class Soc : uint8_t { ascend950, ascend910_93, ascend910b, ascend310b, asce
 
 struct Product {
   Soc soc;
-  std::string_view name;  // what SOFTNPU_SOC calls it; ends with a null character
+  std::string_view name;  // as SOFTNPU_SOC names it; ends with a null character
   bool bf16;              // whether its operators take BF16
 };
 

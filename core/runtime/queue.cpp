@@ -169,7 +169,10 @@ void Queue::run_front(std::unique_lock<std::mutex>& lock) {
 }
 
 void Queue::note_end(Status status) {
-  if (!status.ok() && failure_.ok()) failure_ = std::move(status);
+  if (!status.ok() && failure_.ok()) {
+    failure_ = std::move(status);
+    failed_in_parent_ = false;
+  }
   ++done_;
   if (waiters_ > 0) progress_.notify_all();
 }
@@ -193,6 +196,11 @@ bool Queue::is_idle() const {
 Status Queue::take_failure() {
   std::lock_guard lock(mutex_);
   return std::exchange(failure_, Status());
+}
+
+Status Queue::unfetched_failure() const {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  return lock && !failed_in_parent_ ? failure_ : Status();
 }
 
 void Queue::close() {
@@ -235,6 +243,7 @@ void Queue::renew_in_forked_child() {
   std::construct_at(&mutex_);
   std::construct_at(&progress_);  // the end of one that threads wait for would wait for them
   waiters_ = 0;
+  failed_in_parent_ = true;  // whatever failed until now
   const auto gate = work_.empty() ? nullptr : work_.front().after;
   lost_its_runner_ = lost_its_runner_ || (running_ && !runs_on_this_thread()) || claimed_ ||
                      (gate && gate->lost_its_opener());

@@ -80,6 +80,9 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
 
   // The first failure since the last call, and forgets it.
   Status take_failure();
+  // The failure that take_failure() would return, if it happened in this process. For the end of
+  // the process: does not wait, not even for the lock.
+  Status unfetched_failure() const;
 
   // From now on append() refuses.
   void close();
@@ -116,6 +119,7 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
   std::deque<Work> work_;
   const Gate* enlisted_ = nullptr;  // the closed gate that will wake this queue
   Status failure_;
+  bool failed_in_parent_ = false;  // in a forked child
   Ticket appended_ = 0;
   Ticket done_ = 0;
   int waiters_ = 0;

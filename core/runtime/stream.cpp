@@ -50,12 +50,24 @@ class LiveStreams {
   std::vector<std::shared_ptr<Stream>> all(Predicate wanted) const {
     std::vector<std::shared_ptr<Stream>> found;
     std::lock_guard lock(mutex_);
-    for (const auto& [id, weak] : by_id_)
-      if (auto stream = weak.lock(); stream && wanted(*stream)) found.push_back(std::move(stream));
+    collect(wanted, found);
+    return found;
+  }
+
+  std::vector<std::shared_ptr<Stream>> all_if_free() const {
+    std::vector<std::shared_ptr<Stream>> found;
+    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
+      collect([](const Stream&) { return true; }, found);
     return found;
   }
 
  private:
+  template <class Predicate>
+  void collect(Predicate wanted, std::vector<std::shared_ptr<Stream>>& found) const {
+    for (const auto& [id, weak] : by_id_)
+      if (auto stream = weak.lock(); stream && wanted(*stream)) found.push_back(std::move(stream));
+  }
+
   // The queues' own locks, too.
   void lock_for_fork() {
     mutex_.lock();
@@ -255,6 +267,8 @@ Status synchronize_stream(const void* handle, Deadline deadline) {
 std::vector<std::shared_ptr<Stream>> streams_of(const Owner& owner) {
   return live().all([&](const Stream& stream) { return &stream.owner() == &owner; });
 }
+
+std::vector<std::shared_ptr<Stream>> streams_at_exit() { return live().all_if_free(); }
 
 std::vector<std::shared_ptr<Stream>> streams_of_device(int32_t device) {
   return live().all([=](const Stream& stream) { return stream.owner().device == device; });

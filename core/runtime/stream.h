@@ -78,5 +78,7 @@ void retire(Stream& stream, Held held, Remains& remains);
 // The streams of a context, or of all contexts of a device.
 std::vector<std::shared_ptr<Stream>> streams_of(const Owner& owner);
 std::vector<std::shared_ptr<Stream>> streams_of_device(int32_t device);
+// All streams, for the end of the process: none where another thread is changing the list.
+std::vector<std::shared_ptr<Stream>> streams_at_exit();
 
 }  // namespace softnpu::runtime

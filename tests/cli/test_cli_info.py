@@ -55,15 +55,18 @@ def test_info_says_where_settings_come_from(
 
 
 def test_info_names_a_setting_that_cannot_be_followed(softnpu: Any) -> None:
-    """A variable that names no product is not passed over in silence."""
-    product = info_lines(softnpu, SOFTNPU_SOC="Ascend1")["product"]
-    assert product == "Ascend910B  (SOFTNPU_SOC=Ascend1 cannot be followed)"
+    """A variable that names no product gives status 1 and the names of all."""
+    done = softnpu("info", env={"SOFTNPU_SOC": "Ascend1"})
+    assert done.returncode == 1
+    assert "Ascend910B  (SOFTNPU_SOC=Ascend1 cannot be followed)\n" in done.stdout
+    assert 'softnpu: SOFTNPU_SOC is "Ascend1"; it must be one of Ascend950, ' in done.stderr
+    assert "Ascend910B2C, " in done.stderr
 
 
 @pytest.mark.parametrize(
     ("variable", "label", "given", "shown"),
     [
-        ("SOFTNPU_SOC", "product", "ascend910b", "Ascend910B  (SOFTNPU_SOC=ascend910b cannot"),
+        ("SOFTNPU_SOC", "product", "ascend910b2c", "Ascend910B2C  (from SOFTNPU_SOC)"),
         ("SOFTNPU_ISA", "instruction set", "BASELINE", "(SOFTNPU_ISA=BASELINE cannot"),
         ("SOFTNPU_THREADS", "threads", "02", "2  (from SOFTNPU_THREADS)"),
         ("SOFTNPU_THREADS", "threads", "+2", "(SOFTNPU_THREADS=+2 cannot"),
@@ -75,7 +78,7 @@ def test_info_names_a_setting_that_cannot_be_followed(softnpu: Any) -> None:
 def test_info_reads_settings_as_the_core_does(
     softnpu: Any, variable: str, label: str, given: str, shown: str
 ) -> None:
-    """Names must have their case, and numbers may begin with zeros."""
+    """Products may be in any case, other names may not; numbers may begin with zeros."""
     assert shown in info_lines(softnpu, **{variable: given})[label]
 
 

@@ -158,3 +158,28 @@ def test_names_that_look_like_options(softnpu: Any, name: str) -> None:
     for args in ([f"./{name}"], ["--", name]):
         done = softnpu("run", *args)
         assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr
+
+
+FAILS = """#include "acl/acl.h"
+int main() { return aclrtFree(reinterpret_cast<void *>(0x1234)) == 107000 ? 0 : 1; }
+"""
+FAILS_IN_PYTHON = "import acl\nassert acl.rt.free(0x1234) == 107000\n"
+LINE = "softnpu: error 107000: aclrtFree: devPtr "
+
+
+@pytest.mark.parametrize(("name", "text"), [("f.cpp", FAILS), ("f.py", FAILS_IN_PYTHON)])
+def test_failures_are_told(softnpu: Any, name: str, text: str) -> None:
+    """A call that fails writes its message to stderr, although the program does not."""
+    softnpu.write(name, text)
+    done = softnpu("run", name)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith(LINE)
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("chosen", [{"SOFTNPU_LOG": "off"}, {"ASCEND_GLOBAL_LOG_LEVEL": "4"}])
+def test_the_users_log_level_stays(softnpu: Any, chosen: dict[str, str]) -> None:
+    """Whoever set a level of the log gets that one."""
+    softnpu.write("f.cpp", FAILS)
+    done = softnpu("run", "f.cpp", env=chosen)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -169,6 +169,17 @@ def test_messages_belong_to_their_thread(session: Session) -> None:
     assert session.message() == mine
 
 
+@pytest.mark.parametrize("name", ["gradOutput", "selfOrResult", "gradInput"])
+def test_a_tensor_over_freed_memory(session: Session, name: str) -> None:
+    """Phase one says that the memory was freed, and not only that it is none of the device's."""
+    call = prepare(session, "elu_backward")
+    session.check(session.api.aclrtFree(call.arrays[name].address))
+    refused = call.try_plan()
+    assert refused.status == INVALID
+    start = f"aclnnEluBackwardGetWorkspaceSize: {name} has its data in device memory that was freed"
+    assert refused.message.startswith(start)
+
+
 @pytest.mark.skipif(SANITIZED, reason="a sanitizer keeps freed memory back")
 def test_a_failed_phase_one_leaves_nothing_allocated(session: Session) -> None:
     """Many thousand refused calls do not let the process grow, be the check early or late."""

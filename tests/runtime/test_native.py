@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that only C++ can write: many threads at once, and calls at exit."""
 
-import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,15 +9,8 @@ import pytest
 
 from softnpu import _core
 from tests.support.capi_symbols import library_folder
-from tests.support.paths import ROOT
+from tests.support.native import INTERNAL, PUBLIC, WITHOUT_OPERATORS, compiled, run
 from tests.support.process import SANITIZED
-
-SOURCES = Path(__file__).parent
-
-
-WITHOUT_OPERATORS = ["-std=c++17", "-lascendcl", "-lnnopbase"]
-PUBLIC = [*WITHOUT_OPERATORS, "-lopapi"]
-INTERNAL = ["-std=c++20", f"-I{ROOT / 'core'}", "-lsoftnpu"]
 
 
 def compile_and_run(
@@ -30,25 +21,7 @@ def compile_and_run(
     environment: dict[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Compile a program of this folder without a warning, and run it."""
-    compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
-        pytest.skip("no C++ compiler")
-    libraries = library_folder().resolve()
-    program = folder / name
-    command = [compiler, "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-    command += [f"-I{ROOT / 'include'}", str(SOURCES / f"{name}.cpp"), "-o", str(program)]
-    command += [f"-L{libraries}", f"-Wl,-rpath,{libraries}", f"-Wl,-rpath-link,{libraries}"]
-    command += [*options, "-pthread"]
-    built = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stderr
-    return subprocess.run(
-        [program, *arguments],
-        env={**os.environ, **(environment or {})},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    return run(compiled(name, folder, options), *arguments, **(environment or {}))
 
 
 def test_concurrency(tmp_path: Path) -> None:

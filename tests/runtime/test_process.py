@@ -217,13 +217,77 @@ def test_product(name: str | None) -> None:
     assert done.stdout == f"{(name or 'Ascend910B').encode()!r}\n"
 
 
+FULL_NAMES = {
+    "Ascend910B1": "Ascend910B1",
+    "ascend910b2c": "Ascend910B2C",
+    "ASCEND910B4-1": "Ascend910B4-1",
+    "Ascend910_9391": "Ascend910_9391",
+    "ascend910_9372": "Ascend910_9372",
+    "ascend310p3": "Ascend310P3",
+    "Ascend310B4": "Ascend310B4",
+    "ascend910proa": "Ascend910ProA",
+    "Ascend910PremiumA": "Ascend910PremiumA",
+    "Ascend950": "Ascend950",
+    "ascend950pr_9589": "Ascend950PR_9589",
+    "Ascend950DT_95A1": "Ascend950DT_95A1",
+}
+
+
+@pytest.mark.parametrize("given", FULL_NAMES)
+def test_full_names_of_products(given: str) -> None:
+    """SOFTNPU_SOC takes full names, in any case; aclrtGetSocName spells them as clients do."""
+    program = "from tests.support.capi_symbols import functions as f; print(f().aclrtGetSocName())"
+    assert run_python(program, SOFTNPU_SOC=given).stdout == f"{FULL_NAMES[given].encode()!r}\n"
+
+
+BF16 = "from softnpu import _core; print(_core.info()['bf16'])"
+
+
+@pytest.mark.parametrize(
+    ("name", "has"),
+    [
+        ("Ascend910B3", True),
+        ("Ascend910_9381", True),
+        ("Ascend950PR_9599", True),
+        ("Ascend910A", False),
+        ("Ascend310P3", False),
+        ("Ascend310B1", False),
+    ],
+)
+def test_a_full_name_stands_for_its_kind(name: str, has: bool) -> None:
+    """What a product with a full name can do is what its kind can do."""
+    assert run_python(BF16, SOFTNPU_SOC=name).stdout == f"{has}\n"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Ascend910B5",
+        "Ascend910B1x",
+        "910B",
+        " Ascend910B",
+        "Ascend910_93_",
+        "Ascend910B_9589",
+        "Ascend950_9589",
+        "Ascend950PR_",
+        "Ascend950PR_95899",
+    ],
+)
+def test_no_names_of_products(name: str) -> None:
+    """What is no product's name is refused, however close it is."""
+    program = "from softnpu import _core; print(_core.info()['soc_failure'])"
+    assert f'SOFTNPU_SOC is "{name}"; it must be' in run_python(program, SOFTNPU_SOC=name).stdout
+
+
 @in_fresh_process(SOFTNPU_SOC="Ascend911")
 def test_unknown_product(api: Functions) -> None:
     """An unknown SOFTNPU_SOC makes aclInit fail with 100000 and a message that lists the names."""
     assert api.aclInit(None) == INVALID_PARAM
     text = message(api)
     assert "Ascend911" in text
-    assert ", ".join(PRODUCTS) in text
+    names = text.replace(",", "").split()
+    for name in (*PRODUCTS, "Ascend910B2C", "Ascend910_9391", "Ascend310P3", "Ascend910PremiumA"):
+        assert name in names
     assert api.aclrtGetSocName() == b"Ascend910B"
 
 

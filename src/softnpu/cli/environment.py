@@ -46,11 +46,17 @@ def script_environment(current: Mapping[str, str]) -> dict[str, str]:
     return {"PYTHONPATH": prepended(shim, current.get("PYTHONPATH", ""))}
 
 
+def log_environment(current: Mapping[str, str]) -> dict[str, str]:
+    """Let failures be written to stderr, unless the user chose what is."""
+    chosen = current.get("SOFTNPU_LOG") or current.get("ASCEND_GLOBAL_LOG_LEVEL")
+    return {} if chosen else {"SOFTNPU_LOG": "error"}
+
+
 def export_lines(variables: Mapping[str, str]) -> str:
     """Write shell text that sets ``variables``, safe to ``eval`` whatever the values hold."""
     return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in variables.items())
 
 
 def program_environment(prefix: Path) -> dict[str, str]:
-    """Add the SDK's variables to the environment of this process."""
-    return {**os.environ, **sdk_environment(prefix, os.environ)}
+    """Add what programs need to the environment of this process: the SDK, and the log."""
+    return {**os.environ, **sdk_environment(prefix, os.environ), **log_environment(os.environ)}

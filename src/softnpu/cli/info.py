@@ -5,7 +5,7 @@ import os
 import platform
 from collections.abc import Iterator
 from importlib import metadata
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.text import Text
 
@@ -28,21 +28,30 @@ PACKAGES = ("numpy", "ml_dtypes", "torch")
 
 
 def command() -> None:
-    """Show the device profile, the settings and where they come from, versions and paths."""
+    """Show the device profile, the settings and where they come from, versions and paths.
+
+    The exit status is 1 when SOFTNPU_SOC names no product.
+    """
     console = results()
     for row in [*_device_rows(), *_version_rows(), *_path_rows()]:
         text = Text.assemble((f"{row.label:<20}", "bold"), row.value)
         if row.origin:
             text.append(f"  ({row.origin})", style="dim")
         console.print(text, soft_wrap=True)
+    if failure := str(_core_info()["soc_failure"]):
+        fail(failure)
 
 
-def _device_rows() -> Iterator[Row]:
+def _core_info() -> dict[str, Any]:
     try:
         from softnpu import _core
     except ImportError as error:
         fail(f"the native part of softnpu cannot be loaded: {error}")
-    core = _core.info()
+    return _core.info()
+
+
+def _device_rows() -> Iterator[Row]:
+    core = _core_info()
     available = ", ".join(core["isa_available"])
     yield _setting("product", str(core["soc"]), "SOFTNPU_SOC")
     yield Row("BF16", "yes" if core["bf16"] else "no", "follows from the product")
@@ -58,11 +67,19 @@ def _setting(label: str, value: str, variable: str) -> Row:
     given = os.environ.get(variable, "")
     if not given:
         return Row(label, value, f"default; {variable} changes it")
-    # Numbers are read as such; names must be spelt as they are.
-    number = given.isascii() and given.isdigit()
-    if (given.lstrip("0") or "0" if number else given) == value:
+    if _means(given, value, variable):
         return Row(label, value, f"from {variable}")
     return Row(label, value, f"{variable}={given} cannot be followed")
+
+
+def _means(given: str, value: str, variable: str) -> bool:
+    """Whether a variable that is set so asks for ``value``, as the core reads it."""
+    if variable == "SOFTNPU_SOC":
+        return given.casefold() == value.casefold()
+    # Numbers are read as such; names must be spelt as they are.
+    if given.isascii() and given.isdigit():
+        return (given.lstrip("0") or "0") == value
+    return given == value
 
 
 def _version_rows() -> Iterator[Row]:

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observers/install.h"
+
+#include <cstring>
+#include <iterator>
+#include <optional>
+
+#include "base/environment.h"
+#include "observers/lines.h"
+#include "observers/log.h"
+
+namespace softnpu::observers {
+namespace {
+
+bool wants_stdout() {
+  const char* const given = setting("ASCEND_SLOG_PRINT_TO_STDOUT");
+  return given != nullptr && std::strcmp(given, "1") == 0;
+}
+
+LogLevel log_level() {
+  if (const char* const given = setting("SOFTNPU_LOG")) {
+    constexpr const char* kNames[] = {"off", "error", "info", "debug"};
+    for (size_t i = 0; i < std::size(kNames); ++i)
+      if (std::strcmp(given, kNames[i]) == 0) return static_cast<LogLevel>(i);
+    say_not_followed("SOFTNPU_LOG", "off, error, info or debug");
+    return LogLevel::error;
+  }
+  // The toolkit's own level has a fourth, for warnings, of which there are none here.
+  constexpr LogLevel kLevels[] = {LogLevel::debug, LogLevel::info, LogLevel::error, LogLevel::error,
+                                  LogLevel::off};
+  if (const auto level = number_setting("ASCEND_GLOBAL_LOG_LEVEL", 0, 4)) return kLevels[*level];
+  const bool wants_some = setting("SOFTNPU_LOG_FILE") != nullptr || wants_stdout();
+  return wants_some ? LogLevel::error : LogLevel::off;
+}
+
+Lines log_lines() {
+  if (setting("SOFTNPU_LOG_FILE") != nullptr) return Lines::to_file_of("SOFTNPU_LOG_FILE");
+  return wants_stdout() ? Lines::to_stdout() : Lines::to_stderr();
+}
+
+}  // namespace
+
+void start_as_asked() {
+  const LogLevel level = log_level();
+  if (level != LogLevel::off) observe(*new Log(level, log_lines()));
+}
+
+}  // namespace softnpu::observers

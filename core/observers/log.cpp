@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observers/log.h"
+
+#include "base/text.h"
+#include "observers/describe.h"
+
+namespace softnpu::observers {
+namespace {
+
+// Threads ask for callbacks again and again: that none came in time is no failure of theirs.
+bool is_polling(const Call& call, const Status& status) {
+  return call.function() == "aclrtProcessReport" && status.code() == kRtStreamSyncTimeout;
+}
+
+std::string line(const std::string& content) {
+  return text("softnpu: ", in_one_line(content), "\n");
+}
+
+}  // namespace
+
+void Log::leave(const Call& call, const Status& status) {
+  quietly([&] {
+    if (level_ == LogLevel::debug)
+      lines_.write(line(text("debug: ", call.text(), " -> ", status.code())));
+    if (status.ok() || (is_polling(call, status) && level_ < LogLevel::info)) return;
+    lines_.write(line(text("error ", status.code(), ": ", status.message())));
+  });
+}
+
+void Log::launched(const Piece& piece) {
+  if (level_ < LogLevel::info) return;
+  quietly([&] {
+    lines_.write(line(
+        text("info: ", piece.what, " launched in stream ", piece.stream, ": ", described(piece))));
+  });
+}
+
+void Log::finished(const Piece& piece, const Status& status) {
+  // Who waits for the work gets the failure from the call.
+  if (status.ok() || piece.stream == Piece::kHostThread) return;
+  quietly([&] {
+    lines_.write(
+        line(text("error ", status.code(), ": stream ", piece.stream, ": ", status.message())));
+  });
+}
+
+}  // namespace softnpu::observers

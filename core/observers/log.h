@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The log: every call that failed, and more where that is asked for.
+#pragma once
+
+#include <cstdint>
+
+#include "base/observer.h"
+#include "observers/lines.h"
+
+namespace softnpu::observers {
+
+enum class LogLevel : uint8_t { off, error, info, debug };
+
+class Log final : public Observer {
+ public:
+  Log(LogLevel level, Lines lines) : level_(level), lines_(std::move(lines)) {}
+
+  void leave(const Call& call, const Status& status) override;
+  void launched(const Piece& piece) override;
+  void finished(const Piece& piece, const Status& status) override;
+
+ private:
+  LogLevel level_;
+  Lines lines_;
+};
+
+}  // namespace softnpu::observers
