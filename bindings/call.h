@@ -8,6 +8,7 @@
 #include "arguments.h"
 #include "base/tuning.h"
 #include "gil.h"
+#include "observed.h"
 #include "own_memory.h"
 #include "raise.h"
 
@@ -46,11 +47,13 @@ nb::object call(Arguments& arguments, const typename Op::Args& args, Describe&& 
   const size_t bytes = plan.workspace_size();
   const OwnMemory workspace = bytes == 0 ? OwnMemory() : own_memory(bytes);
   if (bytes != 0 && !workspace) throw std::bad_alloc();
+  Observed observed(Op::kTraits.name, operands);
   const Status ran = [&] {
     if (arguments.most_elements() < kReleaseGilFrom) return plan.run(origins, workspace.get());
     const GilRelease others_may_run;
     return plan.run(origins, workspace.get());
   }();
+  observed.ended(ran);
   if (!ran.ok()) [[unlikely]]
     raise(ran.in(Op::kTraits.name));
   return arguments.result();

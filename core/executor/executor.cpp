@@ -58,15 +58,9 @@ Status Executor::run(const Placement& placement) const {
 std::vector<Access> Executor::accesses(const Placement& placement) const {
   std::vector<Access> all;
   for (size_t i = 0; i < operands_.size(); ++i) {
-    const auto& [name, use, handle, tensor, time] = operands_[i];
-    if (!operands_[i].needs_data()) continue;
-    all.push_back({.name = name,
-                   .writes = use == Use::write,
-                   .first = placement.origins[i],
-                   .dtype = tensor.dtype,
-                   .sizes = {tensor.sizes.begin(), tensor.sizes.end()},
-                   .strides = {tensor.strides.begin(), tensor.strides.end()},
-                   .tensor = handle});
+    const Bound& o = operands_[i];
+    if (o.needs_data())
+      all.push_back(access_of({o.name, {&o.tensor, o.handle}, o.use}, placement.origins[i]));
   }
   if (placement.workspace != nullptr)
     all.push_back({.name = "workspace",

@@ -26,10 +26,6 @@ Status check_storage(const Operand& operand) {
   return {};
 }
 
-bool needs_data(const Operand& operand) {
-  return operand.use != Use::shape_only && operand.arg->numel() > 0;
-}
-
 Status check_present(const Operand& operand) {
   const Tensor& t = *operand.arg;
   REQUIRE(t.data != nullptr, kParamNullptr, "data-null"_rule, operand.name,
@@ -98,6 +94,21 @@ Status check_data(std::span<const Operand> operands, Memory memory) {
 }
 
 }  // namespace
+
+bool needs_data(const Operand& operand) {
+  return operand.use != Use::shape_only && operand.arg->numel() > 0;
+}
+
+Access access_of(const Operand& operand, std::byte* first) {
+  const Tensor& tensor = *operand.arg;
+  return {.name = operand.name,
+          .writes = operand.use == Use::write,
+          .first = first,
+          .dtype = tensor.dtype,
+          .sizes = {tensor.sizes.begin(), tensor.sizes.end()},
+          .strides = {tensor.strides.begin(), tensor.strides.end()},
+          .tensor = operand.arg.handle};
+}
 
 Status check_new_address(const OperatorTraits& traits, const Operand& changed,
                          std::span<const Operand> operands) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/export.h"
+#include "base/observer.h"
 #include "runtime/product.h"
 #include "tensor/handles.h"
 #include "tensor/tensor.h"
@@ -35,6 +36,12 @@ struct Operand {
   TensorArg arg;
   Use use;
 };
+
+// Whether its elements are touched.
+SOFTNPU_EXPORT bool needs_data(const Operand& operand);
+
+// For observers: what an operand's elements are, if it lies at `first`.
+SOFTNPU_EXPORT Access access_of(const Operand& operand, std::byte* first);
 
 // The products that have an operator.
 class Products {

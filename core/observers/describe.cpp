@@ -1,29 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observers/describe.h"
 
-#include <string_view>
+#include <algorithm>
+#include <functional>
+#include <vector>
 
 #include "base/text.h"
 
 namespace softnpu::observers {
 namespace {
 
-// A launch has it beside its operands.
-bool is_operand(const Access& access) { return std::string_view(access.name) != "workspace"; }
+// In elements; dimensions of one element have no say.
+struct Dimension {
+  int64_t size;
+  int64_t stride;
+};
 
-std::string shape_of(const Access& access) {
-  std::string out;
-  for (const int64_t size : access.sizes) out += text(out.empty() ? "" : ", ", size);
-  return text("[", out, "]");
+std::vector<Dimension> dimensions(const Access& access) {
+  std::vector<Dimension> out;
+  for (size_t i = 0; i < access.sizes.size(); ++i)
+    if (access.sizes[i] != 1) out.push_back({access.sizes[i], access.strides[i]});
+  return out;
+}
+
+// Whether the last dimension's elements are adjacent, and each other dimension steps over exactly
+// what is inside.
+bool is_dense(const std::vector<Dimension>& dimensions) {
+  int64_t inside = 1;
+  for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d) {
+    if (d->stride != inside) return false;
+    inside *= d->size;
+  }
+  return true;
 }
 
 }  // namespace
+
+std::string_view layout_of(const Access& access) {
+  auto all = dimensions(access);
+  if (all.empty()) return "scalar";
+  if (std::ranges::any_of(all, [](const Dimension& d) { return d.size == 0; })) return "contiguous";
+  if (std::ranges::any_of(all, [](const Dimension& d) { return d.stride == 0; }))
+    return "broadcast";
+  if (is_dense(all)) return "contiguous";
+  std::ranges::sort(all, std::ranges::greater(), &Dimension::stride);
+  return is_dense(all) ? "permuted" : "strided";
+}
+
+std::string sizes_of(const Access& access, std::string_view separator) {
+  std::string out;
+  for (const int64_t size : access.sizes) out += text(out.empty() ? "" : separator, size);
+  return out;
+}
+
+bool is_operand(const Access& access) { return std::string_view(access.name) != "workspace"; }
 
 std::string described(const Piece& piece) {
   switch (piece.kind) {
     case Piece::Kind::copy:
     case Piece::Kind::fill:
-      return text(bytes_of(piece), " bytes");
+      return text(bytes_of(piece.accesses.front()), " bytes");
     case Piece::Kind::host_function:
       return "a function of the program";
     case Piece::Kind::kernel:
@@ -31,7 +67,9 @@ std::string described(const Piece& piece) {
   }
   std::string out;
   for (const Access& access : piece.accesses)
-    out += text(out.empty() ? "" : ", ", access.name, " ", access.dtype, " ", shape_of(access));
+    if (is_operand(access))
+      out += text(out.empty() ? "" : ", ", access.name, " ", access.dtype, " [", sizes_of(access),
+                  "]");
   return out.empty() ? "no elements" : out;
 }
 
@@ -45,8 +83,7 @@ int64_t bytes_of(const Access& access) {
 int64_t bytes_of(const Piece& piece) {
   int64_t bytes = 0;
   for (const Access& access : piece.accesses)
-    if (is_operand(access) && (piece.kind != Piece::Kind::copy || access.writes))
-      bytes += bytes_of(access);
+    if (is_operand(access)) bytes += bytes_of(access);
   return bytes;
 }
 

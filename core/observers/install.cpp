@@ -8,6 +8,9 @@
 #include "base/environment.h"
 #include "observers/lines.h"
 #include "observers/log.h"
+#include "observers/stats.h"
+#include "observers/trace.h"
+#include "observers/verbose.h"
 
 namespace softnpu::observers {
 namespace {
@@ -38,11 +41,35 @@ Lines log_lines() {
   return wants_stdout() ? Lines::to_stdout() : Lines::to_stderr();
 }
 
+void start_verbose() {
+  const auto given = number_setting("SOFTNPU_VERBOSE", 0, 1);
+  if (given == 1) observe(*new Verbose);
+}
+
+void start_trace() {
+  const char* const path = setting("SOFTNPU_TRACE");
+  if (path == nullptr) return;
+  if (auto file = TraceFile::open(path))
+    observe(*new Trace(std::move(*file)));
+  else
+    say_not_followed("SOFTNPU_TRACE", "a file that can be written, and has only traces in it");
+}
+
+void start_stats() {
+  const char* const path = setting("SOFTNPU_STATS");
+  if (path == nullptr) return;
+  const bool to_stderr = std::strcmp(path, "stderr") == 0;
+  observe(*new Stats(to_stderr ? std::nullopt : std::optional(Lines::to_file_of("SOFTNPU_STATS"))));
+}
+
 }  // namespace
 
 void start_as_asked() {
   const LogLevel level = log_level();
   if (level != LogLevel::off) observe(*new Log(level, log_lines()));
+  start_verbose();
+  start_stats();
+  start_trace();
 }
 
 }  // namespace softnpu::observers

@@ -2,7 +2,6 @@
 #include "observers/lines.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,18 +11,6 @@
 
 namespace softnpu::observers {
 namespace {
-
-// A cancellation inside would unwind through functions that must not throw.
-class Uncancelled {
- public:
-  Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-  ~Uncancelled() { pthread_setcancelstate(before_, nullptr); }
-  Uncancelled(const Uncancelled&) = delete;
-  Uncancelled& operator=(const Uncancelled&) = delete;
-
- private:
-  int before_ = PTHREAD_CANCEL_ENABLE;
-};
 
 int open_to_append(const char* path) {
   return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);

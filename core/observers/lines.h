@@ -2,8 +2,11 @@
 // Lines for people and programs that read along.
 #pragma once
 
+#include <pthread.h>
+
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace softnpu::observers {
 
@@ -24,6 +27,18 @@ class Lines {
 
   int descriptor_;
   std::string path_;  // absolute; "" for none
+};
+
+// A cancellation inside would unwind through functions that must not throw.
+class Uncancelled {
+ public:
+  Uncancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~Uncancelled() { pthread_setcancelstate(before_, nullptr); }
+  Uncancelled(const Uncancelled&) = delete;
+  Uncancelled& operator=(const Uncancelled&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
 // The path in a variable, for a program that may change its folder.

@@ -81,6 +81,15 @@ def measure(
     return Ceilings(tuple(rows), threads, huge_pages)
 
 
+def copy_bandwidth(size: int, threads: int) -> float:
+    """Measure copies that move ``size`` bytes, in GB/s, with the faster kind of stores."""
+    return max(
+        _bandwidth(kind, size, streaming, False, threads)
+        for kind, streaming in loops()
+        if kind == "copy"
+    )
+
+
 def loops() -> list[tuple[str, bool]]:
     """Name the loops that are measured at each size, and whether their stores are streaming."""
     both = [(kind, streaming) for kind in KINDS for streaming in (False, True)]

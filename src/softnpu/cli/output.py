@@ -19,6 +19,9 @@ EXIT_USAGE = 2
 EXIT_NOT_RUNNABLE = 126
 EXIT_NOT_FOUND = 127
 
+# Of tables that go into a pipe: lines wide enough for grep.
+PIPE_WIDTH = 240
+
 
 def fail(message: str, status: int = EXIT_FAILURE, hint: str = "") -> NoReturn:
     """Print one error, and what to do about it when that is known, and end the command."""
@@ -74,4 +77,4 @@ def end_of_output(error: OSError) -> NoReturn:
 
 def results() -> Console:
     """Make the console for tables on stdout; piped tables get lines wide enough for grep."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 240)
+    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)

@@ -21,6 +21,13 @@ FlagsOption = Annotated[
     str,
     typer.Option("--cxxflags", metavar="FLAGS", help="More flags for the compiler, in one string."),
 ]
+TraceOption = Annotated[
+    Path | None,
+    typer.Option("--trace", metavar="OUT", help="Write a trace for Perfetto or chrome://tracing."),
+]
+StatsOption = Annotated[
+    bool, typer.Option("--stats", help="Print how often each operator ran, and for how long.")
+]
 
 
 def command(
@@ -34,6 +41,8 @@ def command(
         list[str] | None, typer.Argument(metavar="[--] ARGS", help="The program's arguments.")
     ] = None,
     cxxflags: FlagsOption = "",
+    trace: TraceOption = None,
+    stats: StatsOption = False,
 ) -> None:
     """Run a program on the emulated device.
 
@@ -45,7 +54,14 @@ def command(
     The exit status is the program's, or the compiler's when that fails; 127 when there is no
     compiler, 126 when FILE cannot be run, 2 when there is no such file.
     """
-    _become(*command_line(file, args or [], cxxflags))
+    program, environment = command_line(file, args or [], cxxflags)
+    if trace is not None:
+        environment["SOFTNPU_TRACE"] = str(_emptied(trace))
+    if stats:
+        from softnpu.cli.stats import run_with_stats
+
+        run_with_stats(program, environment)
+    _become(program, environment)
 
 
 def command_line(file: Path, args: list[str], cxxflags: str) -> tuple[list[str], dict[str, str]]:
@@ -78,6 +94,15 @@ def existing_file(file: Path) -> None:
         fail(f"cannot find {file}: {error.strerror}", EXIT_USAGE)
     if not stat.S_ISREG(mode):
         fail(f"{file} is not a file", EXIT_USAGE)
+
+
+def _emptied(file: Path) -> Path:
+    """Make an empty file of that name, so that the program adds to nothing older."""
+    try:
+        file.open("w").close()
+    except OSError as error:
+        fail(f"cannot write to {file}: {error.strerror}", EXIT_USAGE)
+    return file.absolute()
 
 
 def _program_arguments(args: list[str]) -> list[str]:

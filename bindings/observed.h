@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls on arrays, for observers.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "base/observer.h"
+#include "executor/operand.h"
+
+namespace softnpu::python {
+
+// Tells observers that an operator begins and, with ended(), or where C++ fails, that it ends.
+// Costs nothing else where nobody observes.
+class Observed {
+ public:
+  Observed(std::string_view name, std::span<const Operand> operands) {
+    if (observer() != nullptr) [[unlikely]]
+      begin(name, operands);
+  }
+  ~Observed() {
+    if (piece_ != nullptr) [[unlikely]]
+      end(fail(kRuntimeError, piece_->what, ": ended by an exception"));
+  }
+  Observed(const Observed&) = delete;
+  Observed& operator=(const Observed&) = delete;
+
+  void ended(const Status& status) {
+    if (piece_ != nullptr) [[unlikely]]
+      end(status);
+  }
+
+ private:
+  void begin(std::string_view name, std::span<const Operand> operands);
+  void end(const Status& status) noexcept;
+
+  Piece* piece_ = nullptr;
+};
+
+}  // namespace softnpu::python

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// SOFTNPU_STATS: how often each operator, copy and fill ran, and for how long.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "observers/lines.h"
+#include "observers/timed.h"
+
+namespace softnpu::observers {
+
+class Stats final : public Timed<Stats> {
+ public:
+  // A table for people on stderr, or a line of JSON for each process in a file.
+  explicit Stats(std::optional<Lines> file);
+
+  void ran(const Piece& piece, const Status& status, const Span& span);
+  // Writes what there is since the last time.
+  void ending() override;
+
+ private:
+  struct Row {
+    Piece::Kind kind;
+    std::vector<int64_t> durations = {};
+    int64_t bytes = 0;
+    int64_t failed = 0;
+
+    int64_t total() const;
+    int64_t median() const;
+  };
+  using Rows = std::map<std::string_view, Row>;
+
+  // With the lock held. A forked child has none of the parent's.
+  Rows& rows_of_this_process();
+  static std::string as_json(const Rows& rows);
+  static std::string as_table(const Rows& rows);
+
+  const std::optional<Lines> file_;
+  std::mutex mutex_;
+  Rows rows_;
+  pid_t process_ = 0;
+};
+
+}  // namespace softnpu::observers

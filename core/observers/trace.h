@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// SOFTNPU_TRACE: what ran when, for chrome://tracing and Perfetto. Threads and streams are tracks;
+// arrows lead from launches to what they ran, and across events.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "observers/timed.h"
+#include "observers/trace_file.h"
+
+namespace softnpu::observers {
+
+class Trace final : public Timed<Trace> {
+ public:
+  explicit Trace(TraceFile file);
+
+  void enter(const Call& call) override;
+  void leave(const Call& call, const Status& status) override;
+  void launched(const Piece& piece) override;
+  void ran(const Piece& piece, const Status& status, const Span& span);
+  void recorded(const void* mark, int32_t stream) override;
+  void held_back(int32_t stream, const void* mark) override;
+
+ private:
+  struct Track {
+    int64_t process;
+    int64_t thread;
+
+    auto operator<=>(const Track&) const = default;
+  };
+  // Work of a stream, for the arrows that begin in it.
+  struct Work {
+    int32_t stream;
+    Span span = {0, 0};  // ends at 0 until it is done
+  };
+  struct Launch {
+    Track caller;
+    int64_t time;
+    std::shared_ptr<Work> work;
+    std::vector<std::shared_ptr<const Work>> after;  // what it waited for, by events
+  };
+  struct Stream {
+    std::shared_ptr<Work> last;
+    std::vector<std::shared_ptr<const Work>> awaited;  // by what will be launched next
+  };
+
+  static Track this_thread();
+  static Track track_of(int32_t stream);
+
+  // With the lock held. Names the track when it is new.
+  std::string introduced(const Track& track, const std::string& name);
+  std::string arrow(const char* name, Track from, int64_t from_ns, Track to, int64_t to_ns);
+  std::string arrows_to(const Launch& launch, const Span& span);
+
+  const TraceFile file_;
+  std::mutex mutex_;
+  std::map<const Piece*, Launch> launches_;
+  std::map<int32_t, Stream> streams_;
+  std::map<const void*, std::shared_ptr<const Work>> marks_;
+  std::set<Track> named_;
+  int64_t arrows_ = 0;
+};
+
+}  // namespace softnpu::observers

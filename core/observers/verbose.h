@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// SOFTNPU_VERBOSE=1: a line for each operator call, for people and scripts. docs/tracing.md has the
+// template, which is not to change.
+#pragma once
+
+#include "observers/lines.h"
+#include "observers/timed.h"
+
+namespace softnpu::observers {
+
+class Verbose final : public Timed<Verbose> {
+ public:
+  void ran(const Piece& piece, const Status& status, const Span& span) const;
+
+ private:
+  const Lines lines_ = Lines::to_stderr();
+};
+
+}  // namespace softnpu::observers
