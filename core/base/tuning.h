@@ -88,6 +88,8 @@ constexpr size_t kRegionBytes = size_t{16} << 30;
 constexpr uint64_t kFarBehind = 1000;
 // time: how often waiting threads look for changes of which nobody tells them
 constexpr std::chrono::milliseconds kLookAgain{20};
+// time: how long deferring schedulers let work, and programs that look at memory, stand still
+constexpr std::chrono::milliseconds kPatience{250};
 // levels: work that launches work goes to another thread from here on, because stacks are limited
 constexpr int kDeepest = 100;
 // threads: host functions have no more, because programs can launch any number of them

@@ -55,9 +55,10 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) 
 }
 
 aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
-  return with_stream(CALL(stream, status), find_stream, stream, [&](const Stream& found) -> Status {
+  return with_stream(CALL(stream, status), find_stream, stream, [&](Stream& found) -> Status {
     RETURN_IF_FAILED(found.require_runner());
     const bool idle = found.is_idle();
+    if (!idle) found.polled();
     if (Observer* const watching = observer(); watching != nullptr && idle) [[unlikely]]
       watching->saw_end(found.id());
     return store("status", status, idle ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY);

@@ -60,7 +60,7 @@ Status Event::record(const std::shared_ptr<Stream>& stream) {
     std::lock_guard lock(marks_mutex());
     ticket = stream->append({std::move(stamp), "aclrtRecordEvent", nullptr, recording->gate});
     if (!ticket) return stream->refusal();
-    recording->ticket = *ticket;
+    recording->gate->set_ticket(*ticket);
     if (Observer* const watching = observer()) [[unlikely]]
       watching->recorded(recording.get(), stream->id());
     latest_ = std::move(recording);
@@ -99,7 +99,7 @@ Status Event::synchronize(const Deadline& deadline) const {
     return {};
   }
   Stream& stream = *recording->stream;
-  RETURN_IF_FAILED(stream.wait(recording->ticket, deadline, kRtEventSyncTimeout,
+  RETURN_IF_FAILED(stream.wait(recording->gate->ticket(), deadline, kRtEventSyncTimeout,
                                "the stream's work up to the event"));
   tell_seen(recording.get());
   return stream.take_failure();
@@ -109,7 +109,11 @@ Status Event::query(bool& complete) const {
   const auto recording = latest();
   complete = recording && recording->gate->is_open();
   if (complete) tell_seen(recording.get());
-  return recording && !complete ? recording->stream->require_runner() : Status();
+  if (!recording || complete) return {};
+  Stream& stream = *recording->stream;
+  RETURN_IF_FAILED(stream.require_runner());
+  stream.polled();
+  return {};
 }
 
 Status Event::reached(std::string_view argument, int64_t& nanoseconds) const {

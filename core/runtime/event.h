@@ -21,7 +21,6 @@ struct Recording {
 
   std::shared_ptr<Stream> stream;
   std::shared_ptr<Gate> gate;
-  Queue::Ticket ticket = 0;
   std::atomic<int64_t> reached_ns{0};  // CLOCK_MONOTONIC; 0 until reached, and for ever if dropped
 };
 

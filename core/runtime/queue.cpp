@@ -54,6 +54,9 @@ Status run_safely(Work& work) {
 
 }  // namespace
 
+Queue::Queue(std::shared_ptr<Owner> owner, int32_t id)
+    : owner_(std::move(owner)), id_(id), permitted_(scheduler().holds_back() ? 0 : kAll) {}
+
 std::optional<Queue::Ticket> Queue::append(Work work) {
   std::lock_guard lock(mutex_);
   if (closed_ || lost_its_runner_) return std::nullopt;
@@ -131,12 +134,17 @@ Queue::Left Queue::run_ready(Ticket last, bool by_crew) {
 bool Queue::claim_for_crew() {
   std::lock_guard lock(mutex_);
   if (running_ || claimed_ || work_.empty() || !work_.front().hosted) return false;
+  if (front() > permitted_) return false;
   if (const auto& gate = work_.front().after; gate && !gate->is_open()) return false;
   return claimed_ = true;
 }
 
 bool Queue::pass_front_gate() {
-  if (work_.empty()) return false;
+  if (work_.empty() || front() > permitted_) return false;
+  return pass_gate();
+}
+
+bool Queue::pass_gate() {
   const auto& gate = work_.front().after;
   if (!gate || gate->is_open()) return true;
   if (enlisted_ == gate.get()) return false;
@@ -178,14 +186,9 @@ void Queue::note_end(Status status) {
 }
 
 bool Queue::front_is_ready() const {
-  if (running_ || work_.empty() || work_.front().hosted) return false;
+  if (running_ || work_.empty() || work_.front().hosted || front() > permitted_) return false;
   const auto& gate = work_.front().after;
   return !gate || gate->is_open();
-}
-
-Queue::Ticket Queue::appended() const {
-  std::lock_guard lock(mutex_);
-  return appended_;
 }
 
 bool Queue::is_idle() const {

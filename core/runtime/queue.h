@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/export.h"
 #include "base/status.h"
@@ -28,7 +29,7 @@ struct Owner {
 // Thread-safe. One thread at a time runs the work.
 class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
  public:
-  Queue(std::shared_ptr<Owner> owner, int32_t id) : owner_(std::move(owner)), id_(id) {}
+  Queue(std::shared_ptr<Owner> owner, int32_t id);
 
   int32_t id() const { return id_; }
 
@@ -64,6 +65,32 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
   // behind, but not for long, as what runs may wait for this thread. True when nobody runs the
   // queue any more, and its work is ready.
   bool wait_for_turn();
+
+  // For schedulers that hold work back: only permitted work runs. Who permits it has it run.
+  bool permit(Ticket last);  // true if anything is permitted that was not
+  // Permits the piece at the front, if it is ready and nobody runs the queue. Its ticket, or 0.
+  Ticket permit_front();
+  bool front_is_permitted() const;
+  enum class Front : uint8_t { ready, running, held_back };  // the last also if there is none
+  // When a gate holds the front back, its opening resumes the queue.
+  Front look();
+  bool reached(Ticket ticket) const;
+  Ticket appended() const;
+  // Work of another queue that some work has to wait for.
+  struct Need {
+    std::shared_ptr<Queue> queue;
+    Ticket ticket;
+  };
+  // What this queue's work waits for that is not permitted, behind `after` and up to `last`.
+  void list_needs(Ticket after, Ticket last, std::vector<Need>& out) const;
+  // Whose work will open the gate that holds the front back; null when there is none.
+  std::shared_ptr<Queue> held_back_by() const;
+  // A program asked whether work is done, and it is not.
+  void polled();
+  // Whether the same piece stands at the front as at the last call.
+  bool stands_still();
+  // Waits until the ticket is reached or the deadline has passed.
+  void watch(Ticket ticket, const Deadline& deadline);
 
   // Waits until everything appended so far is done.
   Status wait_idle(const Deadline& deadline);
@@ -104,9 +131,10 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
   // Fails where the front waits, directly or through other queues, for the calling thread, for one
   // that is not there, or for a callback that is not awaited.
   Status require_end(const char* awaited, Callbacks callbacks) const;
-  Ticket appended() const;
-  bool front_is_ready() const;  // for any thread
+  bool front_is_ready() const;                                   // for any thread
+  Ticket front() const { return appended_ - work_.size() + 1; }  // the ticket of the front
   bool pass_front_gate();
+  bool pass_gate();
   // The gate that holds the queue back; null when none does, or a thread runs the queue.
   std::shared_ptr<Gate> closed_front_gate() const;
   void run_front(std::unique_lock<std::mutex>& lock);
@@ -122,6 +150,9 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
   bool failed_in_parent_ = false;  // in a forked child
   Ticket appended_ = 0;
   Ticket done_ = 0;
+  Ticket permitted_;
+  Ticket polled_ = kAll;  // how much was appended when a program asked last
+  Ticket looked_at_ = 0;  // the front, when stands_still() looked last
   int waiters_ = 0;
   bool running_ = false;
   bool claimed_ = false;  // a thread of the library's own is on its way

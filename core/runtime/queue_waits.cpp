@@ -31,6 +31,11 @@ size_t Queue::finish_or_drop() {
 Status Queue::wait(Ticket ticket, const Deadline& deadline, int32_t timeout_code,
                    const char* awaited, Callbacks callbacks) {
   std::unique_lock lock(mutex_);
+  if (done_ < ticket) {
+    lock.unlock();
+    scheduler().awaited(*this, ticket, deadline);
+    lock.lock();
+  }
   bool in_time = true;
   while (done_ < ticket && in_time) {
     if (front_is_ready()) {

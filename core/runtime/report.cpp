@@ -9,12 +9,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "acl/acl_rt.h"
 #include "base/fork.h"
 #include "base/lasting.h"
+#include "runtime/scheduler.h"
 
 namespace softnpu::runtime {
 namespace {
@@ -136,6 +138,19 @@ Status hand_over(std::list<Pending>& one) {
   return not_subscribed();
 }
 
+// Whether work ran, of a stream whose callbacks the thread runs, in which there may be some.
+bool advance_streams(std::unique_lock<std::mutex>& lock, uint64_t thread) {
+  std::set<int32_t> ids;
+  for (const auto& [id, subscriber] : reports().threads)
+    if (subscriber == thread) ids.insert(id);
+  lock.unlock();
+  bool advanced = false;
+  for (const auto& stream : all_streams())
+    if (ids.contains(stream->id())) advanced |= scheduler().advance(*stream);
+  lock.lock();
+  return advanced;
+}
+
 }  // namespace
 
 Status subscribe(uint64_t thread, const Stream& stream) {
@@ -219,6 +234,7 @@ Status process_reports(const Deadline& deadline) {
   const std::shared_ptr<Inbox> inbox = found->second;
   while (inbox->pending.empty()) {
     if (inbox->streams == 0) return thread_not_subscribed();  // since the call began
+    if (scheduler().holds_back() && advance_streams(lock, self)) continue;
     if (!wait(inbox->arrived, lock, deadline) && inbox->pending.empty())
       return fail(kRtStreamSyncTimeout, "no callback came within the timeout of ",
                   deadline.milliseconds, " ms");

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/scheduler.h"
 
-#include <utility>
-
-#include "base/lasting.h"
 #include "base/tuning.h"
 #include "runtime/crew.h"
 
@@ -29,8 +26,10 @@ void pass_on(Queue& queue, Queue::Left left) {
 
 }  // namespace
 
+bool ImmediateScheduler::too_deep() { return depth >= kDeepest; }
+
 void ImmediateScheduler::submitted(Queue& queue, Queue::Ticket ticket) {
-  if (depth >= kDeepest) return resumed(queue.shared_from_this());
+  if (too_deep()) return resumed(queue.shared_from_this());
   Queue::Left left;
   do {
     left = run(queue, ticket);
@@ -45,10 +44,8 @@ void ImmediateScheduler::wanted(Queue& queue, Queue::Ticket ticket) {
 void ImmediateScheduler::resumed(std::shared_ptr<Queue> queue) noexcept {
   const bool hosted = queue->claim_for_crew();
   if (!hosted && queue->wake_waiters()) return;
-  if (crew_takes_up(queue) || depth >= kDeepest) return;
+  if (crew_takes_up(queue) || too_deep()) return;
   queue->run_ready(Queue::kAll, true);  // there is no other thread
 }
-
-Scheduler& scheduler() { return lasting<ImmediateScheduler>; }
 
 }  // namespace softnpu::runtime

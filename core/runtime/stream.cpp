@@ -274,4 +274,8 @@ std::vector<std::shared_ptr<Stream>> streams_of_device(int32_t device) {
   return live().all([=](const Stream& stream) { return stream.owner().device == device; });
 }
 
+std::vector<std::shared_ptr<Stream>> all_streams() {
+  return live().all([](const Stream&) { return true; });
+}
+
 }  // namespace softnpu::runtime

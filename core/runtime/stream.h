@@ -80,5 +80,6 @@ std::vector<std::shared_ptr<Stream>> streams_of(const Owner& owner);
 std::vector<std::shared_ptr<Stream>> streams_of_device(int32_t device);
 // All streams, for the end of the process: none where another thread is changing the list.
 std::vector<std::shared_ptr<Stream>> streams_at_exit();
+std::vector<std::shared_ptr<Stream>> all_streams();
 
 }  // namespace softnpu::runtime

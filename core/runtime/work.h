@@ -40,12 +40,16 @@ class Gate {
   // In a forked child: the thread that was to open it is the parent's.
   bool lost_its_opener() const;
   // The queue whose work will open it; null when a thread will, or when the queue is gone.
-  std::shared_ptr<const Queue> source() const { return source_.lock(); }
+  std::shared_ptr<Queue> source() const { return source_.lock(); }
+  // Which of that queue's work does, a Queue::Ticket. Set before anyone can wait for the gate.
+  void set_ticket(uint64_t ticket) { ticket_ = ticket; }
+  uint64_t ticket() const { return ticket_; }
 
  private:
   std::atomic<bool> open_{false};
   std::atomic<uint64_t> opener_{0};
   std::weak_ptr<Queue> source_;
+  uint64_t ticket_ = 0;
   std::vector<std::weak_ptr<Queue>> waiting_;
   size_t expected_ = 0;
 };

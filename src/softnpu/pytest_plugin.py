@@ -37,7 +37,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Start the checkers before any test does anything."""
     config.addinivalue_line(
-        "markers", "softnpu_findings(*kinds): findings that the test provokes, as TOOL/KIND patterns"
+        "markers",
+        "softnpu_findings(*kinds): findings that the test provokes, as TOOL/KIND patterns",
     )
     if not config.getoption("--softnpu-check"):
         return

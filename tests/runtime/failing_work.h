@@ -28,6 +28,7 @@ inline void fail_in(aclrtStream stream, int64_t index = 99) {
   EXPECT_OK(aclnnMaxUnpool3dBackwardGetWorkspaceSize(g, g, i, three, stride, padding, o, &size,
                                                      &executor));
   EXPECT_OK(aclnnMaxUnpool3dBackward(nullptr, size, executor, stream));
+  wait_by_asking(stream);
   for (aclTensor* each : {g, i, o}) EXPECT_OK(aclDestroyTensor(each));
   for (aclIntArray* each : {three, stride, padding}) EXPECT_OK(aclDestroyIntArray(each));
 }

@@ -75,8 +75,7 @@ void fail_in(aclrtStream stream) {
   EXPECT_OK(aclrtMemsetAsync(block, 64, 0, 64, stream));
   EXPECT_OK(aclrtFree(block));
   go = true;
-  aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
-  while (status != ACL_STREAM_STATUS_COMPLETE) EXPECT_OK(aclrtStreamQuery(stream, &status));
+  wait_by_asking(stream);
 }
 
 void expect_message(const std::string& start, const char* end) {
@@ -112,6 +111,7 @@ void failures_and_dropped_work_are_both_told() {
   fail_in(stream);
   EXPECT_OK(aclrtSubscribeReport(idle.id(), stream));
   EXPECT_OK(aclrtLaunchCallback(count, nullptr, ACL_CALLBACK_BLOCK, stream));
+  let_one_piece_run(stream);  // hands the callback over
   EXPECT(aclrtDestroyStreamForce(stream) == ACL_ERROR_RT_PARAM_INVALID);
   expect_message("aclrtDestroyStreamForce: aclrtMemsetAsync: ", "; 1 piece of queued work");
 }
@@ -147,6 +147,7 @@ void a_forked_child_after_its_reset() {
   go = false;
   const aclrtStream stream = new_stream();
   EXPECT_OK(aclrtLaunchHostFunc(stream, hold, nullptr));
+  let_one_piece_run(stream);
   usleep(50'000);  // most likely it runs by then
   const pid_t child = fork();
   if (child == 0) {

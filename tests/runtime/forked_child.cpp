@@ -164,6 +164,10 @@ int fork_while_a_callback_waits() {
       aclrtRecordEvent(event, stream) != ACL_SUCCESS ||
       aclrtStreamWaitEvent(other, event) != ACL_SUCCESS)
     return 2;
+  // Has the callback handed over, also where work is held back until a program asks twice.
+  aclrtStreamStatus status;
+  aclrtStreamQuery(stream, &status);
+  aclrtStreamQuery(stream, &status);
   // The first child releases device and streams by one call, the second by another.
   int failed = 0;
   pid_t pid = fork();

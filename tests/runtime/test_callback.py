@@ -19,6 +19,7 @@ from tests.support.acl_runtime import (
     in_fresh_process,
     made,
     message,
+    out,
 )
 from tests.support.capi_symbols import Functions
 
@@ -93,7 +94,8 @@ def test_one_thread_for_streams(rt: Runtime) -> None:
     assert rt.api.aclrtSubscribeReport(self, other) == PARAM_INVALID
     launch(rt, lambda: seen.append("a"), BLOCK)
     launch(rt, lambda: seen.append("b"), BLOCK, other)
-    rt.check(rt.api.aclrtProcessReport(1000))
+    while len(seen) < 2:
+        rt.check(rt.api.aclrtProcessReport(1000))
     assert sorted(seen) == ["a", "b"]
     for stream in (rt.stream, other):
         assert rt.api.aclrtSynchronizeStream(stream) == 0
@@ -138,6 +140,7 @@ def test_unsubscribing_drops_callbacks(rt: Runtime) -> None:
     rt.check(rt.api.aclrtSubscribeReport(self, rt.stream))
     launch(rt, lambda: seen.append("callback"), BLOCK)
     rt.launch_host(lambda: seen.append("work"))
+    rt.let_one_piece_run()  # hands the callback over
     rt.check(rt.api.aclrtUnSubscribeReport(self, rt.stream))
     assert rt.synchronize() == PARAM_INVALID
     assert seen == ["work"]
@@ -287,6 +290,9 @@ def test_force_drops_what_waits_for_a_callback(api: Functions) -> None:
         assert api.aclrtSubscribeReport(keeper.ident, stream) == 0
         assert api.aclrtLaunchCallback(ct.cast(callback, ct.c_void_p), None, 1, stream) == 0
         assert api.aclrtLaunchHostFunc(stream, ct.cast(later, ct.c_void_p), None) == 0
+        # Hands the callback over, also where work is held back until a program asks twice.
+        for _ in range(2):
+            assert out(ct.c_int32, api.aclrtStreamQuery, stream)[0] == 0
         if call == "stream":
             assert api.aclrtDestroyStreamForce(stream) == 0
         else:

@@ -55,8 +55,10 @@ def test_never_recorded(rt: Runtime) -> None:
         rt.check(rt.api.aclrtStreamWaitEvent(rt.stream, event))
         assert rt.synchronize() == 0
         rt.check(rt.api.aclrtRecordEvent(event, rt.stream))
+        assert rt.synchronize() == 0
         assert query(rt, event) == (0, 1, 0)
         rt.check(rt.api.aclrtResetEvent(event, rt.stream))
+        assert rt.synchronize() == 0
 
 
 def test_reset_in_the_streams_order(rt: Runtime) -> None:
@@ -79,6 +81,7 @@ def test_reset_in_the_streams_order(rt: Runtime) -> None:
         rt.check(rt.api.aclrtRecordEvent(event, other))
         release()
     assert rt.synchronize() == 0
+    rt.check(rt.api.aclrtSynchronizeStream(other))
     assert query(rt, event) == (0, 1, 0)
 
 
@@ -190,6 +193,7 @@ def test_elapsed_time_misuse(rt: Runtime) -> None:
     assert elapsed(rt, start, end)[0] == TIMESTAMP_INVALID
     assert "startEvent was never recorded" in rt.message()
     rt.check(rt.api.aclrtRecordEvent(start, rt.stream))
+    assert rt.synchronize() == 0
     assert elapsed(rt, start, end)[0] == TIMESTAMP_INVALID
     assert out(ct.c_uint64, rt.api.aclrtEventGetTimestamp, end)[0] == TIMESTAMP_INVALID
     with rt.held() as release:

@@ -2,6 +2,7 @@
 """``softnpu run``: source, script or executable, with the device's libraries found first."""
 
 import os
+import shlex
 import signal
 import stat
 import sys
@@ -10,6 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from softnpu.cli import schedules
 from softnpu.cli.cache import compiled
 from softnpu.cli.environment import program_environment, script_environment, sdk_prefix
 from softnpu.cli.output import EXIT_NOT_RUNNABLE, EXIT_USAGE, fail
@@ -28,6 +30,23 @@ TraceOption = Annotated[
 StatsOption = Annotated[
     bool, typer.Option("--stats", help="Print how often each operator ran, and for how long.")
 ]
+ScheduleOption = Annotated[
+    str,
+    typer.Option(
+        "--schedule",
+        metavar="SCHEDULE",
+        help="When streams run their work: eager, deferred, random or random:SEED.",
+    ),
+]
+SchedulesOption = Annotated[
+    int,
+    typer.Option(
+        "--schedules",
+        metavar="N",
+        min=0,
+        help="Run the program with N random schedules, too, and compare what it does.",
+    ),
+]
 
 
 def command(
@@ -43,6 +62,8 @@ def command(
     cxxflags: FlagsOption = "",
     trace: TraceOption = None,
     stats: StatsOption = False,
+    schedule: ScheduleOption = "",
+    count: SchedulesOption = 0,
 ) -> None:
     """Run a program on the emulated device.
 
@@ -54,7 +75,13 @@ def command(
     The exit status is the program's, or the compiler's when that fails; 127 when there is no
     compiler, 126 when FILE cannot be run, 2 when there is no such file.
     """
+    if schedule:
+        os.environ[schedules.VARIABLE] = schedules.checked_schedule(schedule)
+    if count and (schedule or stats or trace is not None):
+        fail("--schedules is not used together with --schedule, --trace or --stats", EXIT_USAGE)
     program, environment = command_line(file, args or [], cxxflags)
+    if count:
+        _compare(program, environment, count, _replay(cxxflags), [str(file), *(args or [])])
     if trace is not None:
         environment["SOFTNPU_TRACE"] = str(_emptied(trace))
     if stats:
@@ -108,6 +135,33 @@ def _emptied(file: Path) -> Path:
 def _program_arguments(args: list[str]) -> list[str]:
     # Only the first -- separates; a second one is the program's.
     return args[1:] if args[:1] == ["--"] else args
+
+
+def _replay(cxxflags: str) -> list[str]:
+    flags = [f"--cxxflags={cxxflags}"] if cxxflags else []
+    return ["softnpu", "run", *flags, "--schedule"]
+
+
+def _compare(
+    program: list[str], environment: dict[str, str], count: int, run: list[str], file: list[str]
+) -> NoReturn:
+    """Run the program under random schedules; end the command, at the first difference at once."""
+
+    def show_eager(eager: schedules.Outcome) -> None:
+        sys.stderr.buffer.write(eager.stderr)
+        sys.stderr.buffer.flush()
+        sys.stdout.buffer.write(eager.stdout)
+        sys.stdout.buffer.flush()
+        if eager.status:
+            fail(f"the program fails with the eager schedule, status {eager.status}", eager.status)
+
+    found = schedules.first_difference(program, environment, range(1, count + 1), show_eager)
+    if found is None:
+        typer.echo(f"softnpu: the same with {count} random schedules", err=True)
+        raise typer.Exit
+    sys.stderr.buffer.write(found.outcome.stderr)
+    replay = shlex.join([*run, f"random:{found.seed}", *file])
+    fail(f"random:{found.seed}: {found.what}", found.status, hint=f"Replay it with: {replay}")
 
 
 def _become(command: list[str], environment: dict[str, str]) -> NoReturn:

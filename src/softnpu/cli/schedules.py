@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a program under several schedules, and tells the first that changes what it does."""
+
+import re
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from softnpu.cli.output import EXIT_FAILURE, EXIT_USAGE, fail
+from softnpu.cli.toolchain import exit_status
+
+VARIABLE = "SOFTNPU_SCHEDULE"
+
+_LARGEST_SEED = 2**64 - 1
+# A program that takes so many times as long as with eager, and a minute at least, hangs.
+_TIMES_AS_LONG = 20
+_SHORTEST_LIMIT = 60.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run of the program did; no status when it did not end in time."""
+
+    status: int | None
+    stdout: bytes
+    stderr: bytes
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first seed whose run was another than the eager one, in words and as an exit status."""
+
+    seed: int
+    what: str
+    status: int
+    outcome: Outcome
+
+
+def checked_schedule(schedule: str) -> str:
+    """Give ``schedule`` back, or end the command when there is no such schedule."""
+    seed = re.fullmatch(r"random:(\d{1,20})", schedule, re.ASCII)
+    seeded = seed is not None and int(seed[1]) <= _LARGEST_SEED
+    if not seeded and schedule not in ("eager", "deferred", "random"):
+        known = "eager, deferred, random and random:SEED"
+        fail(
+            f"there is no schedule {schedule!r}",
+            EXIT_USAGE,
+            hint=f"It must be one of {known}, with a number as SEED.",
+        )
+    return schedule
+
+
+def outcome(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    schedule: str,
+    seconds: float | None = None,
+) -> Outcome:
+    """Run a command under a schedule, without input."""
+    variables = {**environment, VARIABLE: schedule}
+    try:
+        done = subprocess.run(
+            command,
+            executable=Path(command[0]).absolute(),  # or it would be looked for in PATH
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        return Outcome(None, late.stdout or b"", late.stderr or b"")
+    return Outcome(exit_status(done.returncode), done.stdout, done.stderr)
+
+
+def first_difference(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    seeds: Iterable[int],
+    with_eager: Callable[[Outcome], None],
+) -> Difference | None:
+    """Compare runs in random orders, one for each seed, with the eager one.
+
+    ``with_eager`` gets the eager run first. There is nothing to compare with when that failed.
+    """
+    start = time.monotonic()
+    eager = outcome(command, environment, "eager")
+    limit = max(_SHORTEST_LIMIT, _TIMES_AS_LONG * (time.monotonic() - start))
+    with_eager(eager)
+    for seed in seeds:
+        other = outcome(command, environment, f"random:{seed}", limit)
+        if found := _difference(eager, other, limit):
+            return Difference(seed, found, other.status or EXIT_FAILURE, other)
+    return None
+
+
+def _difference(eager: Outcome, other: Outcome, limit: float) -> str:
+    if other.status is None:
+        return f"the program did not end within {limit:.0f} s"
+    if other.status != eager.status:
+        return f"the exit status is {other.status} instead of {eager.status}"
+    if other.stdout == eager.stdout:
+        return ""
+    pairs = zip(eager.stdout.splitlines(), other.stdout.splitlines(), strict=False)
+    for number, (expected, got) in enumerate(pairs, 1):
+        if expected != got:
+            return f"line {number} of stdout is {_shown(got)} instead of {_shown(expected)}"
+    return f"stdout has {len(other.stdout)} bytes instead of {len(eager.stdout)}"
+
+
+def _shown(line: bytes) -> str:
+    longest = 60
+    text = repr(line.decode(errors="backslashreplace"))
+    return text if len(text) <= longest else f"{text[:longest]}...'"
