@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/fault_injection.h"
 #include "base/status.h"
 #include "bound_function.h"
 #include "gil.h"
@@ -65,6 +66,11 @@ void bind_settings(nb::module_& m) {
       },
       nb::arg("limit"),
       "Keep at most this many bytes in idle buffers from now on; 0 turns the pool off.");
+  m.def(
+      "faults_error",
+      [](const char* faults) { return nb::str(check_faults(faults).message().c_str()); },
+      nb::arg("faults"), nb::sig("def faults_error(faults: str) -> str"),
+      "What is wrong with a value of SOFTNPU_FAIL, or an empty string.");
   define(
       m, "status_name",
       [](int status) { return nb::str(std::string(aclnn_code_name(status)).c_str()); },

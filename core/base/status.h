@@ -42,6 +42,7 @@ enum Code : int32_t {
   kRtMemoryAllocation = 207001,
   kRtResourceAllocFail = 207005,
   kRtInternalError = 507000,
+  kRtAicoreException = 507015,
   kRtStreamSyncTimeout = 507046,
   kRtEventSyncTimeout = 507047,
 };

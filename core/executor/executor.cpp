@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "base/fault_injection.h"
 #include "base/guard.h"
 #include "base/lasting.h"
 #include "runtime/memory.h"
@@ -167,6 +168,7 @@ struct Claim {
 
 Status launch_checked(const OperatorTraits& traits, void* workspace, uint64_t workspace_size,
                       void* handle, void* stream) {
+  RETURN_IF_FAILED(injected_failure(FaultKind::launch));
   REQUIRE(handle != nullptr, kParamNullptr, "executor-null"_rule, "executor is null");
   const std::shared_ptr<Executor> executor = executors().find(handle);
   REQUIRE(executor != nullptr, kParamInvalid, "executor-dead"_rule, "executor is ",

@@ -8,6 +8,7 @@
 //   Plan, plan()       what phase one leaves for a launch: workspace_size() and run()
 #pragma once
 
+#include "base/fault_injection.h"
 #include "base/guard.h"
 #include "executor/executor.h"
 #include "executor/operand.h"
@@ -33,6 +34,7 @@ class PlannedOperator final : public Launchable {
 template <class Op, class Handle, class Read>
 int32_t phase_one(const Call& call, uint64_t* workspace_size, Handle** executor, Read&& read) {
   return guard(call, {kInnerNullptr, kCreateExecutor}, [&]() -> Status {
+    RETURN_IF_FAILED(injected_failure(FaultKind::plan));
     Handles handles;
     const typename Op::Args args = read(handles);
     RETURN_IF_FAILED(Op::check_pointers(args));

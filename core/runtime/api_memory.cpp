@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory: allocation, copies, fills.
 #include "acl/acl_rt.h"
+#include "base/fault_injection.h"
 #include "runtime/context.h"
 #include "runtime/copy.h"
 #include "runtime/device.h"
@@ -16,6 +17,7 @@ namespace {
 aclError allocate_on_device(const Call& call, void** out, size_t size, int32_t policy) {
   return entry(call, [&]() -> Status {
     if (out != nullptr) *out = nullptr;
+    RETURN_IF_FAILED(injected_failure(FaultKind::malloc));
     if (policy < ACL_MEM_MALLOC_HUGE_FIRST || policy > ACL_MEM_MALLOC_NORMAL_ONLY_P2P)
       return fail(kRtParamInvalid, "policy is ", policy,
                   "; it must be one of aclrtMemMallocPolicy, 0 to 5");
@@ -33,10 +35,15 @@ std::shared_ptr<Piece> piece_of(const Call& call, const Operation& operation) {
       Piece{.kind = Operation::kKind, .what = call.function(), .accesses = operation.accesses()});
 }
 
+template <class Operation>
+constexpr FaultKind kFault =
+    Operation::kKind == Piece::Kind::fill ? FaultKind::memset : FaultKind::memcpy;
+
 // Blocking: does not wait for streams, so their failures are no affair of it.
 template <class Operation>
 aclError run_now(const Call& call, const Operation& operation) {
   return entry(call, [&]() -> Status {
+    RETURN_IF_FAILED(injected_failure(kFault<Operation>));
     RETURN_IF_FAILED(require_device());
     RETURN_IF_FAILED(operation.check());
     const auto piece = piece_of(call, operation);
@@ -52,6 +59,7 @@ aclError run_now(const Call& call, const Operation& operation) {
 template <class Operation>
 aclError run_in_stream(const Call& call, const Operation& operation, aclrtStream stream) {
   return entry(call, [&]() -> Status {
+    RETURN_IF_FAILED(injected_failure(kFault<Operation>));
     RETURN_IF_FAILED(require_device());
     const uint64_t time = memory_time();  // earlier than the check, so as to miss nothing
     RETURN_IF_FAILED(operation.check());
@@ -94,7 +102,11 @@ aclError aclrtFreeWithDevSync(void* devPtr) {
 }
 
 aclError aclrtMallocHost(void** hostPtr, size_t size) {
-  return entry(CALL(hostPtr, size), [&] { return allocate(Family::host, size, hostPtr); });
+  return entry(CALL(hostPtr, size), [&]() -> Status {
+    if (hostPtr != nullptr) *hostPtr = nullptr;
+    RETURN_IF_FAILED(injected_failure(FaultKind::malloc_host));
+    return allocate(Family::host, size, hostPtr);
+  });
 }
 
 aclError aclrtFreeHost(void* hostPtr) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/context.h"
 
+#include "base/fault_injection.h"
 #include "base/handle_table.h"
 #include "base/lasting.h"
 #include "runtime/device.h"
@@ -52,6 +53,7 @@ bool runs_on_this_thread(const Context& context) {
 }
 
 Status create_context(int32_t device, void** out) {
+  RETURN_IF_FAILED(injected_failure(FaultKind::context));
   if (out == nullptr) return fail(kRtParamInvalid, "context is null");
   RETURN_IF_FAILED(check_device(device));
   const auto context = make_context(device, false);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fault_injection.h"
 #include "base/fork.h"
 #include "base/lasting.h"
 #include "runtime/context.h"
@@ -120,6 +121,7 @@ Status wait_for_device(Deadline deadline) {
 }
 
 Status synchronize_device(Deadline deadline) {
+  RETURN_IF_FAILED(injected_failure(FaultKind::sync));
   std::shared_ptr<Context> context;
   RETURN_IF_FAILED(current_context(context));
   const auto streams = streams_of_device(context->device());

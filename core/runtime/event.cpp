@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "acl/acl_rt.h"
+#include "base/fault_injection.h"
 #include "base/fork.h"
 #include "base/handle_table.h"
 #include "base/lasting.h"
@@ -93,6 +94,7 @@ Status Event::hold_back(Stream& stream) {
 }
 
 Status Event::synchronize(const Deadline& deadline) const {
+  RETURN_IF_FAILED(injected_failure(FaultKind::sync));
   const auto recording = latest();
   if (!recording) {
     tell_seen(nullptr);
@@ -133,6 +135,7 @@ std::shared_ptr<Recording> Event::latest() const {
 }
 
 Status create_event(uint32_t flags, void** out) {
+  RETURN_IF_FAILED(injected_failure(FaultKind::event));
   if (out == nullptr) return fail(kRtParamInvalid, "event is null");
   constexpr uint32_t kKnownFlags =
       ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS | ACL_EVENT_TIME_LINE;

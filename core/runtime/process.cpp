@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/fault_injection.h"
 #include "base/fork.h"
 #include "base/lasting.h"
 #include "kernels/table.h"
@@ -92,6 +93,7 @@ Status initialize(const char* config_path) {
   if (p.initialized) return fail(kAclRepeatInitialize, "the process has called aclInit already");
   RETURN_IF_FAILED(product_status());
   RETURN_IF_FAILED(device_count_status());
+  RETURN_IF_FAILED(faults_status());
   RETURN_IF_FAILED(check_config(config_path));
   p.initialized = true;
   if (!p.announced) announce();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "acl/acl_rt.h"
+#include "base/fault_injection.h"
 #include "base/fork.h"
 #include "base/handle_table.h"
 #include "base/last_error.h"
@@ -205,6 +206,7 @@ Status Remains::report(std::string_view function) const {
 }
 
 Status create_stream(uint32_t priority, uint32_t flags, void** out) {
+  RETURN_IF_FAILED(injected_failure(FaultKind::stream));
   if (out == nullptr) return fail(kRtParamInvalid, "stream is null");
   constexpr uint32_t kKnownFlags = ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC;
   if ((flags & ~kKnownFlags) != 0)
@@ -258,6 +260,7 @@ void retire(Stream& stream, Held held, Remains& remains) {
 }
 
 Status synchronize_stream(const void* handle, Deadline deadline) {
+  RETURN_IF_FAILED(injected_failure(FaultKind::sync));
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(find_stream(handle, stream));
   RETURN_IF_FAILED(stream->wait_idle(deadline));

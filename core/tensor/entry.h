@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "base/fault_injection.h"
 #include "base/guard.h"
 #include "base/handle_table.h"
 #include "base/status.h"
@@ -19,6 +20,7 @@ template <class Handle, class Table, class Make>
 static Handle* create(const Call& call, Table& table, Make&& make) {
   void* handle = nullptr;
   guard(call, kEntryCodes, [&]() -> Status {
+    RETURN_IF_FAILED(injected_failure(FaultKind::create));
     std::shared_ptr<typename Table::Object> object;
     RETURN_IF_FAILED(make(object));
     handle = table.insert(std::move(object));

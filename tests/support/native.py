@@ -19,12 +19,12 @@ INTERNAL = ["-std=c++20", f"-I{ROOT / 'core'}", "-lsoftnpu"]
 
 
 def compiled(name: str, folder: Path, options: list[str] = PUBLIC) -> Path:
-    """Compile a program of tests/runtime without a warning."""
+    """Compile a program without a warning; the name is seen from tests/runtime."""
     compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         pytest.skip("no C++ compiler")
     libraries = library_folder().resolve()
-    program = folder / name
+    program = folder / Path(name).name
     command = [compiler, "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     command += [f"-I{ROOT / 'include'}", str(SOURCES / f"{name}.cpp"), "-o", str(program)]
     command += [f"-L{libraries}", f"-Wl,-rpath,{libraries}", f"-Wl,-rpath-link,{libraries}"]

@@ -47,6 +47,14 @@ SchedulesOption = Annotated[
         help="Run the program with N random schedules, too, and compare what it does.",
     ),
 ]
+FailOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail",
+        metavar="SPEC",
+        help="Have the Nth call of a kind fail: KIND:N, KIND:N:CODE or rate:P:SEED; repeatable.",
+    ),
+]
 
 
 def command(
@@ -64,6 +72,7 @@ def command(
     stats: StatsOption = False,
     schedule: ScheduleOption = "",
     count: SchedulesOption = 0,
+    faults: FailOption = None,
 ) -> None:
     """Run a program on the emulated device.
 
@@ -79,9 +88,12 @@ def command(
         os.environ[schedules.VARIABLE] = schedules.checked_schedule(schedule)
     if count and (schedule or stats or trace is not None):
         fail("--schedules is not used together with --schedule, --trace or --stats", EXIT_USAGE)
+    if faults:
+        os.environ["SOFTNPU_FAIL"] = _checked_faults(",".join(faults))
     program, environment = command_line(file, args or [], cxxflags)
     if count:
-        _compare(program, environment, count, _replay(cxxflags), [str(file), *(args or [])])
+        replay = _replay(cxxflags, faults or [])
+        _compare(program, environment, count, replay, [str(file), *(args or [])])
     if trace is not None:
         environment["SOFTNPU_TRACE"] = str(_emptied(trace))
     if stats:
@@ -137,8 +149,18 @@ def _program_arguments(args: list[str]) -> list[str]:
     return args[1:] if args[:1] == ["--"] else args
 
 
-def _replay(cxxflags: str) -> list[str]:
+def _checked_faults(faults: str) -> str:
+    from softnpu import _core
+
+    error = _core.faults_error(faults)
+    if error:
+        fail(f"--fail: {error}", EXIT_USAGE)
+    return faults
+
+
+def _replay(cxxflags: str, faults: list[str]) -> list[str]:
     flags = [f"--cxxflags={cxxflags}"] if cxxflags else []
+    flags += [f"--fail={fault}" for fault in faults]
     return ["softnpu", "run", *flags, "--schedule"]
 
 
