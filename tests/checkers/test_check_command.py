@@ -150,3 +150,29 @@ def test_the_pytest_plugin(tmp_path: Path) -> None:
         [*command, "--softnpu-check", "--softnpu-check-tools=x"], capture_output=True, text=True
     )
     assert wrong.returncode == pytest.ExitCode.USAGE_ERROR
+
+
+CLEAN = '#include "program.h"\nint main() { begin(); end(); std::printf("done\\n"); }\n'
+
+
+def test_schedules(checked: Checked) -> None:
+    """All runs of a clean program agree; a finding ends them, and the report is that run's."""
+    clean = checked(CLEAN, "--schedules", "3")
+    assert (clean.status, clean.stdout) == (0, "done\n"), clean
+    raced = checked(FOLDER / "racecheck_stream_race.cpp", "--schedules", "3")
+    assert raced.status == 86
+    assert raced.kinds == ["racecheck/stream-race"]
+    late = checked(FOLDER / "synccheck_unsynchronized_read.cpp", "--schedule", "deferred")
+    assert late.kinds[0] == "synccheck/unsynchronized-read"
+    assert checked(CLEAN, "--schedule", "later").status == 2
+
+
+def test_what_fails_on_purpose_is_no_finding(checked: Checked) -> None:
+    """The program's own status says how it took it."""
+    program = (
+        '#include "program.h"\nint main() { begin(); void* memory;\n'
+        "  const int status = aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST);\n"
+        "  end(); return status == 207001 ? 9 : 0; }\n"
+    )
+    report = checked(program, "--fail", "malloc:1")
+    assert (report.kinds, report.status) == ([], 9), report

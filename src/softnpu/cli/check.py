@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``softnpu check``: a program under the checkers."""
 
-import os
-import signal
-import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -13,9 +11,18 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from softnpu.cli import schedules
+from softnpu.cli.child import run_to_its_end
 from softnpu.cli.findings import Finding, as_json, as_sarif, read_findings, show
-from softnpu.cli.output import EXIT_NOT_RUNNABLE, EXIT_USAGE, fail
-from softnpu.cli.run import FlagsOption, command_line
+from softnpu.cli.output import EXIT_USAGE, fail
+from softnpu.cli.run import (
+    FailOption,
+    FlagsOption,
+    ScheduleOption,
+    SchedulesOption,
+    command_line,
+    set_variables,
+)
 from softnpu.cli.suppressions import read_suppressions
 from softnpu.cli.toolchain import exit_status
 
@@ -60,18 +67,23 @@ def command(
         int, typer.Option(min=0, max=255, metavar="N", help="Exit status when there are findings.")
     ] = FINDINGS_STATUS,
     cxxflags: FlagsOption = "",
+    schedule: ScheduleOption = "",
+    count: SchedulesOption = 0,
+    faults: FailOption = None,
 ) -> None:
     """Run a program as softnpu run does, and report what it does wrong.
 
     The checkers see every allocation, handle, launch and event: memcheck finds access to memory
     that is not there or in use; initcheck, reads of memory that nothing wrote; racecheck and
     synccheck, missing order between streams, and between streams and the host; leakcheck, what is
-    never freed.
+    never freed. With --schedules N the first run that has a finding, or does something else than
+    the first run, is the last one.
 
     The exit status is 0 if there are no findings and the program's is 0, 86 with findings, else
     the program's own.
     """
     _check_tools(tool)
+    set_variables(schedule, count, faults)
     known = read_suppressions(suppressions) if suppressions is not None else []
     words, environment = command_line(file, args or [], cxxflags)
     with tempfile.TemporaryDirectory(prefix="softnpu-check-") as folder:
@@ -81,29 +93,62 @@ def command(
             "SOFTNPU_CHECK_REPORT": str(report),
             "SOFTNPU_CHECK_EXITCODE": "0",
         }
-        status = _run(words, environment)
-        findings = read_findings(report)
-    findings = [f for f in findings if not any(one.matches(f) for one in known)]
+
+        def found() -> list[Finding]:
+            return [f for f in read_findings(report) if not any(one.matches(f) for one in known)]
+
+        status = _run_all(words, environment, count, found) if count else _run(words, environment)
+        findings = found()
     _write(findings, form, output)
     raise typer.Exit(error_exitcode if findings else status)
+
+
+def _run(words: list[str], environment: dict[str, str]) -> int:
+    return exit_status(run_to_its_end(words, environment))
+
+
+def _run_all(
+    words: list[str],
+    environment: dict[str, str],
+    count: int,
+    found: Callable[[], list[Finding]],
+) -> int:
+    """Run the program under schedules until one makes a finding or changes what it does."""
+
+    def with_eager(eager: schedules.Outcome) -> None:
+        sys.stderr.buffer.write(eager.stderr)
+        sys.stdout.buffer.write(eager.stdout)
+        sys.stdout.buffer.flush()
+        if eager.status or found():
+            raise _Enough(eager.status or 0)
+
+    def found_in_run() -> str:
+        return "the checkers found something" if found() else ""
+
+    seeds = range(1, count + 1)
+    try:
+        end = schedules.first_difference(words, environment, seeds, with_eager, found_in_run)
+    except _Enough as enough:
+        return enough.status
+    if end is None:
+        return 0
+    sys.stderr.buffer.write(end.outcome.stderr)
+    typer.echo(f"softnpu: random:{end.seed}: {end.what}; --schedule replays it", err=True)
+    return end.status
+
+
+class _Enough(Exception):  # noqa: N818  it is no error
+    """The eager run has shown what there is to show."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
 
 
 def _check_tools(names: str) -> None:
     unknown = [name for name in names.split(",") if name not in (*TOOLS, "all")]
     if unknown or (names != "all" and "all" in names):
         fail(f"--tool is {names!r}; expected all, or some of {','.join(TOOLS)}", EXIT_USAGE)
-
-
-def _run(words: list[str], environment: dict[str, str]) -> int:
-    """Run the program and wait; signals from the terminal reach it by themselves."""
-    sys.stdout.flush()
-    try:
-        child = subprocess.Popen(words, env=environment)
-    except OSError as error:
-        fail(f"cannot run {words[0]}: {error.strerror}", EXIT_NOT_RUNNABLE)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: os.kill(child.pid, signal.SIGTERM))
-    return exit_status(child.wait())
 
 
 def _write(findings: list[Finding], form: Format, output: Path | None) -> None:

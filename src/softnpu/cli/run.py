@@ -84,12 +84,9 @@ def command(
     The exit status is the program's, or the compiler's when that fails; 127 when there is no
     compiler, 126 when FILE cannot be run, 2 when there is no such file.
     """
-    if schedule:
-        os.environ[schedules.VARIABLE] = schedules.checked_schedule(schedule)
-    if count and (schedule or stats or trace is not None):
-        fail("--schedules is not used together with --schedule, --trace or --stats", EXIT_USAGE)
-    if faults:
-        os.environ["SOFTNPU_FAIL"] = _checked_faults(",".join(faults))
+    set_variables(schedule, count, faults)
+    if count and (stats or trace is not None):
+        fail("--schedules is not used together with --trace or --stats", EXIT_USAGE)
     program, environment = command_line(file, args or [], cxxflags)
     if count:
         replay = _replay(cxxflags, faults or [])
@@ -101,6 +98,16 @@ def command(
 
         run_with_stats(program, environment)
     _become(program, environment)
+
+
+def set_variables(schedule: str, count: int, faults: list[str] | None) -> None:
+    """Check the options that change how a program runs, and set what they mean."""
+    if schedule:
+        os.environ[schedules.VARIABLE] = schedules.checked_schedule(schedule)
+    if count and schedule:
+        fail("--schedules is not used together with --schedule", EXIT_USAGE)
+    if faults:
+        os.environ["SOFTNPU_FAIL"] = _checked_faults(",".join(faults))
 
 
 def command_line(file: Path, args: list[str], cxxflags: str) -> tuple[list[str], dict[str, str]]:

@@ -80,10 +80,12 @@ def first_difference(
     environment: Mapping[str, str],
     seeds: Iterable[int],
     with_eager: Callable[[Outcome], None],
+    found_in_run: Callable[[], str] = lambda: "",
 ) -> Difference | None:
     """Compare runs in random orders, one for each seed, with the eager one.
 
     ``with_eager`` gets the eager run first. There is nothing to compare with when that failed.
+    ``found_in_run`` is asked after each other run: words end the comparison as a difference does.
     """
     start = time.monotonic()
     eager = outcome(command, environment, "eager")
@@ -91,7 +93,7 @@ def first_difference(
     with_eager(eager)
     for seed in seeds:
         other = outcome(command, environment, f"random:{seed}", limit)
-        if found := _difference(eager, other, limit):
+        if found := found_in_run() or _difference(eager, other, limit):
             return Difference(seed, found, other.status or EXIT_FAILURE, other)
     return None
 
