@@ -112,7 +112,7 @@ Status Arguments::read_again(std::span<const Operand> operands) {
     const Format format = array.tensor.format;
     array = {};
     array.tensor.format = format;
-    const Access access = operand.use == Use::write ? Access::write : Access::read;
+    const Access access = writes(operand.use) ? Access::write : Access::read;
     RETURN_IF_FAILED(read_array(operand.name, object, access, array));
   }
   return {};

@@ -60,8 +60,10 @@ std::vector<Access> Executor::accesses(const Placement& placement) const {
   std::vector<Access> all;
   for (size_t i = 0; i < operands_.size(); ++i) {
     const Bound& o = operands_[i];
-    if (o.needs_data())
-      all.push_back(access_of({o.name, {&o.tensor, o.handle}, o.use}, placement.origins[i]));
+    if (!o.needs_data()) continue;
+    all.push_back(access_of({o.name, {&o.tensor, o.handle}, o.use}, placement.origins[i]));
+    if (o.use == Use::update)
+      all.push_back(access_of({o.name, {&o.tensor, o.handle}, Use::read}, placement.origins[i]));
   }
   if (placement.workspace != nullptr)
     all.push_back({.name = "workspace",
@@ -99,7 +101,7 @@ Status Executor::set_address(Counted counted, size_t index, const void* handle, 
   size_t seen = 0;
   Bound* found = nullptr;
   for (Bound& operand : operands_) {
-    const bool output = operand.use == Use::write;
+    const bool output = writes(operand.use);
     if (counted == Counted::inputs && output) continue;
     if (counted == Counted::outputs && !output) continue;
     if (seen++ == index) found = &operand;

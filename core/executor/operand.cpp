@@ -65,10 +65,10 @@ Status check_room(const Operand& operand, int64_t room) {
 
 Status check_overlap(const OperatorTraits& traits, std::span<const Operand> operands) {
   for (const Operand& out : operands) {
-    if (out.use != Use::write) continue;
+    if (!writes(out.use)) continue;
     const Bounds bounds(*out.arg);
     for (const Operand& in : operands) {
-      if (in.use == Use::write || !bounds.meet(Bounds(*in.arg))) continue;
+      if (writes(in.use) || !bounds.meet(Bounds(*in.arg))) continue;
       if (traits.in_place && is_same_view(*out.arg, *in.arg)) continue;
       REQUIRE(!overlaps(*out.arg, *in.arg), kParamInvalid, "output-overlaps-input"_rule, out.name,
               " overlaps ", in.name, " in memory",
@@ -102,7 +102,7 @@ bool needs_data(const Operand& operand) {
 Access access_of(const Operand& operand, std::byte* first) {
   const Tensor& tensor = *operand.arg;
   return {.name = operand.name,
-          .writes = operand.use == Use::write,
+          .writes = writes(operand.use),
           .first = first,
           .dtype = tensor.dtype,
           .sizes = {tensor.sizes.begin(), tensor.sizes.end()},
@@ -120,7 +120,7 @@ Status check_common(const OperatorTraits& traits, std::span<const Operand> opera
                     Memory memory) {
   for (const Operand& operand : operands) RETURN_IF_FAILED(check_storage(operand));
   for (const Operand& operand : operands)
-    if (operand.use == Use::write)
+    if (writes(operand.use))
       REQUIRE(!overlaps_itself(*operand.arg), kParamInvalid, "output-overlaps-itself"_rule,
               operand.name, " has shape ", operand.arg->sizes, " with strides ",
               operand.arg->strides, ", so that elements share memory; an output must not");

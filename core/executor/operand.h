@@ -26,7 +26,9 @@ struct TensorArg {
   const Tensor* operator->() const { return tensor; }
 };
 
-enum class Use : uint8_t { read, write, shape_only };
+enum class Use : uint8_t { read, write, update, shape_only };  // update: read, then written
+
+constexpr bool writes(Use use) { return use == Use::write || use == Use::update; }
 
 // No operator has more tensors, scalars and arrays together.
 constexpr size_t kMostArguments = 8;

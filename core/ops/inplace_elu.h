@@ -22,7 +22,7 @@ struct InplaceElu {
   SOFTNPU_EXPORT static Status check_pointers(const Args& a);
   SOFTNPU_EXPORT static Status check(const Args& a);
   static std::array<Operand, 1> operands(const Args& a) {
-    return {{{"selfRef", a.self_ref, Use::write}}};
+    return {{{"selfRef", a.self_ref, Use::update}}};
   }
   SOFTNPU_EXPORT static Plan plan(const Args& a);
 };
