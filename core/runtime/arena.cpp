@@ -2,7 +2,6 @@
 #include "runtime/arena.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -31,7 +30,7 @@ void* reserve(size_t size, size_t left) {
   return begin;
 }
 
-// Ranges with a second mapping, which follows them at once.
+// Inaccessible ranges. Their aliases, of the same size, follow at once.
 struct Twice {
   uintptr_t begin;
   size_t size;
@@ -40,21 +39,10 @@ constexpr size_t kMostAliases = 256;
 Twice aliases[kMostAliases];
 std::atomic<size_t> alias_count{0};
 
-// Inaccessible memory, and the same memory once more behind it.
-void* reserve_twice(size_t size) {
+void* reserve_twice(size_t size, size_t left) {
   const size_t count = alias_count.load(std::memory_order_relaxed);
-  void* const begin = count < kMostAliases ? reserve(2 * size, 0) : nullptr;
+  void* const begin = count < kMostAliases ? reserve(2 * size, 2 * left) : nullptr;
   if (begin == nullptr) return nullptr;
-  void* const again = static_cast<std::byte*>(begin) + size;
-  const int file = memfd_create("softnpu device memory", MFD_CLOEXEC);
-  const bool mapped = file >= 0 && ftruncate(file, static_cast<off_t>(size)) == 0 &&
-                      mmap(again, size, PROT_READ | PROT_WRITE,
-                           MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0) != MAP_FAILED;
-  if (file >= 0) close(file);
-  if (!mapped) {
-    munmap(begin, 2 * size);
-    return nullptr;
-  }
   aliases[count] = {reinterpret_cast<uintptr_t>(begin), size};
   alias_count.store(count + 1, std::memory_order_release);
   return begin;
@@ -84,7 +72,7 @@ void Arena::release_pages(std::byte* base, size_t size) {
   if (size < kKeptBytes) return;
   // Whole pages only; a large range starts at one.
   std::byte* const alias = alias_of(base);
-  madvise(alias, size & ~size_t{4095}, alias == base ? MADV_DONTNEED : MADV_REMOVE);
+  madvise(alias, size & ~size_t{4095}, MADV_DONTNEED);
 }
 
 bool Arena::owns(const void* address) const {
@@ -105,13 +93,12 @@ bool Arena::grow(size_t size) {
 }
 
 bool Arena::add_region(size_t size, size_t left) {
-  void* const got = protected_ ? reserve_twice(size) : reserve(size, left);
+  void* const got = protected_ ? reserve_twice(size, left) : reserve(size, left);
   if (got == nullptr) return false;
   const auto begin = reinterpret_cast<uintptr_t>(got);
-  // Protected pages stay inaccessible, so all of them count as usable.
-  regions_.push_back({begin, begin + size, protected_ ? begin + size : begin});
+  regions_.push_back({begin, begin + size, begin});
   add_free(begin, size);
-  if (!protected_) madvise(got, size, MADV_HUGEPAGE);  // nothing depends on its success
+  madvise(alias_of(got), size, MADV_HUGEPAGE);  // nothing depends on its success
   return true;
 }
 
@@ -144,7 +131,8 @@ bool Arena::make_usable(uintptr_t end) {
   const uintptr_t from = region->usable_end;
   if (end <= from) return true;
   const uintptr_t to = std::min(round_up(end, kHugePage), region->end);
-  if (mprotect(reinterpret_cast<void*>(from), to - from, PROT_READ | PROT_WRITE) != 0) return false;
+  std::byte* const alias = alias_of(reinterpret_cast<void*>(from));
+  if (mprotect(alias, to - from, PROT_READ | PROT_WRITE) != 0) return false;
   ASAN_POISON_MEMORY_REGION(reinterpret_cast<void*>(from), to - from);
   region->usable_end = to;
   return true;

@@ -31,10 +31,11 @@ class Arena {
 
   bool owns(const void* address) const;
 
-  // From now on, ranges are mapped a second time, and inaccessible where they are handed out.
+  // From now on, ranges are inaccessible where they are handed out; each has an alias that holds
+  // its contents.
   void protect() { protected_ = true; }
   bool is_protected() const { return protected_; }
-  // The second mapping of an address that has one, else the address. Thread-safe.
+  // The alias of an address that has one, else the address. Thread-safe.
   static std::byte* alias_of(const void* address);
 
  private:

@@ -29,8 +29,8 @@ SOFTNPU_EXPORT bool was_freed(const void* address);
 // the program by protect_device_memory().
 SOFTNPU_EXPORT std::byte* kernel_address(const void* address);
 
-// From now on new device memory is mapped twice, so that the program's own reads and writes of it
-// end in SIGSEGV. To be called before the first allocation.
+// From now on new device memory has its contents at another address, so that the program's own
+// reads and writes of it end in SIGSEGV. To be called before the first allocation.
 SOFTNPU_EXPORT void protect_device_memory();
 
 // An epoch: it grows with every allocation and every release. If it is unchanged, no memory was
