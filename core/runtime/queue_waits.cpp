@@ -25,6 +25,8 @@ size_t Queue::finish_or_drop() {
     if (more == 0) break;
     dropped += more;
   }
+  if (Observer* const watching = observer(); watching != nullptr && is_idle()) [[unlikely]]
+    watching->saw_end(id_);
   return dropped;
 }
 

@@ -16,6 +16,7 @@
 #include "acl/acl_rt.h"
 #include "base/fork.h"
 #include "base/lasting.h"
+#include "base/observer.h"
 #include "runtime/scheduler.h"
 
 namespace softnpu::runtime {
@@ -116,6 +117,8 @@ void run(const Pending& callback) {
       if (gate != nullptr) gate->open();
     }
   } const at_end{callback.gate.get()};
+  if (Observer* const watching = observer()) [[unlikely]]
+    watching->saw_mark(callback.dropped.get());
   callback.callback(callback.user_data.get());
 }
 
@@ -216,6 +219,8 @@ Status launch_callback(const void* stream_handle, Callback callback,
   const auto gate = blocks ? std::make_shared<Gate>(std::weak_ptr<Queue>()) : nullptr;
   const auto one = std::make_shared<std::list<Pending>>();
   one->push_back({stream->id(), callback, std::move(user_data), gate, dropped});
+  if (Observer* const watching = observer()) [[unlikely]]
+    watching->recorded(dropped.get(), stream->id());
   constexpr std::string_view name = "aclrtLaunchCallback";
   Work hands_over{[one] { return hand_over(*one); }, name, nullptr, nullptr};
   if (!blocks) return stream->submit(std::move(hands_over));
