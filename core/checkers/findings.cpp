@@ -2,9 +2,11 @@
 #include "checkers/findings.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -18,7 +20,19 @@ namespace softnpu::checkers {
 namespace {
 
 struct Findings {
-  Findings() { keep_free_over_fork(mutex, LockRank::innermost); }
+  Findings() {
+    keep_free_over_fork({
+        this,
+        LockRank::innermost,
+        [](void* self) { static_cast<Findings*>(self)->mutex.lock(); },
+        [](void* self) { static_cast<Findings*>(self)->mutex.unlock(); },
+        [](void* self) {
+          auto* const child = static_cast<Findings*>(self);
+          std::construct_at(&child->mutex);
+          child->count = 0;  // the others are the parent's
+        },
+    });
+  }
 
   std::mutex mutex;
   std::set<std::string> seen;
@@ -102,28 +116,57 @@ std::string identity(const Finding& f) {
   return out;
 }
 
-void write_line(const char* path, const std::string& line) {
+// A limit on the size of files must not end the program.
+class NoFileSizeSignal {
+ public:
+  NoFileSizeSignal() {
+    sigemptyset(&signal_);
+    sigaddset(&signal_, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+  }
+  ~NoFileSizeSignal() {
+    const timespec none{};
+    if (sigismember(&before_, SIGXFSZ) == 0) sigtimedwait(&signal_, nullptr, &none);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoFileSizeSignal(const NoFileSizeSignal&) = delete;
+  NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
+
+ private:
+  sigset_t signal_;
+  sigset_t before_;
+};
+
+// In one piece, so that processes that share the file do not mix their lines.
+bool write_line(const char* path, const std::string& line) {
+  const NoFileSizeSignal quietly;
   const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-  // In one piece, so that processes that share the file do not mix their lines.
-  if (file < 0 || write(file, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-    std::fputs(line.c_str(), stderr);
-  if (file >= 0) close(file);
+  if (file < 0) return false;
+  const bool written = write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  close(file);
+  return written;
 }
 
 }  // namespace
 
 void report(const Finding& finding) {
   Findings& all = findings();
-  std::lock_guard lock(all.mutex);
-  if (!all.seen.insert(identity(finding)).second) return;
-  ++all.count;
+  bool kept;
+  {
+    std::lock_guard lock(all.mutex);
+    if (!all.seen.insert(identity(finding)).second) return;
+    ++all.count;
+    kept = all.kept;
+  }
+  // Without the lock: names of functions are looked up under the dynamic linker's.
   const char* const path = setting("SOFTNPU_CHECK_REPORT");
-  if (all.kept)
-    all.lines.push_back(json(finding));
-  else if (path != nullptr)
-    write_line(path, json(finding) + "\n");
-  else
+  const std::string line = kept || path != nullptr ? json(finding) : "";
+  if (kept) {
+    std::lock_guard lock(all.mutex);
+    all.lines.push_back(line);
+  } else if (path == nullptr || !write_line(path, line + "\n")) {
     std::fputs(readable(finding).c_str(), stderr);
+  }
 }
 
 size_t finding_count() {

@@ -13,14 +13,19 @@ constexpr size_t kManyEdges = 64;
 }  // namespace
 
 void HappensBefore::wait(int32_t stream, Point point) {
-  if (has_reached(host_, point)) return;
+  if (host_knows(point)) return;
   Stream& waiting = streams_[stream];
   if (waiting.edges.size() >= kManyEdges)
-    std::erase_if(waiting.edges, [this](const Edge& edge) { return has_reached(host_, edge.to); });
-  waiting.edges.push_back({++waiting.count, point});
+    std::erase_if(waiting.edges, [this](const Edge& edge) { return host_knows(edge.to); });
+  waiting.edges.push_back({waiting.last = ++count_, point});
 }
 
 void HappensBefore::host_saw(Point point) { walk(point, host_); }
+
+void HappensBefore::forget(int32_t stream) {
+  streams_.erase(stream);
+  std::erase_if(host_, [this](const auto& entry) { return !streams_.contains(entry.first); });
+}
 
 Reached HappensBefore::before_next(int32_t stream) {
   Reached reached = host_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which work is known to be done before which: a graph of streams, events and the host.
 //
-// A stream counts what is put into it. A point is a place in that order. A wait for an event is an
+// What is put into streams is counted. A point is a place in a stream's order. A wait for an event is an
 // edge to the point where the event was recorded. The host knows points through synchronisation,
 // and whatever is launched later comes after them. All threads of the program count as one host,
 // since how they wait for each other is not seen.
@@ -29,30 +29,38 @@ inline bool has_reached(const Reached& reached, Point point) {
 class HappensBefore {
  public:
   // Puts something into a stream.
-  Point append(int32_t stream) { return {stream, ++streams_[stream].count}; }
-  Point end_of(int32_t stream) { return {stream, streams_[stream].count}; }
+  Point append(int32_t stream) { return {stream, streams_[stream].last = ++count_}; }
+  Point end_of(int32_t stream) { return {stream, streams_[stream].last}; }
   // What is appended to the stream next comes after the point.
   void wait(int32_t stream, Point point);
   // The host knows that the point was reached.
   void host_saw(Point point);
+  // The host has seen the stream's end, and nobody asks of what was in it until now.
+  void forget(int32_t stream);
 
   const Reached& host() const { return host_; }
   // What comes before whatever is appended to the stream next.
   Reached before_next(int32_t stream);
 
  private:
+  // Streams that were forgotten have nothing that the host does not know.
+  bool host_knows(Point point) const {
+    return !streams_.contains(point.stream) || has_reached(host_, point);
+  }
+
   struct Edge {
     uint64_t at;  // of the wait in its stream
     Point to;
   };
   struct Stream {
-    uint64_t count = 0;
+    uint64_t last = 0;
     std::vector<Edge> edges;
   };
 
   // Adds what comes before the point, and the point. What `reached` holds already is not walked.
   void walk(Point from, Reached& reached) const;
 
+  uint64_t count_ = 0;  // of all streams, so that what comes to one that was forgotten is newer
   std::map<int32_t, Stream> streams_;
   Reached host_;
 };

@@ -37,7 +37,7 @@ void tell(const void* address, const Allocation& allocation, const void* context
       {},
       "Copy between host and device with aclrtMemcpy."};
   finding.parts.push_back({"here", std::make_shared<const Site>(Site{"", Stack::here()})});
-  add_history(address, finding);
+  add_history("the memory", address, finding);
   report(finding);
 }
 

@@ -2,8 +2,10 @@
 #include "checkers/initialized.h"
 
 #include <algorithm>
+#include <new>
 #include <vector>
 
+#include "base/fork.h"
 #include "checkers/ledger.h"
 
 namespace softnpu::checkers {
@@ -34,10 +36,15 @@ void for_each_run(const Access& access, Body&& body) {
 
 }  // namespace
 
+InitChecker::InitChecker() { keep_free_over_fork(mutex_); }
+
 void InitChecker::allocated(runtime::Family family, const std::byte* base, size_t size) {
   if (family != runtime::Family::device) return;
   std::lock_guard lock(mutex_);
-  shadows_.insert_or_assign(number(base), Shadow(size));
+  try {
+    shadows_.insert_or_assign(number(base), Shadow(size));
+  } catch (const std::bad_alloc&) {  // it is not watched
+  }
 }
 
 void InitChecker::releasing(runtime::Family, const std::byte* base, size_t) {
@@ -53,6 +60,7 @@ void InitChecker::launched(const Piece& piece) {
 
 void InitChecker::started(const Piece& piece) {
   const Access* bad = nullptr;
+  SharedSite where;
   const std::byte* byte = nullptr;
   {
     std::lock_guard lock(mutex_);
@@ -70,10 +78,12 @@ void InitChecker::started(const Piece& piece) {
       byte = first_unwritten(access);
       if (byte == nullptr) continue;
       bad = &access;
+      if (const auto found = launches_.find(&piece); found != launches_.end())
+        where = found->second;
       break;
     }
   }
-  if (bad != nullptr) tell(piece, *bad, byte);
+  if (bad != nullptr) tell(piece, where ? where : current_site(), *bad, byte);
   std::lock_guard lock(mutex_);
   for (const Access& access : piece.accesses)
     if (access.writes) mark_written(access);
@@ -116,38 +126,39 @@ void InitChecker::mark_written(const Access& access) {
 
 void InitChecker::copy_shadow(const Access& to, const Access& from) {
   if (watched(from.first).shadow == nullptr) return mark_written(to);
-  std::vector<bool> bits;
+  // By way of another, as the two may overlap.
+  Shadow between(static_cast<size_t>(from.sizes[0] * from.sizes[1]));
+  size_t next = 0;
   for_each_run(from, [&](const std::byte* first, size_t count) {
     const auto [shadow, begin] = watched(first);
-    for (size_t i = 0; i < count; ++i) bits.push_back(shadow == nullptr || shadow->get(begin + i));
+    if (shadow == nullptr) return false;
+    between.take(next, *shadow, begin, begin + count);
+    next += count;
     return true;
   });
-  size_t next = 0;
+  next = 0;
   for_each_run(to, [&](const std::byte* first, size_t count) {
     const auto [shadow, begin] = watched(first);
-    for (size_t i = 0; i < count && shadow != nullptr; ++i, ++next)
-      shadow->set(begin + i, begin + i + 1, bits[next]);
+    if (shadow == nullptr) return false;
+    shadow->take(begin, between, next, next + count);
+    next += count;
     return true;
   });
 }
 
-void InitChecker::tell(const Piece& piece, const Access& access, const std::byte* byte) const {
-  SharedSite where;
-  if (piece.stream == Piece::kHostThread)
-    where = current_site();
-  else if (const auto found = launches_.find(&piece); found != launches_.end())
-    where = found->second;
+void InitChecker::tell(const Piece& piece, SharedSite where, const Access& access,
+                       const std::byte* byte) const {
   const auto allocation = ledger().find(byte);
   Finding finding{Tool::initcheck,
                   "uninitialized-read",
-                  text(piece.what, ": reads ", access.name, ", of which nothing wrote the byte ",
-                       byte - access.first, " bytes after its first element",
-                       allocation ? text(", ", place_in(*allocation, byte)) : ""),
+                  text(piece.what, " reads ", access.name, ", but nothing has written byte ",
+                       byte - access.first, " of it",
+                       allocation ? text(", which is ", place_in(*allocation, byte)) : ""),
                   {},
                   "Copy data to the memory, or fill it (aclrtMemset), before it is read."};
   finding.parts.push_back(
       {piece.stream == Piece::kHostThread ? "by this call" : "launched here", where});
-  add_history(byte, finding);
+  add_history("the memory", byte, finding);
   report(finding);
 }
 

@@ -14,6 +14,8 @@ namespace softnpu::checkers {
 
 class InitChecker final : public Observer {
  public:
+  InitChecker();
+
   void allocated(runtime::Family family, const std::byte* base, size_t size) override;
   void releasing(runtime::Family family, const std::byte* base, size_t size) override;
   void launched(const Piece& piece) override;
@@ -32,7 +34,8 @@ class InitChecker final : public Observer {
   void mark_written(const Access& access);
   // A copy within the device takes what is known of its bytes along.
   void copy_shadow(const Access& to, const Access& from);
-  void tell(const Piece& piece, const Access& access, const std::byte* byte) const;
+  void tell(const Piece& piece, SharedSite where, const Access& access,
+            const std::byte* byte) const;
 
   std::mutex mutex_;
   std::map<uintptr_t, Shadow> shadows_;  // by first address

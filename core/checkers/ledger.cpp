@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkers/ledger.h"
 
+#include <cctype>
 #include <charconv>
+#include <memory>
 
+#include "base/fork.h"
 #include "base/lasting.h"
 #include "tensor/handles.h"
 
@@ -21,9 +24,32 @@ const Allocation* containing(const std::map<uintptr_t, Allocation>& all, uintptr
   return address - next->first < next->second.size ? &next->second : nullptr;
 }
 
+bool has_word(std::string_view text, std::string_view word) {
+  const auto is_letter = [&](size_t at) {
+    return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
+  };
+  for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1))
+    if (!is_letter(at - 1) && !is_letter(at + word.size())) return true;
+  return false;
+}
+
 }  // namespace
 
 Ledger& ledger() { return lasting<Ledger>; }
+
+Ledger::Ledger() {
+  keep_free_over_fork({
+      this,
+      LockRank::innermost,
+      [](void* self) { static_cast<Ledger*>(self)->mutex_.lock(); },
+      [](void* self) { static_cast<Ledger*>(self)->mutex_.unlock(); },
+      [](void* self) {
+        auto* const child = static_cast<Ledger*>(self);
+        std::construct_at(&child->mutex_);
+        child->inherited_ = child->now_;
+      },
+  });
+}
 
 void Ledger::allocated(runtime::Family family, const std::byte* base, size_t size) {
   const SharedSite here = current_site();
@@ -58,12 +84,13 @@ std::vector<Allocation> Ledger::live() const {
   return all;
 }
 
-void add_history(const void* address, Finding& finding) {
+void add_history(std::string_view memory, const void* address, Finding& finding) {
   const auto allocation = ledger().find(address);
   if (!allocation) return;
+  const bool is_told = !finding.parts.empty() && finding.parts.front().site == allocation->freed;
   finding.parts.push_back(
-      {text("the memory, ", allocation->size, " bytes, was allocated here"), allocation->made});
-  if (allocation->freed) finding.parts.push_back({"and freed here", allocation->freed});
+      {text(memory, ", ", allocation->size, " bytes, was allocated here"), allocation->made});
+  if (allocation->freed && !is_told) finding.parts.push_back({"and freed here", allocation->freed});
 }
 
 void Ledger::created(HandleKind kind, const void* handle) {
@@ -92,24 +119,31 @@ uint64_t Ledger::now() const {
   return now_;
 }
 
+uint64_t Ledger::inherited() const {
+  std::lock_guard lock(mutex_);
+  return inherited_;
+}
+
 SharedSite Ledger::destruction(const void* handle) const {
   std::lock_guard lock(mutex_);
   const auto found = destroyed_.find(handle);
   return found != destroyed_.end() ? found->second : nullptr;
 }
 
-void add_history_of(std::string_view arguments, Finding& finding) {
+void add_history_of(std::string_view call, std::string_view message, Finding& finding) {
   constexpr std::string_view kPointer = "=0x";
-  for (size_t at = arguments.find(kPointer); at != arguments.npos;
-       at = arguments.find(kPointer, at + 1)) {
-    const char* const digits = arguments.data() + at + kPointer.size();
+  for (size_t at = call.find(kPointer); at != call.npos; at = call.find(kPointer, at + 1)) {
+    const size_t begin = call.find_last_of("( ", at) + 1;
+    const std::string_view name = call.substr(begin, at - begin);
+    if (!has_word(message, name)) continue;
+    const char* const digits = call.data() + at + kPointer.size();
     uintptr_t value = 0;
-    std::from_chars(digits, arguments.data() + arguments.size(), value, 16);
+    std::from_chars(digits, call.data() + call.size(), value, 16);
     const auto* const pointer = reinterpret_cast<const void*>(value);
     if (const SharedSite where = ledger().destruction(pointer))
       finding.parts.push_back({"it was destroyed here", where});
     const auto tensor = tensors().find(pointer);
-    add_history(tensor ? tensor->origin() : pointer, finding);
+    add_history(text("the memory of ", name), tensor ? tensor->origin() : pointer, finding);
   }
 }
 

@@ -25,6 +25,8 @@ struct Allocation {
 
 class Ledger final : public Observer {
  public:
+  Ledger();
+
   void allocated(runtime::Family family, const std::byte* base, size_t size) override;
   void releasing(runtime::Family family, const std::byte* base, size_t size) override;
   void created(HandleKind kind, const void* handle) override;
@@ -43,12 +45,15 @@ class Ledger final : public Observer {
   std::vector<Handle> live_handles() const;
   // Grows with all that is made.
   uint64_t now() const;
+  // What was made until then is the parent's, where this process is a forked child.
+  uint64_t inherited() const;
   // Null unless it was destroyed, not too long ago.
   SharedSite destruction(const void* handle) const;
 
  private:
   mutable std::mutex mutex_;
   uint64_t now_ = 0;
+  uint64_t inherited_ = 0;
   std::map<uintptr_t, Allocation> live_;   // by base
   std::map<uintptr_t, Allocation> freed_;  // by base
   std::map<const void*, Handle> handles_;
@@ -59,10 +64,11 @@ class Ledger final : public Observer {
 Ledger& ledger();
 
 // Where memory was allocated, and freed if it was, as parts of a finding.
-void add_history(const void* address, Finding& finding);
+void add_history(std::string_view memory, const void* address, Finding& finding);
 
-// The same for memory and handles among a call's arguments, as they stand in its text.
-void add_history_of(std::string_view arguments, Finding& finding);
+// The same for memory and handles among a call's arguments, as they stand in its text, that the
+// message speaks of.
+void add_history_of(std::string_view call, std::string_view message, Finding& finding);
 
 // "16 bytes into an allocation of 64 bytes"
 std::string place_in(const Allocation& allocation, const void* address);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkers/lifetimes.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "base/fork.h"
 #include "checkers/ledger.h"
 
 namespace softnpu::checkers {
@@ -64,6 +66,14 @@ Destroying destroying(HandleKind kind) {
 
 }  // namespace
 
+LifetimeChecker::LifetimeChecker(Tools tools) : tools_(tools) { keep_free_over_fork(mutex_); }
+
+void LifetimeChecker::destroyed(HandleKind kind, const void* handle) {
+  if (kind != HandleKind::executor) return;
+  std::lock_guard lock(mutex_);
+  launched_.erase(handle);
+}
+
 void LifetimeChecker::launched(const Piece& piece) {
   if (piece.executor == nullptr) return;
   {
@@ -88,6 +98,7 @@ void LifetimeChecker::launched(const Piece& piece) {
 }
 
 void LifetimeChecker::tell_leaks(uint64_t since) {
+  since = std::max(since, ledger().inherited());
   if (tools_.have(Tool::leakcheck)) tell_leaked_memory(since);
   tell_leaked_handles(since);
 }

@@ -12,9 +12,10 @@ namespace softnpu::checkers {
 
 class LifetimeChecker final : public Observer {
  public:
-  explicit LifetimeChecker(Tools tools) : tools_(tools) {}
+  explicit LifetimeChecker(Tools tools);
 
   void launched(const Piece& piece) override;
+  void destroyed(HandleKind kind, const void* handle) override;
   void ending() override { tell_leaks(0); }
   // What is alive, was made after that moment of the ledger, and is to be gone by now.
   void tell_leaks(uint64_t since);
@@ -25,7 +26,7 @@ class LifetimeChecker final : public Observer {
 
   const Tools tools_;
   std::mutex mutex_;
-  std::set<const void*> launched_;  // executors
+  std::set<const void*> launched_;  // executors that are alive
 };
 
 }  // namespace softnpu::checkers

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/fork.h"
 #include "checkers/ledger.h"
 
 namespace softnpu::checkers {
@@ -70,6 +71,8 @@ const Misuse* misuse_of(const Status& status) {
 
 }  // namespace
 
+MisuseChecker::MisuseChecker(Tools tools) : tools_(tools) { keep_free_over_fork(mutex_); }
+
 void MisuseChecker::leave(const Call&, const Status& status) {
   if (!status.ok()) tell(status, current_site(), "by this call", nullptr);
   leave_call();
@@ -107,10 +110,11 @@ void MisuseChecker::tell(const Status& status, SharedSite where, std::string_vie
   }
   Finding finding{misuse->tool, misuse->kind, status.message(), {}, misuse->suggestion};
   finding.parts.push_back({std::string(role), where});
-  if (piece == nullptr) add_history_of(where->call, finding);
+  if (piece == nullptr) add_history_of(where->call, status.message(), finding);
   if (piece != nullptr)
     for (const Access& access : piece->accesses)
-      if (runtime::was_freed(access.first)) add_history(access.first, finding);
+      if (runtime::was_freed(access.first))
+        add_history(text("the memory of ", access.name), access.first, finding);
   report(finding);
 }
 

@@ -15,7 +15,7 @@ namespace softnpu::checkers {
 
 class MisuseChecker final : public Observer {
  public:
-  explicit MisuseChecker(Tools tools) : tools_(tools) {}
+  explicit MisuseChecker(Tools tools);
 
   void enter(const Call& call) override { enter_call(call); }
   void leave(const Call& call, const Status& status) override;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/fork.h"
 #include "checkers/ledger.h"
 #include "tensor/overlap.h"
 
@@ -25,9 +26,14 @@ const void* block_of(const void* address) {
 
 bool meet(const Tensor& a, const Tensor& b) { return Bounds(a).meet(Bounds(b)) && overlaps(a, b); }
 
+constexpr std::string_view kNotAwaited =
+    ": nothing has waited for that work since it was launched";
+
 std::string stream_name(int32_t stream) { return text("stream ", stream); }
 
 }  // namespace
+
+OrderChecker::OrderChecker(Tools tools) : tools_(tools) { keep_free_over_fork(mutex_); }
 
 void OrderChecker::launched(const Piece& piece) {
   const SharedSite site = current_site();
@@ -72,14 +78,13 @@ void OrderChecker::releasing(runtime::Family family, const std::byte* base, size
   const Record& use = found.front().earlier;
   Finding finding{Tool::memcheck,
                   "freed-in-use",
-                  text(whole.what, ": memory that ", use.what, " uses as ", use.name, " on ",
-                       stream_name(use.point.stream),
-                       " is freed, and nothing since the launch has waited for the work"),
+                  text(whole.what, " frees memory that ", use.what, " on ",
+                       stream_name(use.point.stream), " may still use as ", use.name, kNotAwaited),
                   {},
                   "Synchronise the stream before you free memory that its work uses."};
   finding.parts.push_back({"freed by this call", current_site()});
   finding.parts.push_back({"the work was launched here", use.site});
-  add_history(use.view.data, finding);
+  add_history("the memory", use.view.data, finding);
   report(finding);
 }
 
@@ -89,14 +94,14 @@ void OrderChecker::recorded(const void* mark, int32_t stream) {
 }
 
 void OrderChecker::held_back(int32_t stream, const void* mark) {
-  if (mark == nullptr) return tell_unrecorded("aclrtStreamWaitEvent");
+  if (mark == nullptr) return tell_unrecorded();
   std::lock_guard lock(mutex_);
   if (const auto point = marks_.find(mark); point != marks_.end())
     order_.wait(stream, point->second);
 }
 
 void OrderChecker::saw_mark(const void* mark) {
-  if (mark == nullptr) return tell_unrecorded("aclrtSynchronizeEvent");
+  if (mark == nullptr) return tell_unrecorded();
   std::lock_guard lock(mutex_);
   if (const auto point = marks_.find(mark); point != marks_.end()) order_.host_saw(point->second);
 }
@@ -104,6 +109,8 @@ void OrderChecker::saw_mark(const void* mark) {
 void OrderChecker::saw_end(int32_t stream) {
   std::lock_guard lock(mutex_);
   order_.host_saw(order_.end_of(stream));
+  forget_all_known();
+  order_.forget(stream);
 }
 
 std::vector<OrderChecker::Conflict> OrderChecker::conflicts(const Piece& piece,
@@ -140,6 +147,13 @@ void OrderChecker::forget_known(std::vector<Record>& records) const {
                 [&](const Record& record) { return has_reached(order_.host(), record.point); });
 }
 
+void OrderChecker::forget_all_known() {
+  for (auto next = records_.begin(); next != records_.end();) {
+    forget_known(next->second);
+    next = next->second.empty() ? records_.erase(next) : std::next(next);
+  }
+}
+
 void OrderChecker::tell_race(const Piece& piece, const Conflict& conflict) const {
   if (!tools_.have(Tool::racecheck)) return;
   const auto& [earlier, later] = conflict;
@@ -155,7 +169,7 @@ void OrderChecker::tell_race(const Piece& piece, const Conflict& conflict) const
                   "it (aclrtStreamWaitEvent)."};
   finding.parts.push_back({"launched here", current_site()});
   finding.parts.push_back({"the other was launched here", earlier.site});
-  add_history(later.first, finding);
+  add_history("the memory", later.first, finding);
   report(finding);
 }
 
@@ -166,27 +180,29 @@ void OrderChecker::tell_host(const Piece& piece, const Conflict& conflict) const
   Finding finding{
       tool,
       later.writes ? "overwritten-in-use" : "unsynchronized-read",
-      text(piece.what, later.writes ? " writes memory that " : " reads what ", earlier.what,
-           earlier.writes ? " writes as " : " reads as ", earlier.name, " on ",
+      text(piece.what, later.writes ? " writes" : " reads", " memory that ", earlier.what, " on ",
            stream_name(earlier.point.stream),
-           ", and nothing since the launch has waited for the work"),
+           earlier.writes ? " may still write as " : " may still read as ", earlier.name,
+           kNotAwaited),
       {},
       "Synchronise the stream before the host touches memory that its work uses; aclrtMemcpy and "
       "aclrtMemset do not wait for streams."};
   finding.parts.push_back({"by this call", current_site()});
   finding.parts.push_back({"the work was launched here", earlier.site});
-  add_history(later.first, finding);
+  add_history("the memory", later.first, finding);
   report(finding);
 }
 
-void OrderChecker::tell_unrecorded(std::string_view what) const {
+void OrderChecker::tell_unrecorded() const {
   if (!tools_.have(Tool::synccheck)) return;
+  const SharedSite here = current_site();
   Finding finding{Tool::synccheck,
                   "unrecorded-event",
-                  text(what, ": event was never recorded, so that there is nothing to wait for"),
+                  text(here->call.substr(0, here->call.find('(')),
+                       ": event was not recorded, or was reset since: this call waits for nothing"),
                   {},
                   "Record the event (aclrtRecordEvent) before anything waits for it."};
-  finding.parts.push_back({"by this call", current_site()});
+  finding.parts.push_back({"by this call", here});
   report(finding);
 }
 

@@ -17,7 +17,7 @@ namespace softnpu::checkers {
 
 class OrderChecker final : public Observer {
  public:
-  explicit OrderChecker(Tools tools) : tools_(tools) {}
+  explicit OrderChecker(Tools tools);
 
   void launched(const Piece& piece) override;
   void started(const Piece& piece) override;
@@ -46,9 +46,10 @@ class OrderChecker final : public Observer {
   std::vector<Conflict> conflicts(const Piece& piece, const Reached& known) const;
   void add_records(const Piece& piece, Point point, const SharedSite& site);
   void forget_known(std::vector<Record>& records) const;
+  void forget_all_known();
   void tell_race(const Piece& piece, const Conflict& conflict) const;
   void tell_host(const Piece& piece, const Conflict& conflict) const;
-  void tell_unrecorded(std::string_view what) const;
+  void tell_unrecorded() const;
 
   const Tools tools_;
   std::mutex mutex_;

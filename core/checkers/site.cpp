@@ -3,6 +3,9 @@
 
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <limits.h>
+#include <link.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -45,6 +48,14 @@ bool is_among(std::span<const std::string_view> names, std::string_view path) {
   return std::ranges::any_of(names, [&](std::string_view name) { return file.starts_with(name); });
 }
 
+// The program's name may be relative to a folder that it has left.
+std::string program_file(const char* name) {
+  char path[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  if (length <= 0 || length == sizeof path) return name;
+  return {path, static_cast<size_t>(length)};
+}
+
 }  // namespace
 
 void set_stack_source(StackSource fresh) { source.store(fresh, std::memory_order_release); }
@@ -63,13 +74,16 @@ std::vector<Frame> Stack::frames() const {
   std::vector<Frame> frames = known_;
   for (void* const address : addresses_) {
     Dl_info about;
-    if (dladdr(address, &about) == 0 || about.dli_fname == nullptr) continue;
+    link_map* loaded = nullptr;
+    if (dladdr1(address, &about, reinterpret_cast<void**>(&loaded), RTLD_DL_LINKMAP) == 0) continue;
+    if (about.dli_fname == nullptr || loaded == nullptr) continue;
     if (is_among(kOwnFiles, about.dli_fname) || is_among(kStarters, about.dli_fname)) continue;
-    // Of the call, not of what it returns to.
-    const auto offset =
-        reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(about.dli_fbase) - 1;
+    // As in the file, and of the call, not of what it returns to.
+    const auto offset = reinterpret_cast<uintptr_t>(address) - loaded->l_addr - 1;
     const char* const name = about.dli_sname;
-    frames.push_back({name != nullptr ? name : "", about.dli_fname, 0, offset});
+    const bool is_program = *loaded->l_name == '\0';
+    frames.push_back({name != nullptr ? name : "",
+                      is_program ? program_file(about.dli_fname) : about.dli_fname, 0, offset});
   }
   return frames;
 }

@@ -18,7 +18,7 @@ struct Frame {
   std::string function;
   std::string file;
   int64_t line = 0;      // 0: `offset` says where
-  uintptr_t offset = 0;  // from the start of the file
+  uintptr_t offset = 0;  // the address as the file has it
   bool operator==(const Frame&) const = default;
 };
 

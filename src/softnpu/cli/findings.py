@@ -53,7 +53,17 @@ def read_findings(report: Path) -> list[Finding]:
     """Read the checkers' report: a line of JSON for each finding."""
     if not report.is_file():
         return []
-    return parse_findings(report.read_text(encoding="utf-8", errors="replace").splitlines())
+    lines = report.read_text(encoding="utf-8", errors="replace").split("\n")
+    return parse_findings([line for line in lines if _is_whole(line)])
+
+
+def _is_whole(line: str) -> bool:
+    """Say whether the program lived long enough to write the whole line."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
 
 
 def parse_findings(lines: list[str]) -> list[Finding]:
