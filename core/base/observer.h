@@ -47,8 +47,8 @@ struct Piece {
   static constexpr int32_t kHostThread = -1;
 };
 
-// Every function may be called by several threads at a time. Nothing may throw, and nothing may
-// call the C API.
+// Every function may be called by several threads at a time. Nothing may throw but
+// std::bad_alloc, and nothing may call the C API.
 class Observer {
  public:
   virtual ~Observer() = default;

@@ -74,8 +74,10 @@ const Misuse* misuse_of(const Status& status) {
 MisuseChecker::MisuseChecker(Tools tools) : tools_(tools) { keep_free_over_fork(mutex_); }
 
 void MisuseChecker::leave(const Call&, const Status& status) {
+  const struct AtEnd {
+    ~AtEnd() { leave_call(); }
+  } at_end;
   if (!status.ok()) tell(status, current_site(), "by this call", nullptr);
-  leave_call();
 }
 
 void MisuseChecker::launched(const Piece& piece) {

@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <new>
 #include <string_view>
 
 namespace softnpu::checkers {
@@ -30,16 +31,14 @@ struct Calls {
   size_t depth = 0;
 };
 
-Calls& calls() {
-  thread_local Calls* mine = new Calls;
-  return *mine;
-}
+// Null until the thread's first call, and where there is no memory for it.
+thread_local constinit Calls* calls = nullptr;
 
 std::atomic<StackSource> source{nullptr};
 
 constexpr std::string_view kOwnFiles[] = {"libsoftnpu.so",  "libascendcl.so", "libacl_rt.so",
                                           "libnnopbase.so", "libopapi",       "libasan.so",
-                                          "libtsan.so"};
+                                          "libtsan.so",     "_core.cpython"};
 // What starts a program is no part of it.
 constexpr std::string_view kStarters[] = {"libc.so", "ld-linux"};
 
@@ -96,21 +95,20 @@ std::string Stack::key() const {
 }
 
 void enter_call(const Call& call) {
-  Calls& c = calls();
-  if (c.depth < kDeepestNesting) c.open[c.depth] = {&call, nullptr};
-  ++c.depth;
+  if (calls == nullptr) calls = new (std::nothrow) Calls;
+  if (calls == nullptr) return;
+  if (calls->depth < kDeepestNesting) calls->open[calls->depth] = {&call, nullptr};
+  ++calls->depth;
 }
 
 void leave_call() {
-  Calls& c = calls();
-  if (c.depth > 0) --c.depth;
+  if (calls != nullptr && calls->depth > 0) --calls->depth;
 }
 
 SharedSite current_site() {
-  Calls& c = calls();
-  if (c.depth == 0 || c.depth > kDeepestNesting)
+  if (calls == nullptr || calls->depth == 0 || calls->depth > kDeepestNesting)
     return std::make_shared<const Site>(Site{"", Stack::here()});
-  Calls::One& now = c.open[c.depth - 1];
+  Calls::One& now = calls->open[calls->depth - 1];
   if (!now.site) now.site = std::make_shared<const Site>(Site{now.call->text(), Stack::here()});
   return now.site;
 }
