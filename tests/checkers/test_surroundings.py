@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The checkers in programs that fork, limit themselves, handle signals or end in unusual ways."""
+"""The checkers in programs that limit themselves, handle signals or end in unusual ways."""
 
 from __future__ import annotations
 
@@ -44,82 +44,6 @@ def built(source: str, folder: Path, *options: str) -> Path:
     settings = {"CPPFLAGS": f"-I{FOLDER}", "CXXFLAGS": flags}
     subprocess.run(command, check=True, env={**os.environ, **settings})
     return program
-
-
-def test_a_forked_child_has_memory_of_its_own(checked: Checked) -> None:
-    """What the child writes, the parent does not see, and what the parent has is not its leak."""
-    program = """
-    int main() {
-      begin();
-      void* memory = floats();
-      const pid_t child = fork();
-      void* fresh = floats(false);
-      set(memory, child == 0 ? 5.0f : 6.0f);
-      set(fresh, child == 0 ? 7.0f : 8.0f);
-      usleep(300'000);
-      if (at(memory) != (child == 0 ? 5.0f : 6.0f)) return 1;
-      if (at(fresh) != (child == 0 ? 7.0f : 8.0f)) return 2;
-      must(aclrtFree(fresh));
-      if (child == 0) std::exit(0);
-      int status = 1;
-      waitpid(child, &status, 0);
-      must(aclrtFree(memory));
-      end();
-      return status;
-    }
-    """
-    report = checked(HEAD + program)
-    assert (report.kinds, report.status) == ([], 0), report
-
-
-def test_a_forked_child_reports_its_own_leaks(checked: Checked) -> None:
-    """And not those of the parent, which reports them itself."""
-    program = """
-    int main() {
-      begin();
-      floats();
-      const pid_t child = fork();
-      if (child == 0) floats(false);
-      if (child == 0) std::exit(0);
-      waitpid(child, nullptr, 0);
-      end();
-    }
-    """
-    report = checked(HEAD + program)
-    assert report.kinds == ["leakcheck/leaked-memory"] * 2, report
-    assert len({one["pid"] for one in report.findings}) == 2
-
-
-def test_a_child_forked_while_others_call(checked: Checked) -> None:
-    """It finds the checkers' locks free."""
-    program = """
-    int main() {
-      begin();
-      std::atomic<bool> stop{false};
-      const auto use = [&stop] {
-        must(aclrtSetDevice(0));
-        while (!stop) must(aclrtFree(floats()));
-      };
-      std::thread one(use), two(use);
-      int status = 0;
-      for (int i = 0; i < 50 && status == 0; ++i) {
-        const pid_t child = fork();
-        if (child == 0) {
-          alarm(30);
-          for (int n = 0; n < 10; ++n) must(aclrtFree(floats()));
-          _exit(0);
-        }
-        waitpid(child, &status, 0);
-      }
-      stop = true;
-      one.join();
-      two.join();
-      must(aclFinalize());
-      return status == 0 ? 0 : 1;
-    }
-    """
-    report = checked(HEAD + program)
-    assert (report.kinds, report.status) == ([], 0), report
 
 
 @pytest.mark.parametrize("limit", ["RLIMIT_FSIZE", "RLIMIT_NOFILE"])
