@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C API under attack: an input is a sequence of calls on a pool of handles, most of them right,
+// some wrong in a way that the library can see. None may crash, none may give a status that is not
+// documented, and when everything was destroyed nothing may be left.
+#include "capi_fuzz.h"
+
+#include <cstdlib>
+
+#include "calls.h"
+#include "state.h"
+
+namespace fuzz {
+
+const std::vector<Call>& all_calls() {
+  static const std::vector<Call> all = [] {
+    std::vector<Call> calls;
+    for (const Room& room : {device_calls(), stream_calls(), event_calls(), memory_calls(),
+                             tensor_calls(), array_calls(), executor_calls(), operator_calls()})
+      calls.insert(calls.end(), room.calls, room.calls + room.count);
+    return calls;
+  }();
+  return all;
+}
+
+}  // namespace fuzz
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  setenv("SOFTNPU_DEVICES", "2", 1);
+  setenv("SOFTNPU_BANNER", "0", 1);
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto& calls = fuzz::all_calls();
+  fuzz::State state(data, size);
+  state.begin();
+  while (!state.in.is_empty()) {
+    const fuzz::Call& call = calls[state.in.below(calls.size())];
+    if (call.rarity == 1 || state.in.once_in(call.rarity)) call.run(state);
+  }
+  state.end();
+  return 0;
+}

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the fuzzer of the C API against the libraries of a folder."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+CORPUS = HERE / "corpus"
+
+# Passing numbers that are no enumerators is the point of it.
+SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize=enum", "-fno-sanitize-recover=all"]
+LIBFUZZER = ["-fsanitize=fuzzer,address,undefined", *SANITIZED[1:]]
+
+
+def build(
+    program: Path, libraries: Path, options: list[str], compiler: str = "c++", main: bool = True
+) -> None:
+    """Compile it without a warning. libFuzzer brings a main() of its own."""
+    libraries = libraries.resolve()
+    sources = [str(file) for file in sorted(HERE.glob("*.cpp")) if main or file.stem != "standalone"]
+    command = [compiler, "-std=c++20", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    command += [f"-I{ROOT / 'include'}", f"-I{ROOT / 'include' / 'aclnn'}", *options, *sources]
+    command += ["-o", str(program), f"-L{libraries}", f"-Wl,-rpath,{libraries}"]
+    command += [f"-Wl,-rpath-link,{libraries}", "-lascendcl", "-lnnopbase", "-lopapi", "-pthread"]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    if built.returncode != 0:
+        raise RuntimeError(built.stderr)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attack the C API under AddressSanitizer and UndefinedBehaviorSanitizer.
+
+python tests/fuzz/run.py                     the corpus, then ten million random calls
+python tests/fuzz/run.py --calls N --seed S  another number of calls, other inputs
+python tests/fuzz/run.py --grow SECONDS      look for new inputs with libFuzzer; needs clang
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from harness import CORPUS, LIBFUZZER, ROOT, SANITIZED, build
+
+FUZZ = ROOT / "build" / "fuzz"
+
+
+def libraries(folder: Path, *options: str) -> Path:
+    """Build the libraries into the folder, as far as they have changed."""
+    configure = ["cmake", "--preset", "asan", "-B", str(folder), *options]
+    subprocess.run(configure, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", str(folder)], check=True, stdout=subprocess.DEVNULL)
+    return folder / "sdk" / "lib64"
+
+
+def attack(calls: int, seed: int) -> int:
+    """Replay the corpus, make random calls, print how often each function was called."""
+    program = FUZZ / "capi_fuzz"
+    build(program, libraries(ROOT / "build" / "asan"), SANITIZED)
+    command = [program, CORPUS, "--random", str(calls), "--seed", str(seed)]
+    return subprocess.run(command, env=os.environ | {"ASAN_OPTIONS": OPTIONS}, check=False).returncode
+
+
+def grow(seconds: int) -> int:
+    """Let libFuzzer look for inputs that reach new code, and add a minimal set of them."""
+    folder = libraries(
+        ROOT / "build" / "clang",
+        "-DCMAKE_CXX_COMPILER=clang++",
+        "-DSOFTNPU_SANITIZE=fuzzer-no-link,address,undefined",
+    )
+    program = FUZZ / "capi_libfuzzer"
+    build(program, folder, LIBFUZZER, compiler="clang++", main=False)
+    environment = os.environ | {"ASAN_OPTIONS": OPTIONS}
+    with tempfile.TemporaryDirectory() as found:
+        limits = [f"-max_total_time={seconds}", "-max_len=1024", "-timeout=20"]
+        run = [program, *limits, "-reduce_inputs=1", found, CORPUS]
+        if code := subprocess.run(run, cwd=FUZZ, env=environment, check=False).returncode:
+            return code
+        with tempfile.TemporaryDirectory() as smallest:
+            merge = [program, "-merge=1", smallest, found, CORPUS]
+            subprocess.run(merge, cwd=FUZZ, env=environment, check=True)
+            shutil.rmtree(CORPUS, ignore_errors=True)
+            shutil.copytree(smallest, CORPUS)
+    return 0
+
+
+# Sizes that no machine has are an error of the C API's own.
+OPTIONS = "allocator_may_return_null=1:detect_leaks=1"
+
+
+def main() -> int:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--calls", type=int, default=10_000_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--grow", type=int, metavar="SECONDS")
+    arguments = parser.parse_args()
+    FUZZ.mkdir(parents=True, exist_ok=True)
+    if arguments.grow:
+        return grow(arguments.grow)
+    return attack(arguments.calls, arguments.seed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

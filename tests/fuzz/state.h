@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one input of the fuzzer has made so far, dead things too, and what it may pass to a call:
+// mostly what is right, sometimes what is stale, foreign, null or made up.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "acl/acl.h"
+#include "aclnn/acl_meta.h"
+#include "input.h"
+#include "tally.h"
+
+namespace fuzz {
+
+enum Kind : size_t {
+  kTensor,
+  kScalar,
+  kIntArray,
+  kFloatArray,
+  kBoolArray,
+  kTensorList,
+  kScalarList,
+  kExecutor,
+  kContext,
+  kStream,
+  kEvent,
+  kDeviceMemory,
+  kHostMemory,
+  kKinds
+};
+
+struct Operator;  // operators.h
+
+struct Thing {
+  void* value;
+  bool is_live = true;
+  size_t bytes = 0;                   // of memory
+  std::vector<void*> members = {};    // of a list, or the tensors that an executor was planned with
+  const Operator* planned = nullptr;  // of an executor
+  bool is_repeatable = false;
+};
+
+// Where a copy may go, and how much fits. Past the end of memory that is the program's own no
+// library can look.
+struct Place {
+  void* address;
+  size_t room;
+  bool is_programs = false;
+};
+
+struct Subscription {
+  uint64_t thread;
+  void* stream;
+};
+
+class State {
+ public:
+  State(const uint8_t* data, size_t size) : in(data, size) {}
+
+  void begin();
+  // Destroys everything, and expects that nothing is left.
+  void end();
+
+  void add(Kind kind, Thing thing);
+  // The live thing with this handle or address; else null.
+  Thing* find(Kind kind, const void* value);
+  // Expects of a call that destroys: success exactly if the thing was alive. It is dead now.
+  void destroyed(Kind kind, const void* value, int status);
+  // Success is for live things alone.
+  void used(Kind kind, const void* value, int status, const char* function);
+
+  // A live thing of the kind, made where there is none; sometimes a wrong one.
+  void* pick(Kind kind);
+  template <class T>
+  T* pick_as(Kind kind) {
+    return static_cast<T*>(pick(kind));
+  }
+  void* pick_live(Kind kind);
+  void* pick_wrong(Kind kind);
+  Place place();
+  void* room(size_t bytes);  // device memory of the harness's own
+  template <class T>
+  T* out(T& value) {  // where a result goes: sometimes nowhere
+    return in.once_in(24) ? nullptr : &value;
+  }
+
+  // Before a call that waits without a limit: callbacks for threads that do not exist are dropped.
+  void let_waits_end();
+
+  Input in;
+  std::array<std::vector<Thing>, kKinds> things;
+  std::vector<Subscription> subscriptions;
+  bool nobody_runs = false;  // a callback may have been launched for a thread that does not exist
+
+ private:
+  void make(Kind kind);
+  void* nowhere();
+  void end_of_runtime();
+  void end_of_things();
+
+  std::byte* bench_ = nullptr;
+  size_t next_slot_ = 0;
+};
+
+}  // namespace fuzz
