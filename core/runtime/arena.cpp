@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
+#include <utility>
 
 #include "base/address_sanitizer.h"
 #include "base/tuning.h"
@@ -56,16 +58,16 @@ std::byte* Arena::take(size_t size) {
   if (base == nullptr && grow(padded(size))) base = carve(padded(size), alignment);
   if (base == nullptr) return nullptr;
   if (!make_usable(reinterpret_cast<uintptr_t>(base) + padded(size))) {
-    add_free(reinterpret_cast<uintptr_t>(base), padded(size));
+    free_range(reinterpret_cast<uintptr_t>(base), padded(size));
     return nullptr;
   }
   ASAN_UNPOISON_MEMORY_REGION(base, size);
   return base;
 }
 
-void Arena::give_back(std::byte* base, size_t size) {
+void Arena::give_back(std::byte* base, size_t size) noexcept {
   ASAN_POISON_MEMORY_REGION(base, size);
-  add_free(reinterpret_cast<uintptr_t>(base), padded(size));
+  free_range(reinterpret_cast<uintptr_t>(base), padded(size));
 }
 
 void Arena::release_pages(std::byte* base, size_t size) {
@@ -93,11 +95,20 @@ bool Arena::grow(size_t size) {
 }
 
 bool Arena::add_region(size_t size, size_t left) {
+  // Its places in the indexes come first: without memory for them, nothing may be mapped.
+  regions_.reserve(regions_.size() + 1);
+  std::map<uintptr_t, Range> range{{0, {size, false}}};
+  std::set<std::pair<size_t, uintptr_t>> place{{size, 0}};
   void* const got = protected_ ? reserve_twice(size, left) : reserve(size, left);
   if (got == nullptr) return false;
   const auto begin = reinterpret_cast<uintptr_t>(got);
+  auto range_node = range.extract(range.begin());
+  range_node.key() = begin;
+  ranges_.insert(std::move(range_node));
+  auto place_node = place.extract(place.begin());
+  place_node.value().second = begin;
+  by_size_.insert(std::move(place_node));
   regions_.push_back({begin, begin + size, begin});
-  add_free(begin, size);
   madvise(alias_of(got), size, MADV_HUGEPAGE);  // nothing depends on its success
   return true;
 }
@@ -112,13 +123,22 @@ std::byte* Arena::alias_of(const void* address) {
 }
 
 std::byte* Arena::carve(size_t size, size_t alignment) {
-  for (auto fit = free_by_size_.lower_bound({size, 0}); fit != free_by_size_.end(); ++fit) {
+  for (auto fit = by_size_.lower_bound({size, 0}); fit != by_size_.end(); ++fit) {
     const auto [length, begin] = *fit;
-    const uintptr_t start = round_up(begin, alignment);
-    if (start + size > begin + length) continue;
-    remove_free(begin, length);
-    if (start > begin) add_free(begin, start - begin);
-    if (start + size < begin + length) add_free(start + size, begin + length - start - size);
+    const uintptr_t start = round_up(begin, alignment), end = start + size;
+    const uintptr_t fit_end = begin + length;
+    if (end > fit_end) continue;
+    if (end < fit_end) add(end, fit_end - end);
+    if (start > begin) {
+      try {
+        add(start, size);
+      } catch (const std::bad_alloc&) {
+        if (end < fit_end) remove(end);
+        throw;
+      }
+      change(begin, {start - begin, false});
+    }
+    change(start, {size, true});
     return reinterpret_cast<std::byte*>(start);
   }
   return nullptr;
@@ -143,28 +163,47 @@ bool Arena::starts_region(uintptr_t address) const {
                      [address](const Region& r) { return r.begin == address; });
 }
 
-void Arena::add_free(uintptr_t begin, size_t size) {
-  auto next = free_.lower_bound(begin);
-  if (next != free_.end() && next->first == begin + size && !starts_region(next->first)) {
-    size += next->second;
-    remove_free(next->first, next->second);
+void Arena::add(uintptr_t begin, size_t size) {
+  const auto range = ranges_.emplace(begin, Range{size, false}).first;
+  try {
+    by_size_.emplace(size, begin);
+  } catch (const std::bad_alloc&) {
+    ranges_.erase(range);
+    throw;
   }
-  next = free_.lower_bound(begin);
-  if (next != free_.begin() && !starts_region(begin)) {
-    const auto [before, length] = *std::prev(next);
-    if (before + length == begin) {
-      remove_free(before, length);
-      begin = before;
-      size += length;
-    }
-  }
-  free_.emplace(begin, size);
-  free_by_size_.emplace(size, begin);
 }
 
-void Arena::remove_free(uintptr_t begin, size_t size) {
-  free_.erase(begin);
-  free_by_size_.erase({size, begin});
+void Arena::change(uintptr_t begin, Range to) noexcept {
+  const auto place_of = [begin](const Range& range) {
+    return std::pair{range.is_taken ? 0 : range.size, begin};
+  };
+  Range& range = ranges_.find(begin)->second;
+  auto node = by_size_.extract(place_of(range));
+  node.value() = place_of(to);
+  by_size_.insert(std::move(node));
+  range = to;
+}
+
+void Arena::remove(uintptr_t begin) noexcept {
+  const auto found = ranges_.find(begin);
+  by_size_.erase({found->second.is_taken ? 0 : found->second.size, begin});
+  ranges_.erase(found);
+}
+
+void Arena::free_range(uintptr_t begin, size_t size) noexcept {
+  change(begin, {size, false});
+  join_next(begin);
+  const auto found = ranges_.find(begin);
+  if (found != ranges_.begin()) join_next(std::prev(found)->first);
+}
+
+void Arena::join_next(uintptr_t begin) noexcept {
+  const auto first = ranges_.find(begin), next = std::next(first);
+  if (next == ranges_.end() || first->second.is_taken || next->second.is_taken) return;
+  if (begin + first->second.size != next->first || starts_region(next->first)) return;
+  const size_t both = first->second.size + next->second.size;
+  remove(next->first);
+  change(begin, {both, false});
 }
 
 }  // namespace softnpu::runtime

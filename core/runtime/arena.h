@@ -23,8 +23,8 @@ class Arena {
 
   // Null when the system gives no more.
   std::byte* take(size_t size);
-  // With the same size. The pages must have been released first.
-  void give_back(std::byte* base, size_t size);
+  // With the same size. The pages must have been released first. Takes no memory.
+  void give_back(std::byte* base, size_t size) noexcept;
   // Returns the pages of a large range to the system. Touches nothing of the arena: callers need
   // not keep others out, only give_back() must come later.
   static void release_pages(std::byte* base, size_t size);
@@ -45,19 +45,29 @@ class Arena {
     uintptr_t usable_end;  // pages from here on were never made accessible
   };
 
+  struct Range {
+    size_t size;
+    bool is_taken;
+  };
+
   bool grow(size_t size);
   bool add_region(size_t size, size_t left);
   std::byte* carve(size_t size, size_t alignment);
   bool make_usable(uintptr_t end);
   bool starts_region(uintptr_t address) const;
-  // Ranges of two regions are never joined, even where the regions touch.
-  void add_free(uintptr_t begin, size_t size);
-  void remove_free(uintptr_t begin, size_t size);
+  // Changes nothing where there is no memory. The others take none.
+  void add(uintptr_t begin, size_t size);
+  void change(uintptr_t begin, Range to) noexcept;
+  void remove(uintptr_t begin) noexcept;
+  // Makes it a free one. Ranges of two regions are never joined, even where the regions touch.
+  void free_range(uintptr_t begin, size_t size) noexcept;
+  void join_next(uintptr_t begin) noexcept;
 
   bool protected_ = false;
   std::vector<Region> regions_;
-  std::map<uintptr_t, size_t> free_;                     // by address, to join neighbours
-  std::set<std::pair<size_t, uintptr_t>> free_by_size_;  // to find the tightest fit
+  std::map<uintptr_t, Range> ranges_;  // by address
+  // By size, to find the tightest fit. Those that are taken have a place here, too, with size 0.
+  std::set<std::pair<size_t, uintptr_t>> by_size_;
 };
 
 }  // namespace softnpu::runtime

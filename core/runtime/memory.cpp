@@ -4,8 +4,8 @@
 #include <atomic>
 #include <map>
 #include <mutex>
-#include <new>
 #include <shared_mutex>
+#include <utility>
 
 #include "base/fork.h"
 #include "base/lasting.h"
@@ -108,10 +108,15 @@ Status take(Family family, size_t size, std::byte*& base) {
   if (size > machine || r.bytes > machine - size)
     return fail(kRtMemoryAllocation, "size is ", size, ", but only ",
                 r.bytes < machine ? machine - r.bytes : 0, " of ", machine, " bytes are left");
+  // Its place in the registry comes first: without memory for it, nothing may have changed.
+  std::map<uintptr_t, Allocation> one{{0, {size, family, 0}}};
   base = r.arena_of(family).take(size);
   if (base == nullptr)
     return fail(kRtMemoryAllocation, "size is ", size, ", and the system has no such memory left");
-  r.live.emplace(number(base), Allocation{size, family, ++r.time});
+  auto node = one.extract(one.begin());
+  node.key() = number(base);
+  node.mapped().made = ++r.time;
+  r.live.insert(std::move(node));
   r.bytes += size;
   return {};
 }
@@ -160,10 +165,7 @@ Status release(Family family, const void* address) {
     watching->releasing(family, base, size);
   Arena::release_pages(base, size);  // takes its time, so others are let in
   std::lock_guard lock(r.mutex);
-  try {
-    r.arena_of(family).give_back(base, size);
-  } catch (const std::bad_alloc&) {  // addresses are lost, no memory
-  }
+  r.arena_of(family).give_back(base, size);
   return {};
 }
 
