@@ -120,8 +120,8 @@ class HandleTable {
       free_.pop_back();
     } else if (slots_.size() < HandleBits::kMaxSlots) {
       slot = static_cast<uint32_t>(slots_.size());
+      if (free_.capacity() <= slot) free_.reserve(2 * size_t{slot} + 1);  // erase() cannot throw
       slots_.emplace_back();
-      free_.reserve(slots_.capacity());  // so that erase() cannot throw
     } else {
       return nullptr;
     }

@@ -29,12 +29,18 @@ std::shared_ptr<Context> make_context(int32_t device, bool is_default) {
   owner->device = device;
   auto stream = make_stream(owner, 0, 0, true);
   if (!stream) return nullptr;
+  struct RetireAtEnd {
+    Stream* stream;
+    ~RetireAtEnd() {
+      Remains none;
+      if (stream != nullptr) retire(*stream, Held::awaited, none);
+    }
+  } unused{stream.get()};
   auto context = std::make_shared<Context>(owner, stream, is_default);
   owner->context = table().insert(context);
-  if (owner->context != nullptr) return context;
-  Remains none;
-  retire(*stream, Held::awaited, none);
-  return nullptr;
+  if (owner->context == nullptr) return nullptr;
+  unused.stream = nullptr;
+  return context;
 }
 
 void retire(Context& context, const std::vector<std::shared_ptr<Stream>>& streams, Held held,

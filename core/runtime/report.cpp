@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -161,9 +162,14 @@ Status subscribe(uint64_t thread, const Stream& stream) {
   std::lock_guard lock(reports().mutex);
   if (reports().threads.contains(stream.id()))
     return fail(kRtParamInvalid, "a thread is subscribed to the stream already; only one may be");
-  const auto inbox = reports().inboxes.emplace(thread, std::move(fresh)).first->second;
-  reports().threads.emplace(stream.id(), thread);  // last: it may throw
-  ++inbox->streams;
+  const auto [inbox, is_new] = reports().inboxes.emplace(thread, std::move(fresh));
+  try {
+    reports().threads.emplace(stream.id(), thread);
+  } catch (const std::bad_alloc&) {
+    if (is_new) reports().inboxes.erase(inbox);
+    throw;
+  }
+  ++inbox->second->streams;
   return {};
 }
 

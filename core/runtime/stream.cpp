@@ -122,7 +122,12 @@ std::shared_ptr<Stream> make_stream(std::shared_ptr<Owner> owner, uint32_t prior
   auto stream = std::make_shared<Stream>(std::move(owner), priority, flags, is_default);
   stream->handle_ = table().insert(stream);
   if (stream->handle_ == nullptr) return nullptr;
-  live().add(stream);
+  try {
+    live().add(stream);
+  } catch (const std::bad_alloc&) {
+    table().erase(stream->handle_);
+    throw;
+  }
   return stream;
 }
 
