@@ -20,7 +20,8 @@ def build(
 ) -> None:
     """Compile it without a warning. libFuzzer brings a main() of its own."""
     libraries = libraries.resolve()
-    sources = [str(file) for file in sorted(HERE.glob("*.cpp")) if main or file.stem != "standalone"]
+    files = sorted(HERE.glob("*.cpp"))
+    sources = [str(file) for file in files if main or file.stem != "standalone"]
     command = [compiler, "-std=c++20", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     command += [f"-I{ROOT / 'include'}", f"-I{ROOT / 'include' / 'aclnn'}", *options, *sources]
     command += ["-o", str(program), f"-L{libraries}", f"-Wl,-rpath,{libraries}"]

@@ -19,6 +19,8 @@ from pathlib import Path
 from harness import CORPUS, LIBFUZZER, ROOT, SANITIZED, build
 
 FUZZ = ROOT / "build" / "fuzz"
+# Sizes that no machine has are an error of the C API's own.
+ENVIRONMENT = os.environ | {"ASAN_OPTIONS": "allocator_may_return_null=1:detect_leaks=1"}
 
 
 def libraries(folder: Path, *options: str) -> Path:
@@ -34,7 +36,7 @@ def attack(calls: int, seed: int) -> int:
     program = FUZZ / "capi_fuzz"
     build(program, libraries(ROOT / "build" / "asan"), SANITIZED)
     command = [program, CORPUS, "--random", str(calls), "--seed", str(seed)]
-    return subprocess.run(command, env=os.environ | {"ASAN_OPTIONS": OPTIONS}, check=False).returncode
+    return subprocess.run(command, env=ENVIRONMENT, check=False).returncode
 
 
 def grow(seconds: int) -> int:
@@ -46,22 +48,17 @@ def grow(seconds: int) -> int:
     )
     program = FUZZ / "capi_libfuzzer"
     build(program, folder, LIBFUZZER, compiler="clang++", main=False)
-    environment = os.environ | {"ASAN_OPTIONS": OPTIONS}
     with tempfile.TemporaryDirectory() as found:
         limits = [f"-max_total_time={seconds}", "-max_len=1024", "-timeout=20"]
         run = [program, *limits, "-reduce_inputs=1", found, CORPUS]
-        if code := subprocess.run(run, cwd=FUZZ, env=environment, check=False).returncode:
+        if code := subprocess.run(run, cwd=FUZZ, env=ENVIRONMENT, check=False).returncode:
             return code
         with tempfile.TemporaryDirectory() as smallest:
             merge = [program, "-merge=1", smallest, found, CORPUS]
-            subprocess.run(merge, cwd=FUZZ, env=environment, check=True)
+            subprocess.run(merge, cwd=FUZZ, env=ENVIRONMENT, check=True)
             shutil.rmtree(CORPUS, ignore_errors=True)
             shutil.copytree(smallest, CORPUS)
     return 0
-
-
-# Sizes that no machine has are an error of the C API's own.
-OPTIONS = "allocator_may_return_null=1:detect_leaks=1"
 
 
 def main() -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fuzzer of the C API: complete, able to fail, and finding nothing in the installed libraries."""
+"""The fuzzer of the C API: it is complete, can fail, and finds nothing that is wrong."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ def fuzzer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(
     fuzzer: Path, *arguments: str | Path, preload: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
+    """Run it to its end, with a library in front of the others where one is given."""
     environment = {**os.environ, "LD_PRELOAD": str(preload)} if preload else None
     command = [fuzzer, *arguments]
     return subprocess.run(
