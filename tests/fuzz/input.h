@@ -43,7 +43,7 @@ class Input {
   size_t bytes_of(size_t room) {
     if (once_in(10)) return static_cast<size_t>(number());
     if (once_in(10)) return room + 1 + below(70);
-    return room == 0 ? 0 : bits<uint16_t>() % (room + 1);
+    return room >= 65536 ? bits<uint16_t>() : bits<uint16_t>() % (room + 1);
   }
   // An enumerator's number, mostly of [0, count).
   int32_t enumerator(size_t count) {

@@ -33,6 +33,13 @@ def test_concurrency(tmp_path: Path) -> None:
     assert int(found[1]) > 10000
 
 
+def test_many_operations(tmp_path: Path) -> None:
+    """Threads that share streams and an event call everything in any order; results are right."""
+    done = compile_and_run("many_operations", tmp_path, arguments=("20000",))
+    assert done.returncode == 0, done.stderr
+    assert re.search(r" 20000 operations: \d{6,} passed, 0 failed\n$", done.stdout)
+
+
 def test_the_pool_of_buffers(tmp_path: Path) -> None:
     """No buffer is handed out twice, whatever other threads do."""
     done = compile_and_run("buffer_pool", tmp_path, INTERNAL)
