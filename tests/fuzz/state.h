@@ -82,6 +82,8 @@ class State {
   void* pick_wrong(Kind kind);
   Place place();
   void* room(size_t bytes);  // device memory of the harness's own
+  // Whether freeing it would take that memory away.
+  bool is_needed(const void* address) const { return address == bench_; }
   template <class T>
   T* out(T& value) {  // where a result goes: sometimes nowhere
     return in.once_in(24) ? nullptr : &value;
