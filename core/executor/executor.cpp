@@ -115,22 +115,23 @@ Status Executor::set_address(Counted counted, size_t index, const void* handle, 
   REQUIRE(found->handle == handle, kParamInvalid, "tensor-not-planned"_rule,
           "tensor is not the one that phase one got as ", found->name, ", which index ", index,
           " stands for");
-  std::byte* const before = found->tensor.data;
   const uint64_t time = runtime::memory_time();
-  found->tensor.data = static_cast<std::byte*>(address);
-  const auto view = [](const Bound& o) { return Operand{o.name, {&o.tensor, o.handle}, o.use}; };
+  Tensor moved = found->tensor;
+  moved.data = static_cast<std::byte*>(address);
+  const Operand changed{found->name, {&moved, found->handle}, found->use};
   // What lies in memory that was freed overlaps nothing: it waits for its own new address, without
   // which no launch takes it.
   std::vector<Operand> live;
-  for (const Bound& o : operands_)
-    if (&o == found || runtime::was_allocated_at(o.time, o.tensor.origin()))
-      live.push_back(view(o));
-  Status status = check_new_address(traits_, view(*found), live);
-  if (status.ok())
-    found->time = time;
-  else
-    found->tensor.data = before;
-  return status;
+  for (const Bound& o : operands_) {
+    if (&o == found)
+      live.push_back(changed);
+    else if (runtime::was_allocated_at(o.time, o.tensor.origin()))
+      live.push_back({o.name, {&o.tensor, o.handle}, o.use});
+  }
+  RETURN_IF_FAILED(check_new_address(traits_, changed, live));
+  found->tensor.data = moved.data;
+  found->time = time;
+  return {};
 }
 
 namespace {

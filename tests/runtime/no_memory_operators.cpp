@@ -252,6 +252,13 @@ void executors() {
   AT_EVERY_SITE(CODES, AclSetOutputTensorAddr, executor, 0, in.out, to);
   AT_EVERY_SITE(CODES, aclSetTensorAddr, executor, 1, in.out, to);
   AT_EVERY_SITE(CODES, AclSetTensorAddr, executor, 1, in.out, to);
+  // A failure leaves the old address, and not one that nobody has checked.
+  for (long site = 0; site < 20; ++site) {
+    allocations_left = site;
+    EXPECT(aclSetTensorAddr(executor, 1, in.out, &size) != 0);
+    allocations_left = -1;
+    EXPECT_OK(aclnnSelu(nullptr, 0, executor, nullptr));
+  }
   EXPECT_OK(aclDestroyAclOpExecutor(executor));
   AT_EVERY_SITE(CODES, aclnnInit, nullptr);
   AT_EVERY_SITE(CODES, aclnnFinalize);
