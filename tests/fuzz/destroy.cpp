@@ -53,7 +53,7 @@ void destroy_thing(State& s, Kind kind, void* value) {
   if (kind == kStream)
     thing->is_live = CALL(aclrtStreamGetId, value, &id) == 0;
   else
-    thing->is_live = status == ACL_ERROR_RT_PARAM_INVALID;
+    thing->is_live = status == ACL_ERROR_RT_PARAM_INVALID || is_shortage(status);
 }
 
 }  // namespace fuzz

@@ -17,6 +17,7 @@ void go_back(State& s) {
 
 void init(State& s) { CALL(aclInit, s.in.one_of(kConfigs)); }
 void finalize(State& s) {
+  s.others_run = true;
   s.let_waits_end();
   CALL(aclFinalize);
   if (!s.in.once_in(4)) CALL(aclInit, nullptr);
@@ -54,11 +55,13 @@ void get_device(State& s) {
   CALL(aclrtGetDevice, s.out(id));
 }
 void reset_device(State& s) {
+  s.others_run = true;
   s.let_waits_end();
   CALL(aclrtResetDevice, device(s));
   go_back(s);
 }
 void reset_device_by_force(State& s) {
+  s.others_run = true;
   CALL(aclrtResetDeviceForce, device(s));
   go_back(s);
 }
@@ -76,6 +79,7 @@ void create_context(State& s) {
   go_back(s);
 }
 void destroy_context(State& s) {
+  s.others_run = true;
   s.let_waits_end();
   void* context = s.pick(kContext);
   destroy_thing(s, kContext, context);

@@ -53,7 +53,7 @@ void malloc_host(State& s) {
 void* freed(State& s, Kind kind) {
   const auto address = reinterpret_cast<uintptr_t>(s.pick(kind));
   auto* some = reinterpret_cast<void*>(s.in.once_in(16) ? address + 1 + s.in.byte() : address);
-  return s.is_needed(some) ? nullptr : some;
+  return s.is_needed(some) || !s.is_quiet() ? nullptr : some;
 }
 void free_device(State& s) { destroy_thing(s, kDeviceMemory, freed(s, kDeviceMemory)); }
 void free_with_sync(State& s) {

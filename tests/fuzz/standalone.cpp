@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "capi_fuzz.h"
+#include "shortage.h"
 #include "tally.h"
 
 extern "C" void __attribute__((weak)) __sanitizer_set_death_callback(void (*callback)());
@@ -81,9 +82,9 @@ void report(double seconds) {
   for (const auto& [name, counts] : by_name)
     std::printf("%s %llu %llu\n", name.c_str(), static_cast<unsigned long long>(counts.first),
                 static_cast<unsigned long long>(counts.second));
-  std::printf("%llu calls of %zu functions in %llu inputs, %.1f s\n",
+  std::printf("%llu calls of %zu functions in %llu inputs, %lu without memory, %.1f s\n",
               static_cast<unsigned long long>(fuzz::total_calls()), by_name.size(),
-              static_cast<unsigned long long>(inputs), seconds);
+              static_cast<unsigned long long>(inputs), fuzz::shortages(), seconds);
 }
 
 }  // namespace

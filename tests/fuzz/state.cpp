@@ -41,6 +41,7 @@ void State::begin() {
 }
 
 void State::end() {
+  end_shortage();
   let_waits_end();
   end_of_runtime();
   end_of_things();
@@ -48,6 +49,7 @@ void State::end() {
   const int status = CALL(aclFinalize);
   expect(status == 0 || status == ACL_ERROR_REPEAT_FINALIZE, "an end", "aclFinalize", status);
   expect_all_memory_free();
+  forget_shortages();
 }
 
 void State::end_of_runtime() {
@@ -91,6 +93,7 @@ Thing* State::find(Kind kind, const void* value) {
 }
 
 void State::destroyed(Kind kind, const void* value, int status) {
+  if (is_shortage(status)) return;
   Thing* thing = find(kind, value);
   expect((status == 0) == (thing != nullptr), "only live things to be destroyed; status", "",
          status);
@@ -194,8 +197,22 @@ void* State::room(size_t bytes) {
 
 void State::let_waits_end() {
   if (!std::exchange(nobody_runs, false)) return;
+  others_run = true;
+  end_shortage();
   for (const Subscription& each : subscriptions)
     CALL(aclrtUnSubscribeReport, each.thread, each.stream);
+}
+
+bool State::is_quiet() {
+  if (!others_run) return true;
+  let_waits_end();
+  bool quiet = true;
+  for (int32_t device : {1, 0}) {
+    CALL(aclrtSetDevice, device);
+    const int status = CALL(aclrtSynchronizeDevice);
+    quiet = quiet && (status == 0 || status == 361001);
+  }
+  return quiet;
 }
 
 }  // namespace fuzz

@@ -91,10 +91,14 @@ class State {
 
   // Before a call that waits without a limit: callbacks for threads that do not exist are dropped.
   void let_waits_end();
+  // Whether no other thread runs work of a stream. Memory that it uses must not be freed: nobody
+  // can see that coming.
+  bool is_quiet();
 
   Input in;
   std::array<std::vector<Thing>, kKinds> things;
   std::vector<Subscription> subscriptions;
+  bool others_run = false;   // other threads may run work of streams from now on
   bool nobody_runs = false;  // a callback may have been launched for a thread that does not exist
 
  private:

@@ -44,9 +44,11 @@ void create_stream_with_config(State& s) {
 }
 void destroy_stream(State& s) {
   s.let_waits_end();
+  s.others_run = true;
   destroy_thing(s, kStream, s.pick(kStream));
 }
 void destroy_stream_by_force(State& s) {
+  s.others_run = true;
   void* stream = s.pick(kStream);
   CALL(aclrtDestroyStreamForce, stream);
   int32_t id = 0;
@@ -103,9 +105,12 @@ void subscribe(State& s) {
   const uint64_t thread = thread_of(s);
   if (CALL(aclrtSubscribeReport, thread, stream) != 0) return;
   s.subscriptions.push_back({thread, stream});
-  s.nobody_runs |= thread != static_cast<uint64_t>(pthread_self()) && thread != wake_reporter();
+  if (thread == static_cast<uint64_t>(pthread_self())) return;
+  s.others_run = true;
+  s.nobody_runs |= thread != wake_reporter();
 }
 void unsubscribe(State& s) {
+  s.others_run = true;
   if (s.subscriptions.empty() || s.in.once_in(8)) {
     CALL(aclrtUnSubscribeReport, thread_of(s), s.pick(kStream));
     return;
@@ -120,9 +125,14 @@ void launch_callback(State& s) {
   const auto type = static_cast<aclrtCallbackBlockType>(s.in.enumerator(2));
   CALL(aclrtLaunchCallback, function_of(s), stream, type, stream);
 }
-void process_report(State& s) { CALL(aclrtProcessReport, s.in.once_in(8) ? 0 : 1); }
+// What it lets go on may do so in other threads.
+void process_report(State& s) {
+  s.others_run = true;
+  CALL(aclrtProcessReport, s.in.once_in(8) ? 0 : 1);
+}
 void launch_host_function(State& s) {
   void* stream = stream_of(s);
+  s.others_run = true;
   CALL(aclrtLaunchHostFunc, stream, function_of(s), stream);
 }
 

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "shortage.h"
+
 namespace fuzz {
 
 struct Tally {
@@ -30,7 +32,9 @@ inline void expect(bool holds, const char* what, const char* function = "", long
   if (!holds) give_up(what, function, value);
 }
 
-// Whether a status may come from a call that had memory enough and no callback that throws.
+// Whether a call without memory may give the status.
+bool is_shortage(int status);
+// Whether a call may give the status, if no callback throws.
 bool is_expected(int status);
 
 template <class T>
@@ -52,11 +56,17 @@ inline int note(Tally& tally, int status) {
   return status;
 }
 
+template <class Function, class... Arguments>
+auto call(Function* function, Arguments... arguments) {
+  const Within within;
+  return function(arguments...);
+}
+
 // Calls a function of the C API.
-#define CALL(function, ...)                            \
-  [&] {                                                \
-    static ::fuzz::Tally tally(#function);             \
-    return ::fuzz::note(tally, function(__VA_ARGS__)); \
+#define CALL(function, ...)                                                        \
+  [&] {                                                                            \
+    static ::fuzz::Tally tally(#function);                                         \
+    return ::fuzz::note(tally, ::fuzz::call(function __VA_OPT__(, ) __VA_ARGS__)); \
   }()
 
 }  // namespace fuzz

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that runs out within a call of the C API.
+#pragma once
+
+namespace fuzz {
+
+// From now on the calling thread's calls of the C API get so many blocks, and then none once.
+void run_short_after(int blocks);
+// All that is asked for again.
+void end_shortage();
+// Whether memory ran out since forget_shortages().
+bool ran_short();
+void forget_shortages();
+unsigned long shortages();  // so far
+
+// While a call of the C API runs; the harness itself always gets memory.
+class Within {
+ public:
+  Within();
+  ~Within();
+  Within(const Within&) = delete;
+  Within& operator=(const Within&) = delete;
+};
+
+}  // namespace fuzz
