@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, multiple, rule
 
 from softnpu import acl, aclnn
+from softnpu.judging.ulp import distance
 from tests.fuzz.model import (
     INVALID,
     NULL,
@@ -31,7 +32,6 @@ from tests.fuzz.model import (
     planning,
     status_of,
 )
-from tests.support.ulp import distance
 
 Array = npt.NDArray[Any]
 
