@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which work is known to be done before which: a graph of streams, events and the host.
 //
-// What is put into streams is counted. A point is a place in a stream's order. A wait for an event is an
-// edge to the point where the event was recorded. The host knows points through synchronisation,
-// and whatever is launched later comes after them. All threads of the program count as one host,
-// since how they wait for each other is not seen.
+// What is put into streams is counted. A point is a place in a stream's order. A wait for an event
+// is an edge to the point where the event was recorded. The host knows points through
+// synchronisation, and whatever is launched later comes after them. All threads of the program
+// count as one host, since how they wait for each other is not seen.
 #pragma once
 
 #include <cstdint>

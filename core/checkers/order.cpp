@@ -26,8 +26,7 @@ const void* block_of(const void* address) {
 
 bool meet(const Tensor& a, const Tensor& b) { return Bounds(a).meet(Bounds(b)) && overlaps(a, b); }
 
-constexpr std::string_view kNotAwaited =
-    ": nothing has waited for that work since it was launched";
+constexpr std::string_view kNotAwaited = ": nothing has waited for that work since it was launched";
 
 std::string stream_name(int32_t stream) { return text("stream ", stream); }
 
