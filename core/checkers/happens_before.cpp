@@ -20,29 +20,34 @@ void HappensBefore::wait(int32_t stream, Point point) {
   waiting.edges.push_back({waiting.last = ++count_, point});
 }
 
-void HappensBefore::host_saw(Point point) { walk(point, host_); }
+void HappensBefore::host_saw(Point point) {
+  Reached reached;
+  walk(point, reached, kNowhere);
+  for (const auto& [stream, at] : reached) host_[stream] = at;
+}
 
 void HappensBefore::forget(int32_t stream) {
   streams_.erase(stream);
-  std::erase_if(host_, [this](const auto& entry) { return !streams_.contains(entry.first); });
+  host_.erase(stream);
 }
 
-Reached HappensBefore::before_next(int32_t stream) {
-  Reached reached = host_;
-  walk(end_of(stream), reached);
-  return reached;
+bool HappensBefore::is_before_next(Point point, int32_t stream) const {
+  if (host_knows(point)) return true;
+  Reached reached;
+  walk(end_of(stream), reached, point);
+  return has_reached(reached, point);
 }
 
-void HappensBefore::walk(Point from, Reached& reached) const {
+void HappensBefore::walk(Point from, Reached& reached, Point wanted) const {
   std::vector<Point> left{from};
-  while (!left.empty()) {
+  while (!left.empty() && !has_reached(reached, wanted)) {
     const Point point = left.back();
     left.pop_back();
+    const auto stream = streams_.find(point.stream);
+    if (host_knows(point) || stream == streams_.end()) continue;
     uint64_t& known = reached[point.stream];
     if (known >= point.at) continue;
     const uint64_t before = std::exchange(known, point.at);
-    const auto stream = streams_.find(point.stream);
-    if (stream == streams_.end()) continue;
     for (const Edge& edge : stream->second.edges)
       if (edge.at > before && edge.at <= point.at) left.push_back(edge.to);
   }

@@ -30,7 +30,10 @@ class HappensBefore {
  public:
   // Puts something into a stream.
   Point append(int32_t stream) { return {stream, streams_[stream].last = ++count_}; }
-  Point end_of(int32_t stream) { return {stream, streams_[stream].last}; }
+  Point end_of(int32_t stream) const {
+    const auto found = streams_.find(stream);
+    return {stream, found != streams_.end() ? found->second.last : 0};
+  }
   // What is appended to the stream next comes after the point.
   void wait(int32_t stream, Point point);
   // The host knows that the point was reached.
@@ -38,16 +41,14 @@ class HappensBefore {
   // The host has seen the stream's end, and nobody asks of what was in it until now.
   void forget(int32_t stream);
 
-  const Reached& host() const { return host_; }
-  // What comes before whatever is appended to the stream next.
-  Reached before_next(int32_t stream);
-
- private:
   // Streams that were forgotten have nothing that the host does not know.
   bool host_knows(Point point) const {
     return !streams_.contains(point.stream) || has_reached(host_, point);
   }
+  // Whether what is appended to the stream next comes after the point.
+  bool is_before_next(Point point, int32_t stream) const;
 
+ private:
   struct Edge {
     uint64_t at;  // of the wait in its stream
     Point to;
@@ -57,8 +58,9 @@ class HappensBefore {
     std::vector<Edge> edges;
   };
 
-  // Adds what comes before the point, and the point. What `reached` holds already is not walked.
-  void walk(Point from, Reached& reached) const;
+  static constexpr Point kNowhere{INT32_MIN, 0};
+  // Adds the point and what comes before it, unless the host knows it, until `wanted` is reached.
+  void walk(Point from, Reached& reached, Point wanted) const;
 
   uint64_t count_ = 0;  // of all streams, so that what comes to one that was forgotten is newer
   std::map<int32_t, Stream> streams_;

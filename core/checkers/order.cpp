@@ -39,7 +39,7 @@ void OrderChecker::launched(const Piece& piece) {
   std::vector<Conflict> found;
   {
     std::lock_guard lock(mutex_);
-    found = conflicts(piece, order_.before_next(piece.stream));
+    found = conflicts(piece);
     if (piece.kind == Piece::Kind::host_function)
       host_functions_[&piece] = order_.end_of(piece.stream);
     add_records(piece, order_.append(piece.stream), site);
@@ -53,7 +53,7 @@ void OrderChecker::started(const Piece& piece) {
     std::lock_guard lock(mutex_);
     if (const auto function = host_functions_.extract(&piece)) order_.host_saw(function.mapped());
     if (piece.stream != Piece::kHostThread) return;
-    found = conflicts(piece, order_.host());
+    found = conflicts(piece);
   }
   for (const Conflict& conflict : found) tell_host(piece, conflict);
 }
@@ -70,7 +70,7 @@ void OrderChecker::releasing(runtime::Family family, const std::byte* base, size
   std::vector<Conflict> found;
   {
     std::lock_guard lock(mutex_);
-    found = conflicts(whole, order_.host());
+    found = conflicts(whole);
     records_.erase(base);
   }
   if (found.empty() || !tools_.have(Tool::memcheck)) return;
@@ -112,8 +112,11 @@ void OrderChecker::saw_end(int32_t stream) {
   order_.forget(stream);
 }
 
-std::vector<OrderChecker::Conflict> OrderChecker::conflicts(const Piece& piece,
-                                                            const Reached& known) const {
+std::vector<OrderChecker::Conflict> OrderChecker::conflicts(const Piece& piece) const {
+  const auto is_done = [&](Point point) {
+    return piece.stream == Piece::kHostThread ? order_.host_knows(point)
+                                              : order_.is_before_next(point, piece.stream);
+  };
   std::vector<Conflict> found;
   for (const Access& access : piece.accesses) {
     const auto records = records_.find(block_of(access.first));
@@ -121,7 +124,7 @@ std::vector<OrderChecker::Conflict> OrderChecker::conflicts(const Piece& piece,
     const Tensor view = view_of(access);
     for (const Record& record : records->second)
       if (record.point.stream != piece.stream && (record.writes || access.writes) &&
-          !has_reached(known, record.point) && meet(record.view, view))
+          meet(record.view, view) && !is_done(record.point))
         found.push_back({record, access});
   }
   return found;
@@ -142,8 +145,7 @@ void OrderChecker::add_records(const Piece& piece, Point point, const SharedSite
 }
 
 void OrderChecker::forget_known(std::vector<Record>& records) const {
-  std::erase_if(records,
-                [&](const Record& record) { return has_reached(order_.host(), record.point); });
+  std::erase_if(records, [&](const Record& record) { return order_.host_knows(record.point); });
 }
 
 void OrderChecker::forget_all_known() {

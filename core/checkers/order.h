@@ -43,7 +43,7 @@ class OrderChecker final : public Observer {
   };
 
   // Work that the access is in conflict with and that is not known to be done.
-  std::vector<Conflict> conflicts(const Piece& piece, const Reached& known) const;
+  std::vector<Conflict> conflicts(const Piece& piece) const;
   void add_records(const Piece& piece, Point point, const SharedSite& site);
   void forget_known(std::vector<Record>& records) const;
   void forget_all_known();
