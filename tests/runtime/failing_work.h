@@ -10,7 +10,8 @@
 
 // Launches a gather with an index out of range.
 inline void fail_in(aclrtStream stream, int64_t index = 99) {
-  const Buffer grad(64), indices(64), out(64);
+  // Never freed: the work may run at any time from now on.
+  const auto &grad = *new Buffer(64), &indices = *new Buffer(64), &out = *new Buffer(64);
   const int64_t bad[] = {index};
   EXPECT_OK(aclrtMemcpy(indices.address, 64, bad, sizeof bad, ACL_MEMCPY_HOST_TO_DEVICE));
   const int64_t shape[] = {1, 1, 1, 1, 1}, ones[] = {1, 1, 1};
@@ -28,7 +29,7 @@ inline void fail_in(aclrtStream stream, int64_t index = 99) {
   EXPECT_OK(aclnnMaxUnpool3dBackwardGetWorkspaceSize(g, g, i, three, stride, padding, o, &size,
                                                      &executor));
   EXPECT_OK(aclnnMaxUnpool3dBackward(nullptr, size, executor, stream));
-  wait_by_asking(stream);
+  let_one_piece_run(stream);
   for (aclTensor* each : {g, i, o}) EXPECT_OK(aclDestroyTensor(each));
   for (aclIntArray* each : {three, stride, padding}) EXPECT_OK(aclDestroyIntArray(each));
 }
