@@ -36,7 +36,13 @@ def check(file: Path, *options: str, folder: Path, environment: dict[str, str] =
     report.unlink(missing_ok=True)
     form = () if "--format" in options else ("--format", "json", "--output", str(report))
     words = [sys.executable, "-m", "softnpu", "check", *form, *options, str(file)]
-    settings = {"CPPFLAGS": f"-I{FOLDER}", "CXXFLAGS": "-O0", "SOFTNPU_BANNER": "0", **environment}
+    settings = {
+        "CPPFLAGS": f"-I{FOLDER}",
+        "CXXFLAGS": "-O0",
+        "SOFTNPU_BANNER": "0",
+        "SOFTNPU_LOG": "off",
+        **environment,
+    }
     done = subprocess.run(
         words, capture_output=True, text=True, cwd=folder, env={**os.environ, **settings}
     )
