@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import time
@@ -148,10 +149,8 @@ def test_processes_share_a_file(program: Path, tmp_path: Path) -> None:
     """Processes that write at the same time, and later ones, add to the file."""
     file = tmp_path / "trace"
     traced(program, file)
-    processes = [
-        subprocess.Popen([program, "to its end"], env={"SOFTNPU_TRACE": str(file)})
-        for _ in range(3)
-    ]
+    environment = {**os.environ, "SOFTNPU_TRACE": str(file)}
+    processes = [subprocess.Popen([program, "to its end"], env=environment) for _ in range(3)]
     assert [process.wait() for process in processes] == [0, 0, 0]
     events = json.loads(file.read_text())
     operators = slices(events, "operator")
