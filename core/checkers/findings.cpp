@@ -112,7 +112,7 @@ std::string readable(const Finding& f) {
 std::string identity(const Finding& f) {
   std::string out(f.kind);
   for (const Part& part : f.parts)
-    if (part.site) out += "|" + part.site->stack.key();
+    if (part.site) out.append("|").append(part.site->stack.key());
   return out;
 }
 

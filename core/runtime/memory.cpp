@@ -127,7 +127,7 @@ Status allocate(Family family, size_t size, void** out) {
   if (out == nullptr) return fail(kRtParamInvalid, parameter(family), " is null");
   *out = nullptr;
   if (size == 0) return fail(kRtParamInvalid, "size is 0; it must be above 0");
-  std::byte* base;
+  std::byte* base = nullptr;
   RETURN_IF_FAILED(take(family, size, base));
   *out = base;
   if (Observer* const watching = observer()) [[unlikely]]
