@@ -52,9 +52,7 @@ void start_checks(const std::string& tools) {
   const auto parsed = checkers::parse_tools(tools);
   if (!parsed)
     throw nb::value_error(
-        ("tools is \"" + tools +
-         "\"; expected all, or some of memcheck,initcheck,racecheck,synccheck,leakcheck")
-            .c_str());
+        text("tools is \"", tools, "\"; expected ", checkers::kToolLists).c_str());
   checkers::keep_findings();
   checkers::start(*parsed);
 }

@@ -52,9 +52,7 @@ void start_as_asked() {
   const char* const list = setting("SOFTNPU_CHECK");
   if (list == nullptr || std::string_view(list) == "0") return;
   const auto tools = parse_tools(list);
-  if (!tools)
-    return say_not_followed("SOFTNPU_CHECK",
-                            "1, all, or some of memcheck,initcheck,racecheck,synccheck,leakcheck");
+  if (!tools) return say_not_followed("SOFTNPU_CHECK", text("1, ", kToolLists));
   start(*tools);
   std::atexit(end_of_process);
 }

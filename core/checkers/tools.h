@@ -20,6 +20,9 @@ class Tools {
   unsigned bits_ = 0;
 };
 
+// What a list of tools may be, for messages.
+constexpr char kToolLists[] = "all, or some of memcheck,initcheck,racecheck,synccheck,leakcheck";
+
 // From "all", "1", or names with commas between; nothing where one is not known.
 SOFTNPU_EXPORT std::optional<Tools> parse_tools(std::string_view list);
 

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,9 @@ class Report:
         return [f"{one['tool']}/{one['kind']}" for one in self.findings]
 
 
-def check(file: Path, *options: str, folder: Path, environment: dict[str, str] = {}) -> Report:  # noqa: B006
+def check(
+    file: Path, *options: str, folder: Path, environment: Mapping[str, str] | None = None
+) -> Report:
     """Run `softnpu check` with a report as JSON."""
     report = folder / "findings.json"
     report.unlink(missing_ok=True)
@@ -41,7 +44,7 @@ def check(file: Path, *options: str, folder: Path, environment: dict[str, str] =
         "CXXFLAGS": "-O0",
         "SOFTNPU_BANNER": "0",
         "SOFTNPU_LOG": "off",
-        **environment,
+        **(environment or {}),
     }
     done = subprocess.run(
         words, capture_output=True, text=True, cwd=folder, env={**os.environ, **settings}

@@ -20,6 +20,14 @@ DOUBLE_FREE = FOLDER / "memcheck_double_free.cpp"
 LEAK = FOLDER / "leakcheck_leaked_memory.cpp"
 
 
+def built(source: Path, folder: Path) -> Path:
+    """A program that is started without `softnpu check`."""
+    program = folder / "program"
+    build = [sys.executable, "-m", "softnpu", "build", str(source), "-o", str(program)]
+    subprocess.run(build, check=True, env={**os.environ, "CPPFLAGS": f"-I{FOLDER}"})
+    return program
+
+
 def test_only_the_tools_that_were_asked_for(checked: Checked) -> None:
     """Memcheck sees no leak, and leakcheck no double free."""
     assert checked(LEAK, "--tool", "memcheck").status == 0
@@ -80,9 +88,7 @@ def test_suppressions(checked: Checked, tmp_path: Path) -> None:
 
 def test_a_program_that_was_started_otherwise(tmp_path: Path) -> None:
     """SOFTNPU_CHECK switches the checkers on: text on stderr, exit status 86, or one's own."""
-    program = tmp_path / "program"
-    build = [sys.executable, "-m", "softnpu", "build", str(DOUBLE_FREE), "-o", str(program)]
-    subprocess.run(build, check=True, env={**os.environ, "CPPFLAGS": f"-I{FOLDER}"})
+    program = built(DOUBLE_FREE, tmp_path)
     settings = {**os.environ, "SOFTNPU_CHECK": "all"}
     done = subprocess.run([str(program)], capture_output=True, text=True, env=settings)
     assert done.returncode == 86
@@ -97,10 +103,7 @@ def test_a_program_that_was_started_otherwise(tmp_path: Path) -> None:
 
 def test_host_access_ends_the_program_with_a_status_of_its_own(tmp_path: Path) -> None:
     """87, where nothing else runs it."""
-    program = tmp_path / "program"
-    source = FOLDER / "memcheck_host_access.cpp"
-    build = [sys.executable, "-m", "softnpu", "build", str(source), "-o", str(program)]
-    subprocess.run(build, check=True, env={**os.environ, "CPPFLAGS": f"-I{FOLDER}"})
+    program = built(FOLDER / "memcheck_host_access.cpp", tmp_path)
     settings = {**os.environ, "SOFTNPU_CHECK": "memcheck"}
     done = subprocess.run([str(program)], capture_output=True, text=True, env=settings)
     assert done.returncode == 87

@@ -17,7 +17,9 @@ from softnpu.cli.findings import Finding, as_json, as_sarif, read_findings, show
 from softnpu.cli.output import EXIT_USAGE, fail
 from softnpu.cli.run import (
     FailOption,
+    FileArgument,
     FlagsOption,
+    ProgramArguments,
     ScheduleOption,
     SchedulesOption,
     command_line,
@@ -40,15 +42,8 @@ class Format(str, Enum):
 
 
 def command(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="A C or C++ source file, a Python script, or an executable."
-        ),
-    ],
-    args: Annotated[
-        list[str] | None, typer.Argument(metavar="[--] ARGS", help="The program's arguments.")
-    ] = None,
+    file: FileArgument,
+    args: ProgramArguments = None,
     tool: Annotated[
         str, typer.Option(metavar="NAMES", help=f"Checkers, with commas: {', '.join(TOOLS)}.")
     ] = "all",
@@ -97,14 +92,13 @@ def command(
         def found() -> list[Finding]:
             return [f for f in read_findings(report) if not any(one.matches(f) for one in known)]
 
-        status = _run_all(words, environment, count, found) if count else _run(words, environment)
+        if count:
+            status = _run_all(words, environment, count, found)
+        else:
+            status = exit_status(run_to_its_end(words, environment))
         findings = found()
     _write(findings, form, output)
     raise typer.Exit(error_exitcode if findings else status)
-
-
-def _run(words: list[str], environment: dict[str, str]) -> int:
-    return exit_status(run_to_its_end(words, environment))
 
 
 def _run_all(
@@ -114,35 +108,22 @@ def _run_all(
     found: Callable[[], list[Finding]],
 ) -> int:
     """Run the program under schedules until one makes a finding or changes what it does."""
-
-    def with_eager(eager: schedules.Outcome) -> None:
-        sys.stderr.buffer.write(eager.stderr)
-        sys.stdout.buffer.write(eager.stdout)
-        sys.stdout.buffer.flush()
-        if eager.status or found():
-            raise _Enough(eager.status or 0)
-
-    def found_in_run() -> str:
-        return "the checkers found something" if found() else ""
-
-    seeds = range(1, count + 1)
-    try:
-        end = schedules.first_difference(words, environment, seeds, with_eager, found_in_run)
-    except _Enough as enough:
-        return enough.status
+    eager = schedules.outcome(words, environment, "eager")
+    eager.show()
+    if eager.status or found():
+        return eager.status or 0
+    end = schedules.first_difference(
+        words,
+        environment,
+        eager,
+        range(1, count + 1),
+        lambda: "the checkers found something" if found() else "",
+    )
     if end is None:
         return 0
     sys.stderr.buffer.write(end.outcome.stderr)
     typer.echo(f"softnpu: random:{end.seed}: {end.what}; --schedule replays it", err=True)
     return end.status
-
-
-class _Enough(Exception):  # noqa: N818  it is no error
-    """The eager run has shown what there is to show."""
-
-    def __init__(self, status: int) -> None:
-        super().__init__(status)
-        self.status = status
 
 
 def _check_tools(names: str) -> None:

@@ -19,6 +19,15 @@ from softnpu.cli.toolchain import LANGUAGES, as_argument, toolchain_for
 
 CONTEXT_SETTINGS = {"allow_interspersed_args": False, "ignore_unknown_options": False}
 
+FileArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="A C or C++ source file, a Python script, or an executable."
+    ),
+]
+ProgramArguments = Annotated[
+    list[str] | None, typer.Argument(metavar="[--] ARGS", help="The program's arguments.")
+]
 FlagsOption = Annotated[
     str,
     typer.Option("--cxxflags", metavar="FLAGS", help="More flags for the compiler, in one string."),
@@ -58,15 +67,8 @@ FailOption = Annotated[
 
 
 def command(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="A C or C++ source file, a Python script, or an executable."
-        ),
-    ],
-    args: Annotated[
-        list[str] | None, typer.Argument(metavar="[--] ARGS", help="The program's arguments.")
-    ] = None,
+    file: FileArgument,
+    args: ProgramArguments = None,
     cxxflags: FlagsOption = "",
     trace: TraceOption = None,
     stats: StatsOption = False,
@@ -175,16 +177,11 @@ def _compare(
     program: list[str], environment: dict[str, str], count: int, run: list[str], file: list[str]
 ) -> NoReturn:
     """Run the program under random schedules; end the command, at the first difference at once."""
-
-    def show_eager(eager: schedules.Outcome) -> None:
-        sys.stderr.buffer.write(eager.stderr)
-        sys.stderr.buffer.flush()
-        sys.stdout.buffer.write(eager.stdout)
-        sys.stdout.buffer.flush()
-        if eager.status:
-            fail(f"the program fails with the eager schedule, status {eager.status}", eager.status)
-
-    found = schedules.first_difference(program, environment, range(1, count + 1), show_eager)
+    eager = schedules.outcome(program, environment, "eager")
+    eager.show()
+    if eager.status:
+        fail(f"the program fails with the eager schedule, status {eager.status}", eager.status)
+    found = schedules.first_difference(program, environment, eager, range(1, count + 1))
     if found is None:
         typer.echo(f"softnpu: the same with {count} random schedules", err=True)
         raise typer.Exit

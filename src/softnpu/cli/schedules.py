@@ -3,6 +3,7 @@
 
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,14 @@ class Outcome:
     status: int | None
     stdout: bytes
     stderr: bytes
+    seconds: float
+
+    def show(self) -> None:
+        """Write what the program wrote."""
+        sys.stderr.buffer.write(self.stderr)
+        sys.stderr.buffer.flush()
+        sys.stdout.buffer.write(self.stdout)
+        sys.stdout.buffer.flush()
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,7 @@ def outcome(
 ) -> Outcome:
     """Run a command under a schedule, without input."""
     variables = {**environment, VARIABLE: schedule}
+    start = time.monotonic()
     try:
         done = subprocess.run(
             command,
@@ -71,26 +81,24 @@ def outcome(
             check=False,
         )
     except subprocess.TimeoutExpired as late:
-        return Outcome(None, late.stdout or b"", late.stderr or b"")
-    return Outcome(exit_status(done.returncode), done.stdout, done.stderr)
+        status, stdout, stderr = None, late.stdout or b"", late.stderr or b""
+    else:
+        status, stdout, stderr = exit_status(done.returncode), done.stdout, done.stderr
+    return Outcome(status, stdout, stderr, time.monotonic() - start)
 
 
 def first_difference(
     command: Sequence[str],
     environment: Mapping[str, str],
+    eager: Outcome,
     seeds: Iterable[int],
-    with_eager: Callable[[Outcome], None],
     found_in_run: Callable[[], str] = lambda: "",
 ) -> Difference | None:
     """Compare runs in random orders, one for each seed, with the eager one.
 
-    ``with_eager`` gets the eager run first. There is nothing to compare with when that failed.
-    ``found_in_run`` is asked after each other run: words end the comparison as a difference does.
+    ``found_in_run`` is asked after each run: words end the comparison as a difference does.
     """
-    start = time.monotonic()
-    eager = outcome(command, environment, "eager")
-    limit = max(_SHORTEST_LIMIT, _TIMES_AS_LONG * (time.monotonic() - start))
-    with_eager(eager)
+    limit = max(_SHORTEST_LIMIT, _TIMES_AS_LONG * eager.seconds)
     for seed in seeds:
         other = outcome(command, environment, f"random:{seed}", limit)
         if found := found_in_run() or _difference(eager, other, limit):

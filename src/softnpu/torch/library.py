@@ -119,6 +119,7 @@ def _autograd_kernel(operator: Any, compute: Kernel, save: Save, backward: Backw
     record = _recording(operator, below, save, backward)
 
     def kernel(*arguments: Any) -> Tensor:
+        # As is_plain(), in one loop with the rest: this is most of what a small call costs.
         plain = _modes() == 0 and _transform() is None
         for place in places:
             tensor = arguments[place]
