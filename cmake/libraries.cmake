@@ -41,13 +41,26 @@ target_link_libraries(nnopbase PRIVATE ascendcl)
 # Every operator library has every operator: which one holds which differs between releases.
 add_library(softnpu_operators OBJECT ${operator_sources})
 target_link_libraries(softnpu_operators PRIVATE softnpu_options)
-foreach(name opapi opapi_nn opapi_cv opapi_math)
+set(operator_libraries opapi opapi_nn opapi_cv opapi_math aclnn_math aclnn_ops_infer aclnn_ops_train)
+foreach(name IN LISTS operator_libraries)
   add_documented_library(${name} $<TARGET_OBJECTS:softnpu_operators>)
   target_link_libraries(${name} PRIVATE nnopbase)
 endforeach()
 
+# What `softnpu run --explain-missing` loads before a program: no part of the device. It must leave
+# its functions by jumps in every kind of build, and need no library that the program does not have.
+add_library(softnpu_missing SHARED "${PROJECT_SOURCE_DIR}/core/explain/missing.cpp")
+target_compile_options(softnpu_missing PRIVATE -Wall -Wextra -fno-exceptions -O2 -foptimize-sibling-calls)
+target_link_options(softnpu_missing PRIVATE -Wl,--as-needed -Wl,--no-undefined ${stay_loaded})
+target_link_libraries(softnpu_missing PRIVATE ${CMAKE_DL_LIBS})
+set_target_properties(softnpu_missing PROPERTIES OUTPUT_NAME missing LIBRARY_OUTPUT_DIRECTORY
+                      "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/softnpu")
+
 set(SOFTNPU_SDK softnpu/sdk)
-install(TARGETS softnpu ascendcl acl_rt nnopbase opapi opapi_nn opapi_cv opapi_math
+install(TARGETS softnpu ascendcl acl_rt nnopbase ${operator_libraries}
         LIBRARY DESTINATION ${SOFTNPU_SDK}/lib64)
+install(TARGETS softnpu_missing LIBRARY DESTINATION ${SOFTNPU_SDK}/lib64/softnpu)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION ${SOFTNPU_SDK}/include)
 install(FILES "${PROJECT_SOURCE_DIR}/sdk/set_env.sh" DESTINATION ${SOFTNPU_SDK})
+install(FILES "${PROJECT_SOURCE_DIR}/sdk/python/site-packages/acl.py"
+        DESTINATION ${SOFTNPU_SDK}/python/site-packages)

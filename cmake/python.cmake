@@ -19,7 +19,8 @@ endforeach()
 find_package(nanobind CONFIG REQUIRED PATHS "${nanobind_copy}/cmake" NO_DEFAULT_PATH)
 
 file(GLOB binding_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bindings/*.cpp")
-nanobind_add_module(_core NOMINSIZE ${binding_sources})
+# Function names stay in, as in the libraries.
+nanobind_add_module(_core NOMINSIZE NOSTRIP ${binding_sources})
 target_link_libraries(_core PRIVATE softnpu_options opapi nnopbase ascendcl softnpu)
 target_compile_options(_core PRIVATE -fno-math-errno)
 set_target_properties(_core PROPERTIES INSTALL_RPATH "$ORIGIN/sdk/lib64")

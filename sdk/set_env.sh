@@ -22,9 +22,9 @@ _softnpu_find_sourced_file() {
   unset _softnpu_pid _softnpu_rest _softnpu_fd _softnpu_file
 }
 
-# Prints the library path with the folder $1 first and nowhere else.
-_softnpu_library_path() {
-  _softnpu_rest=${LD_LIBRARY_PATH:-}:
+# Prints the search path $2 with the folder $1 first and nowhere else.
+_softnpu_prepended() {
+  _softnpu_rest=$2:
   _softnpu_path=$1
   while [ -n "$_softnpu_rest" ]; do
     _softnpu_entry=${_softnpu_rest%%:*}
@@ -54,8 +54,9 @@ if [ -f "$_softnpu_home/include/acl/acl.h" ]; then
   export ASCEND_HOME_PATH="$_softnpu_home"
   export ASCEND_TOOLKIT_HOME="$_softnpu_home"
   export ASCEND_CUSTOM_PATH="$_softnpu_home"
-  LD_LIBRARY_PATH=$(_softnpu_library_path "$_softnpu_home/lib64")
-  export LD_LIBRARY_PATH
+  LD_LIBRARY_PATH=$(_softnpu_prepended "$_softnpu_home/lib64" "${LD_LIBRARY_PATH:-}")
+  PYTHONPATH=$(_softnpu_prepended "$_softnpu_home/python/site-packages" "${PYTHONPATH:-}")
+  export LD_LIBRARY_PATH PYTHONPATH
   _softnpu_home=found
 else
   # shellcheck disable=SC2016
@@ -63,5 +64,5 @@ else
   _softnpu_home=
 fi
 
-unset -f _softnpu_find_sourced_file _softnpu_library_path
+unset -f _softnpu_find_sourced_file _softnpu_prepended
 [ -n "$_softnpu_home" ] && unset _softnpu_home

@@ -11,8 +11,9 @@ import pytest
 from softnpu.cli.environment import export_lines, prepended, sdk_environment
 
 SHELLS = [shell for shell in ("bash", "dash", "zsh", "ksh", "sh") if shutil.which(shell)]
-VARIABLES = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_CUSTOM_PATH", "LD_LIBRARY_PATH")
-SHOW = "\n".join(f'printf "%s\\n" "${name}"' for name in VARIABLES)
+VARIABLES = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_CUSTOM_PATH")
+PATHS = ("LD_LIBRARY_PATH", "PYTHONPATH")
+SHOW = "\n".join(f'printf "%s\\n" "${name}"' for name in (*VARIABLES, *PATHS))
 
 
 def shell_lines(shell: str, script: str, env: dict[str, str] | None = None) -> list[str]:
@@ -45,9 +46,11 @@ def test_sdk_is_the_prefix(prefix: Path) -> None:
 @pytest.mark.parametrize("shell", SHELLS)
 def test_env_is_for_eval(softnpu: Any, prefix: Path, shell: str) -> None:
     """What `softnpu env` prints sets the variables, and keeps what the library path had."""
-    text = softnpu("env", env={"LD_LIBRARY_PATH": "/it's here:/there"}).stdout
+    given = {"LD_LIBRARY_PATH": "/it's here:/there", "PYTHONPATH": "/ours"}
+    text = softnpu("env", env=given).stdout
     assert all(line.startswith("export ") for line in text.splitlines())
     expected = [str(prefix)] * 3 + [f"{prefix}/lib64:/it's here:/there"]
+    expected += [f"{prefix}/python/site-packages:/ours"]
     assert shell_lines(shell, f"{text}{SHOW}") == expected
 
 
@@ -63,14 +66,14 @@ def test_the_folder_comes_first_and_once() -> None:
     """The library path gets the folder in front, without empty entries and without repeats."""
     assert prepended("/l", "") == "/l"
     assert prepended("/l", "/a:/l::/b:/l") == "/l:/a:/b"
-    once = sdk_environment(Path("/p"), {"LD_LIBRARY_PATH": "/x"})
+    once = sdk_environment(Path("/p"), {"LD_LIBRARY_PATH": "/x", "PYTHONPATH": "/y:/z"})
     assert sdk_environment(Path("/p"), once) == once
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_set_env_finds_itself(moved_sdk: Path, shell: str) -> None:
     """Sourcing set_env.sh, by an absolute or a relative path, sets the variables to its folder."""
-    expected = [str(moved_sdk)] * 3 + [f"{moved_sdk}/lib64"]
+    expected = [str(moved_sdk)] * 3 + [f"{moved_sdk}/lib64", f"{moved_sdk}/python/site-packages"]
     environment = {"SDK": str(moved_sdk)}
     assert shell_lines(shell, f'. "$SDK/set_env.sh"\n{SHOW}', environment) == expected
     relative = f'cd "$SDK/lib64"\n. ../set_env.sh\n{SHOW}'
@@ -83,9 +86,10 @@ def test_set_env_finds_itself(moved_sdk: Path, shell: str) -> None:
 def test_set_env_twice(moved_sdk: Path, shell: str) -> None:
     """Sourcing it again changes nothing; entries of the library path are kept, its own is first."""
     path = f"/x y::/z:{moved_sdk}/lib64:/q"
-    environment = {"SDK": str(moved_sdk), "LD_LIBRARY_PATH": path}
+    environment = {"SDK": str(moved_sdk), "LD_LIBRARY_PATH": path, "PYTHONPATH": "/u:/v w:"}
     script = f'. "$SDK/set_env.sh"\n. "$SDK/set_env.sh"\n{SHOW}'
-    assert shell_lines(shell, script, environment)[3] == f"{moved_sdk}/lib64:/x y:/z:/q"
+    paths = [f"{moved_sdk}/lib64:/x y:/z:/q", f"{moved_sdk}/python/site-packages:/u:/v w"]
+    assert shell_lines(shell, script, environment)[3:] == paths
 
 
 @pytest.mark.parametrize("shell", SHELLS)

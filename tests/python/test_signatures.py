@@ -19,7 +19,7 @@ from tests.support.paths import ROOT
 from tests.support.stub import stub_functions
 
 # The modules whose functions are documented in sections.
-MODULES = (functional, reference, aclnn, acl, acl.util, pool, judging)
+MODULES = (functional, reference, aclnn, acl, acl.op, acl.util, pool, judging)
 SECTIONS = ("Parameters", "Returns", "Raises", "Notes")
 PACKAGE = Path(softnpu.__file__).parent
 INCLUDE = ROOT / "include"
@@ -114,6 +114,7 @@ def test_no_quoted_code_is_broken_into_two_lines(documented: Any) -> None:
 
 
 WRONG_CALLS = [
+    (acl.op.set_model_dir, (5,), TypeError),
     (acl.util.numpy_to_ptr, ([1.0],), TypeError),
     (acl.util.start_thread, (5, None), TypeError),
     (acl.util.ptr_to_numpy, (0, (1,), 11), ValueError),

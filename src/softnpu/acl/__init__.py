@@ -7,11 +7,11 @@ alone. Nothing raises for a status: `get_recent_err_msg` says what was wrong. An
 type cannot hold is a TypeError. Handles and addresses are ints, and None is null. Every call
 releases the GIL while it waits or runs work.
 
-``softnpu run script.py`` makes this module importable as ``acl``.
+``softnpu run script.py``, ``softnpu env`` and set_env.sh make this module importable as ``acl``.
 """
 
 from softnpu import _core
-from softnpu.acl import rt, util
+from softnpu.acl import op, rt, util
 from softnpu.acl.constants import *  # noqa: F403  the names are documented, and many
 
 data_type_size = _core.aclDataTypeSize
@@ -33,6 +33,7 @@ __all__ = [
     "get_soc_name",
     "get_version",
     "init",
+    "op",
     "rt",
     "util",
 ]

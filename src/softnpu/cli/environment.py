@@ -13,6 +13,8 @@ PACKAGE = Path(softnpu.__file__).resolve().parent
 
 # Build files name the prefix by any one of these.
 PREFIX_VARIABLES = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_CUSTOM_PATH")
+# Where the libraries are found, and the module acl of Python.
+SEARCH_PATHS = {"LD_LIBRARY_PATH": "lib64", "PYTHONPATH": "python/site-packages"}
 
 
 def sdk_prefix() -> Path:
@@ -35,15 +37,9 @@ def prepended(folder: str, search_path: str) -> str:
 def sdk_environment(prefix: Path, current: Mapping[str, str]) -> dict[str, str]:
     """Set the variables that point builds and programs at the SDK, as ``current`` has them."""
     variables = dict.fromkeys(PREFIX_VARIABLES, str(prefix))
-    libraries = str(prefix / "lib64")
-    variables["LD_LIBRARY_PATH"] = prepended(libraries, current.get("LD_LIBRARY_PATH", ""))
+    for name, folder in SEARCH_PATHS.items():
+        variables[name] = prepended(str(prefix / folder), current.get(name, ""))
     return variables
-
-
-def script_environment(current: Mapping[str, str]) -> dict[str, str]:
-    """Set the variables that let a Python script ``import acl``."""
-    shim = str(PACKAGE / "acl_shim")
-    return {"PYTHONPATH": prepended(shim, current.get("PYTHONPATH", ""))}
 
 
 def log_environment(current: Mapping[str, str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ import shlex
 import signal
 import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -13,7 +14,8 @@ import typer
 
 from softnpu.cli import schedules
 from softnpu.cli.cache import compiled
-from softnpu.cli.environment import program_environment, script_environment, sdk_prefix
+from softnpu.cli.child import end_as, run_to_its_end
+from softnpu.cli.environment import program_environment, sdk_prefix
 from softnpu.cli.output import EXIT_NOT_RUNNABLE, EXIT_USAGE, fail
 from softnpu.cli.toolchain import LANGUAGES, as_argument, toolchain_for
 
@@ -65,6 +67,14 @@ FailOption = Annotated[
     ),
 ]
 
+ExplainOption = Annotated[
+    bool,
+    typer.Option(
+        "--explain-missing",
+        help="Tell which functions of the toolkit the program needs and does not find.",
+    ),
+]
+
 
 def command(
     file: FileArgument,
@@ -75,6 +85,7 @@ def command(
     schedule: ScheduleOption = "",
     count: SchedulesOption = 0,
     faults: FailOption = None,
+    explain_missing: ExplainOption = False,
 ) -> None:
     """Run a program on the emulated device.
 
@@ -87,18 +98,21 @@ def command(
     compiler, 126 when FILE cannot be run, 2 when there is no such file.
     """
     set_variables(schedule, count, faults)
-    if count and (stats or trace is not None):
-        fail("--schedules is not used together with --trace or --stats", EXIT_USAGE)
+    if count and (stats or explain_missing or trace is not None):
+        others = "--trace, --stats or --explain-missing"
+        fail(f"--schedules is not used together with {others}", EXIT_USAGE)
     program, environment = command_line(file, args or [], cxxflags)
     if count:
         replay = _replay(cxxflags, faults or [])
         _compare(program, environment, count, replay, [str(file), *(args or [])])
     if trace is not None:
         environment["SOFTNPU_TRACE"] = str(_emptied(trace))
-    if stats:
-        from softnpu.cli.stats import run_with_stats
+    if explain_missing or environment.get("SOFTNPU_VERBOSE") == "1":
+        from softnpu.cli.missing import explained
 
-        run_with_stats(program, environment)
+        end_as(explained(program, environment, sdk_prefix(), explain_missing, _runner(stats)))
+    if stats:
+        end_as(_runner(stats)(program, environment))
     _become(program, environment)
 
 
@@ -122,7 +136,6 @@ def command_line(file: Path, args: list[str], cxxflags: str) -> tuple[list[str],
         program = compiled(file, toolchain_for(file, prefix, cxxflags))
         return [str(program), *arguments], environment
     if file.suffix == ".py":
-        environment |= script_environment(environment)
         return [sys.executable, as_argument(file), *arguments], environment
     if not os.access(file, os.X_OK):
         fail(
@@ -156,6 +169,14 @@ def _emptied(file: Path) -> Path:
 def _program_arguments(args: list[str]) -> list[str]:
     # Only the first -- separates; a second one is the program's.
     return args[1:] if args[:1] == ["--"] else args
+
+
+def _runner(stats: bool) -> Callable[[list[str], dict[str, str]], int]:
+    if not stats:
+        return run_to_its_end
+    from softnpu.cli.stats import run_with_stats
+
+    return run_with_stats
 
 
 def _checked_faults(faults: str) -> str:

@@ -7,7 +7,7 @@ import json
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from softnpu.cli.child import end_as, run_to_its_end
+from softnpu.cli.child import run_to_its_end
 from softnpu.cli.output import PIPE_WIDTH
 
 # Bytes that are copied for a ceiling. More would take long on machines with little memory.
@@ -50,14 +50,14 @@ class Process:
     rows: list[Row]
 
 
-def run_with_stats(command: list[str], environment: dict[str, str]) -> NoReturn:
-    """Run a program, show what its operators took, and end as it has ended."""
+def run_with_stats(command: list[str], environment: dict[str, str]) -> int:
+    """Run a program and show what its operators took; give its status as run_to_its_end does."""
     with tempfile.TemporaryDirectory(prefix="softnpu-stats-") as folder:
         file = Path(folder) / "stats"
         status = run_to_its_end(command, {**environment, "SOFTNPU_STATS": str(file)})
         processes = read_stats(file)
     show_stats(processes)
-    end_as(status)
+    return status
 
 
 def read_stats(file: Path) -> list[Process]:

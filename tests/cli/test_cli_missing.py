@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`softnpu run --explain-missing`: what a program needs and softnpu does not have."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from softnpu.cli.elf import read_elf
+
+COUNT = "softnpu: missing: {} that the program needs and does not find\n"
+ONE, TWO, THREE = (COUNT.format(f"{n} function{'s' * (n > 1)}") for n in (1, 2, 3))
+NOTHING = "softnpu: missing: nothing; "
+
+# A later toolkit's library, which has operators that softnpu lacks.
+LATER = """int aclnnLater(void *p) { return p != 0; }
+int aclnnElu(void *p) { return p != 0; }
+"""
+CALLS = """#include <stdio.h>
+int aclnnLater(void *p);
+int aclnnElu(void *a, unsigned long b, void *c, void *d);
+int main(int argc, char **argv) {
+  printf("%s %d\\n", argv[0] ? "started" : "", aclnnElu(0, 0, 0, 0) != 0);
+  fflush(stdout);
+  return argc > 1 ? aclnnLater(0) : 0;
+}
+"""
+LOOKS_UP = """#include <dlfcn.h>
+#include <stdio.h>
+int main(void) {
+  void *library = dlopen("libopapi.so", RTLD_LAZY);
+  int found = dlsym(library, "aclnnElu") != 0;
+  for (int i = 0; i < 3; ++i) found += dlsym(library, "aclnnLaterGetWorkspaceSize") != 0;
+  found += dlsym(RTLD_DEFAULT, "aclrtLater") != 0;
+  found += dlsym(library, "not_of_the_family") != 0;
+  printf("%d %s\\n", found, dlerror());
+  return 0;
+}
+"""
+
+
+def build(folder: Path, name: str, text: str, *options: str) -> None:
+    """Compiles C without softnpu's headers and libraries."""
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    command = [compiler, "-x", "c", "-", "-x", "none", "-o", name, *options]
+    subprocess.run(command, input=text, text=True, check=True, cwd=folder)
+
+
+@pytest.fixture
+def later(softnpu: Any) -> list[str]:
+    """Options that link a program with a later toolkit's library."""
+    (softnpu.folder / "later").mkdir()
+    build(softnpu.folder, "later/libopapi.so", LATER, "-shared", "-fPIC")
+    return ["-Llater", "-Wl,--no-as-needed", "-lopapi", "-ldl"]
+
+
+def test_a_function_that_is_called_late(softnpu: Any, later: list[str]) -> None:
+    """It is named before the program starts, which then runs to its end or to the call."""
+    build(softnpu.folder, "program", CALLS, *later, "-Wl,-z,lazy")
+    line = f"{ONE}  aclnnLater  needed by program\n"
+    done = softnpu("run", "--explain-missing", "program", env={"SOFTNPU_LOG": "off"})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "started 1\n", line)
+    done = softnpu("run", "--explain-missing", "program", "call", env={"SOFTNPU_LOG": "off"})
+    assert (done.returncode, done.stdout) == (127, "started 1\n")
+    assert done.stderr.startswith(line)
+
+
+def test_a_program_that_cannot_start(softnpu: Any, later: list[str]) -> None:
+    """The system ends it before it runs a line, and the explanation is there all the same."""
+    build(softnpu.folder, "program", CALLS, *later, "-Wl,-z,now")
+    done = softnpu("run", "--explain-missing", "program")
+    assert (done.returncode, done.stdout) == (127, "")
+    assert done.stderr.startswith(f"{ONE}  aclnnLater  needed by program\n")
+
+
+def test_names_that_are_looked_up(softnpu: Any) -> None:
+    """What dlsym did not find is told once, after the program; softnpu's own is not."""
+    build(softnpu.folder, "program", LOOKS_UP, "-ldl")
+    done = softnpu("run", "--explain-missing", "program")
+    assert done.returncode == 0
+    assert done.stdout.startswith("1 ")
+    assert "not_of_the_family" in done.stdout  # the program sees its own error
+    assert done.stderr == (
+        f"{TWO}  aclnnLaterGetWorkspaceSize  looked up by program\n"
+        "  aclrtLater                  looked up by program\n"
+    )
+
+
+def test_the_opener_keeps_its_search_path(softnpu: Any, later: list[str]) -> None:
+    """A library is found by its opener's run path, and is explained, also if it is refused."""
+    (softnpu.folder / "plugins").mkdir()
+    text = "int aclnnLater(void *p); int aclnnOwn(void) { return aclnnLater(0); }"
+    build(softnpu.folder, "plugins/libplugin.so", text, *later, "-shared", "-fPIC")
+    text = """#include <dlfcn.h>
+#include <stdio.h>
+int main(void) {
+  printf("%s\\n", dlopen("libplugin.so", RTLD_NOW) ? "" : dlerror());
+  void *lazy = dlopen("libplugin.so", RTLD_LAZY), *own = lazy ? dlsym(lazy, "aclnnOwn") : 0;
+  printf("%d %d\\n", lazy != 0, own != 0);
+}
+"""
+    build(softnpu.folder, "program", text, "-Wl,-rpath,$ORIGIN/plugins", "-ldl")
+    done = softnpu("run", "--explain-missing", "program")
+    assert done.stdout.endswith("\n1 1\n")
+    assert "undefined symbol: aclnnLater" in done.stdout
+    assert done.stderr == f"{ONE}  aclnnLater  needed by libplugin.so\n"
+
+
+def test_a_python_client(softnpu: Any) -> None:
+    """Ctypes looks names up, and the interpreter opens libraries, as any program does."""
+    text = """import ctypes
+library = ctypes.CDLL("libopapi.so")
+print([hasattr(library, name) for name in ("aclnnElu", "aclnnSilu", "aclrtNone", "none")])
+"""
+    softnpu.write("client.py", text)
+    done = softnpu("run", "--explain-missing", "client.py")
+    assert (done.returncode, done.stdout) == (0, "[True, False, False, False]\n")
+    assert done.stderr.startswith(f"{TWO}  aclnnSilu  looked up by ")
+    assert done.stderr.count("\n") == 3
+
+
+def test_what_a_script_starts(softnpu: Any, later: list[str]) -> None:
+    """The programs that the program starts are explained, too."""
+    build(softnpu.folder, "program", CALLS, *later, "-Wl,-z,lazy")
+    softnpu.write("script.sh", "#!/bin/sh\n./program\n", executable=True)
+    done = softnpu("run", "--explain-missing", "script.sh", env={"SOFTNPU_LOG": "off"})
+    assert (done.stdout, done.stderr) == (
+        "started 1\n",
+        f"{ONE}  aclnnLater  needed by program\n",
+    )
+
+
+def test_a_library_that_is_not_linked(softnpu: Any) -> None:
+    """What softnpu has, but in a library that the program does not load, is named with it."""
+    (softnpu.folder / "other").mkdir()
+    text = "int aclrtResetDevice(int d) { return d; }"
+    build(softnpu.folder, "other/libdriver.so", text, "-shared", "-fPIC")
+    text = "int aclrtResetDevice(int d); int main(void) { return aclrtResetDevice(0); }"
+    build(softnpu.folder, "program", text, "-Lother", "-ldriver", "-Wl,-rpath,$ORIGIN/other")
+    build(softnpu.folder, "other/libdriver.so", "int none;", "-shared", "-fPIC")
+    done = softnpu("run", "--explain-missing", "program")
+    where = "needed by program; it is in libascendcl.so, which is not loaded"
+    assert done.stderr.startswith(f"{ONE}  aclrtResetDevice  {where}\n")
+
+
+def test_nothing_is_missing(softnpu: Any) -> None:
+    """The option says so; SOFTNPU_VERBOSE=1 speaks only of what is missing."""
+    softnpu.write("fine.py", "import numpy, softnpu, sys; print(sys.stdin.read()); sys.exit(4)\n")
+    done = softnpu("run", "--explain-missing", "fine.py", stdin="in")
+    assert (done.returncode, done.stdout) == (4, "in\n")
+    assert done.stderr.startswith(NOTHING)
+    done = softnpu("run", "fine.py", stdin="in", env={"SOFTNPU_VERBOSE": "1"})
+    assert (done.returncode, done.stdout, done.stderr) == (4, "in\n", "")
+
+
+def test_verbose_explains_too(softnpu: Any, later: list[str]) -> None:
+    """SOFTNPU_VERBOSE=1 lists what is missing without the option, and statistics still work."""
+    build(softnpu.folder, "program", CALLS, *later, "-Wl,-z,lazy")
+    wanted = f"{ONE}  aclnnLater  needed by program\n"
+    environment = {"SOFTNPU_VERBOSE": "1", "SOFTNPU_LOG": "off"}
+    assert softnpu("run", "program", env=environment).stderr == wanted
+    done = softnpu("run", "--stats", "--explain-missing", "program", env={"SOFTNPU_LOG": "off"})
+    assert done.stderr.startswith(wanted)
+    assert "no statistics" in done.stderr
+
+
+def test_the_users_preloads_stay(softnpu: Any, tmp_path: Path) -> None:
+    """They come before softnpu's own."""
+    build(tmp_path, "libmine.so", "int mine;", "-shared", "-fPIC")
+    softnpu.write("show.py", "import os; print(os.environ['LD_PRELOAD'])\n")
+    mine = str(tmp_path / "libmine.so")
+    done = softnpu("run", "--explain-missing", "show.py", env={"LD_PRELOAD": mine})
+    first, second = done.stdout.rstrip("\n").split(":")
+    assert (first, Path(second).name) == (mine, "libmissing.so")
+
+
+def test_it_is_not_for_schedules(softnpu: Any) -> None:
+    """A comparison of many runs explains nothing."""
+    softnpu.write("x.py", "")
+    done = softnpu("run", "--explain-missing", "--schedules", "2", "x.py")
+    assert done.returncode == 2
+    assert "--explain-missing" in done.stderr
+
+
+def test_files_that_are_no_programs(tmp_path: Path) -> None:
+    """Text, folders and broken headers are nothing to explain, and no error."""
+    text, broken = tmp_path / "text", tmp_path / "broken"
+    text.write_text("text")
+    broken.write_bytes(Path(sys.executable).resolve().read_bytes()[:4096])
+    assert [read_elf(file) for file in (text, broken, tmp_path)] == [None, None, None]
