@@ -64,3 +64,14 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION ${SOFTNPU_SDK}/in
 install(FILES "${PROJECT_SOURCE_DIR}/sdk/set_env.sh" DESTINATION ${SOFTNPU_SDK})
 install(FILES "${PROJECT_SOURCE_DIR}/sdk/python/site-packages/acl.py"
         DESTINATION ${SOFTNPU_SDK}/python/site-packages)
+
+# Other builds find the SDK by these. CMake looks into share/ of every prefix, but not into lib64/.
+include(CMakePackageConfigHelpers)
+set(generated "${CMAKE_CURRENT_BINARY_DIR}/packages")
+list(JOIN operator_libraries " " operator_libraries)
+configure_file("${PROJECT_SOURCE_DIR}/sdk/softnpuConfig.cmake.in" "${generated}/softnpuConfig.cmake" @ONLY)
+configure_file("${PROJECT_SOURCE_DIR}/sdk/softnpu.pc.in" "${generated}/softnpu.pc" @ONLY)
+write_basic_package_version_file("${generated}/softnpuConfigVersion.cmake" COMPATIBILITY SameMajorVersion)
+install(FILES "${generated}/softnpuConfig.cmake" "${generated}/softnpuConfigVersion.cmake"
+        DESTINATION ${SOFTNPU_SDK}/share/cmake/softnpu)
+install(FILES "${generated}/softnpu.pc" DESTINATION ${SOFTNPU_SDK}/lib64/pkgconfig)
