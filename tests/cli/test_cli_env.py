@@ -99,6 +99,17 @@ def test_set_env_leaves_nothing_else(moved_sdk: Path, shell: str) -> None:
     assert shell_lines(shell, script, {"SDK": str(moved_sdk)}) == ["0"]
 
 
+def test_python_imports_acl_after_it(softnpu: Any, prefix: Path) -> None:
+    """The module is softnpu.acl; a Python without softnpu is told what is wrong."""
+    text = 'import acl, softnpu.acl; print(acl is softnpu.acl, acl.op.set_model_dir("."))'
+    script = f'. "{prefix}/set_env.sh"\n"$PYTHON" $OPTIONS -c \'{text}\' 2>&1 || true'
+    environment = {"PYTHON": softnpu.command[0], "OPTIONS": "-B"}
+    assert shell_lines("sh", script, environment) == ["True 0"]
+    last = shell_lines("sh", script, {**environment, "OPTIONS": "-B -S"})[-1]
+    assert last.startswith("ImportError: acl: softnpu is not installed for ")
+    assert last.endswith(str(prefix.parent))
+
+
 def test_set_env_agrees_with_env(softnpu: Any, prefix: Path) -> None:
     """Both ways to set up a shell give the same variables."""
     sourced = shell_lines("sh", f'. "{prefix}/set_env.sh"\n{SHOW}')

@@ -14,7 +14,7 @@ import pytest
 from softnpu.cli.elf import read_elf
 
 COUNT = "softnpu: missing: {} that the program needs and does not find\n"
-ONE, TWO, THREE = (COUNT.format(f"{n} function{'s' * (n > 1)}") for n in (1, 2, 3))
+ONE, TWO = COUNT.format("1 function"), COUNT.format("2 functions")
 NOTHING = "softnpu: missing: nothing; "
 
 # A later toolkit's library, which has operators that softnpu lacks.
@@ -179,6 +179,48 @@ def test_the_users_preloads_stay(softnpu: Any, tmp_path: Path) -> None:
     done = softnpu("run", "--explain-missing", "show.py", env={"LD_PRELOAD": mine})
     first, second = done.stdout.rstrip("\n").split(":")
     assert (first, Path(second).name) == (mine, "libmissing.so")
+
+
+def test_definitions_that_only_the_caller_sees(softnpu: Any) -> None:
+    """What a library finds in its own scope is not missing, nor what it finds next."""
+    text = """#include <dlfcn.h>
+#include <stdio.h>
+int aclnnPrivate(void) { return 0; }
+int aclDataTypeSize(int type) {
+  int (*next)(int) = (int (*)(int))dlsym(RTLD_NEXT, "aclDataTypeSize");
+  return next ? 100 + next(type) : -1;
+}
+void look(void) {
+  int own = dlsym(RTLD_DEFAULT, "aclnnPrivate") != 0, none = dlsym(RTLD_NEXT, "aclnnPrivate") != 0;
+  printf("%d %d\\n", own, none);
+}
+"""
+    build(softnpu.folder, "libplugin.so", text, "-shared", "-fPIC", "-ldl")
+    softnpu.write(
+        "client.py",
+        """import ctypes, sys
+ctypes.CDLL("libascendcl.so", ctypes.RTLD_GLOBAL)
+plugin = ctypes.CDLL("./libplugin.so", ctypes.RTLD_LOCAL)
+print(plugin.aclDataTypeSize(0), flush=True)
+plugin.look()
+""",
+    )
+    alone = softnpu("run", "client.py")
+    done = softnpu("run", "--explain-missing", "client.py")
+    assert (done.returncode, done.stdout) == (0, alone.stdout)
+    assert done.stderr.startswith(NOTHING)
+
+
+def test_a_program_with_a_sanitizer(softnpu: Any, later: list[str]) -> None:
+    """AddressSanitizer, which must be loaded before all others, is."""
+    try:
+        options = ["-fsanitize=address", "-Wl,-z,lazy"]
+        build(softnpu.folder, "program", CALLS, *options, *later)
+    except subprocess.CalledProcessError:
+        pytest.skip("no AddressSanitizer")
+    done = softnpu("run", "--explain-missing", "program", env={"SOFTNPU_LOG": "off"})
+    assert (done.returncode, done.stdout) == (0, "started 1\n")
+    assert done.stderr == f"{ONE}  aclnnLater  needed by program\n"
 
 
 def test_it_is_not_for_schedules(softnpu: Any) -> None:

@@ -27,6 +27,7 @@ def expected(x: npt.NDArray[Any], gradient: npt.NDArray[Any]) -> tuple[Any, Any]
 
 
 def fit(number: int, lines: dict[int, str]) -> None:
+    """One thread's work; its line is written when all was right."""
     random = np.random.default_rng(number)
     x = random.normal(size=SHAPES[number]).astype(np.float32)
     target = random.normal(size=x.shape).clip(-1).astype(np.float32)
@@ -61,6 +62,7 @@ def fit(number: int, lines: dict[int, str]) -> None:
 
 
 def main() -> None:
+    """Run the threads, and print their lines in order."""
     tl.check(acl.init(), "acl.init")
     lines: dict[int, str] = {}
     threads = [threading.Thread(target=fit, args=(i, lines)) for i in range(len(SHAPES))]

@@ -45,6 +45,7 @@ class CachingAllocator:
         self.allocated = self.reused = 0
 
     def malloc(self, size: int) -> int:
+        """Give the address of a block of at least that size."""
         rounded = max(512, 1 << (size - 1).bit_length())
         if self._free[rounded]:
             self.reused += 1
@@ -56,9 +57,11 @@ class CachingAllocator:
         return int(address)
 
     def free(self, address: int) -> None:
+        """Keep a block for the next tensor, which the stream uses after what it has now."""
         self._free[self._sizes[address]].append(address)
 
     def empty_cache(self) -> None:
+        """Give kept blocks back to the device."""
         for block in (block for blocks in self._free.values() for block in blocks):
             check(acl.rt.free(block), "acl.rt.free")
             del self._sizes[block]
@@ -66,6 +69,7 @@ class CachingAllocator:
 
     @property
     def in_use(self) -> int:
+        """How many blocks have an owner."""
         return len(self._sizes) - sum(map(len, self._free.values()))
 
 
@@ -86,6 +90,7 @@ class Session:
 
     @classmethod
     def current(cls) -> Session:
+        """The session of this thread."""
         session: Session = cls._of_thread.session
         return session
 
@@ -127,6 +132,7 @@ class Session:
             action()
 
     def synchronize(self) -> None:
+        """Wait for the stream, and do what was deferred until then."""
         check(acl.rt.synchronize_stream(self.stream), "acl.rt.synchronize_stream")
         self.collect()
 
@@ -146,6 +152,7 @@ class Tensor:
 
     @classmethod
     def of(cls, array: npt.NDArray[Any]) -> Tensor:
+        """Copy an array to the device."""
         array = np.ascontiguousarray(array)
         tensor = cls(array.shape, array.dtype.name)
         source = acl.util.numpy_to_ptr(array)
@@ -158,6 +165,7 @@ class Tensor:
         return tensor
 
     def numpy(self) -> npt.NDArray[Any]:
+        """Copy the array back, when the stream is done with it."""
         self.session.synchronize()
         array = np.empty(self.shape, self.dtype)
         target = acl.util.numpy_to_ptr(array)
@@ -168,6 +176,7 @@ class Tensor:
         return array
 
     def described(self) -> ct.c_void_p:
+        """Make a descriptor, which the caller destroys."""
         rank = len(self.shape)
         sizes = (ct.c_int64 * rank)(*self.shape)
         strides = (ct.c_int64 * rank)(*(math.prod(self.shape[i + 1 :]) for i in range(rank)))
@@ -193,9 +202,7 @@ class Tensor:
         return result
 
 
-def elu(
-    source: Tensor, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0
-) -> Tensor:
+def elu(source: Tensor, alpha: float = 1.0, scale: float = 1.0, input_scale: float = 1.0) -> Tensor:
     """Elu on the device; the result remembers what it came from."""
     result = Tensor(source.shape, source.dtype)
     factors = {"alpha": alpha, "scale": scale, "input_scale": input_scale}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tensor library on pyACL and ctypes: a caching allocator, deferred frees, a context per thread."""
+"""A tensor library on pyACL and ctypes: cached memory, deferred frees, contexts of threads."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_results(schedule: str) -> None:
 
 @pytest.mark.parametrize("schedule", ["eager", "deferred"])
 def test_clean_under_the_checkers(schedule: str) -> None:
-    """Nothing is found, although each workspace is freed after its launch, when its work is done."""
+    """Nothing is found: each workspace is freed when its work is done."""
     done = softnpu("check", "--schedule", schedule)
     assert done.returncode == 0, done.stderr
     assert "no findings" in done.stderr
