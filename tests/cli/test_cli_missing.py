@@ -171,14 +171,19 @@ def test_verbose_explains_too(softnpu: Any, later: list[str]) -> None:
     assert "no statistics" in done.stderr
 
 
-def test_the_users_preloads_stay(softnpu: Any, tmp_path: Path) -> None:
-    """They come before softnpu's own."""
+def test_the_users_preloads_stay(softnpu: Any, tmp_path: Path, later: list[str]) -> None:
+    """They come before softnpu's own, and what they define is not missing."""
     build(tmp_path, "libmine.so", "int mine;", "-shared", "-fPIC")
     softnpu.write("show.py", "import os; print(os.environ['LD_PRELOAD'])\n")
     mine = str(tmp_path / "libmine.so")
     done = softnpu("run", "--explain-missing", "show.py", env={"LD_PRELOAD": mine})
     first, second = done.stdout.rstrip("\n").split(":")
     assert (first, Path(second).name) == (mine, "libmissing.so")
+    build(softnpu.folder, "program", CALLS, *later, "-Wl,-z,now")
+    (softnpu.folder / "later" / "libopapi.so").rename(tmp_path / "libmine.so")
+    done = softnpu("run", "--explain-missing", "program", env={"LD_PRELOAD": mine})
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith(NOTHING)
 
 
 def test_definitions_that_only_the_caller_sees(softnpu: Any) -> None:

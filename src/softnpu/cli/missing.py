@@ -138,6 +138,8 @@ def explained(
     """Run a program by ``run``, and tell what it misses: before it starts, and after its end."""
     missing = Missing(prefix, environment)
     missing.add(Path(program[0]).absolute())
+    for preloaded in filter(None, re.split("[: ]", environment.get("LD_PRELOAD", ""))):
+        missing.add(Path(preloaded))
     missing.tell()
     with tempfile.TemporaryDirectory(prefix="softnpu-missing-") as folder:
         report = Path(folder) / "report"
