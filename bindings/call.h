@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <new>
+#include <span>
 
 #include "arguments.h"
 #include "base/tuning.h"
+#include "dlpack_arrays.h"
 #include "gil.h"
 #include "observed.h"
 #include "own_memory.h"
@@ -20,6 +22,8 @@ template <class Op, class Describe>
 nb::object call(Arguments& arguments, const typename Op::Args& args, Describe&& describe) {
   const auto operands = Op::operands(args);
   const char* const output_name = operands.back().name;
+  const auto inputs = std::span<const Operand>(operands).first(operands.size() - 1);
+  const bool only_checks = OneDevice::is_alive();
   const Status checked = [&]() -> Status {
     RETURN_IF_FAILED(Op::check_pointers(args));
     RETURN_IF_FAILED(arguments.status());
@@ -28,6 +32,7 @@ nb::object call(Arguments& arguments, const typename Op::Args& args, Describe&& 
     const bool makes = arguments.makes_output();
     if (makes) describe(arguments.output_tensor());
     RETURN_IF_FAILED(Op::check(args));
+    if (makes && only_checks) return check_common(Op::kTraits, inputs, Memory::host);
     if (makes) RETURN_IF_FAILED(arguments.make_output(output_name));
     if (arguments.output_ran_code()) [[unlikely]] {
       RETURN_IF_FAILED(arguments.read_again(operands));
@@ -38,6 +43,7 @@ nb::object call(Arguments& arguments, const typename Op::Args& args, Describe&& 
   }();
   if (!checked.ok()) [[unlikely]]
     raise(checked.in(text(Op::kTraits.name, "GetWorkspaceSize")));
+  if (only_checks) return nb::none();
 
   auto plan = Op::plan(args);
   if constexpr (requires { plan.expect_fresh_output(); })

@@ -22,13 +22,38 @@ DType from_dlpack(DataType type) {
   return DType::undefined;
 }
 
+constexpr Device kHost{kCpu, 0};
+
+struct CheckedCall {
+  bool alive = false;
+  std::optional<Device> device;  // that of the first array
+};
+thread_local CheckedCall checked_call;
+
+// Memory that the CPU can read is the host's, whoever allocated it.
+Device owner(Device device) {
+  return device.type == kCudaHost || device.type == kRocmHost ? kHost : device;
+}
+
+std::string name_of(Device device) {
+  if (device.type == kCpu) return "the CPU";
+  if (device.type == kCuda) return text("CUDA device ", device.id);
+  return text("a device of DLPack's type ", device.type);
+}
+
 }  // namespace
 
+OneDevice::OneDevice() { checked_call = {.alive = true, .device = std::nullopt}; }
+OneDevice::~OneDevice() { checked_call = {}; }
+bool OneDevice::is_alive() { return checked_call.alive; }
+
 Status check_device(const char* name, Device device) {
-  if (device.type == kCpu || device.type == kCudaHost || device.type == kRocmHost) return {};
-  const std::string where = device.type == kCuda ? text("CUDA device ", device.id)
-                                                 : text("a device of DLPack's type ", device.type);
-  return fail(kParamInvalid, name, " lies in the memory of ", where, "; expected it on the CPU");
+  const Device given = owner(device);
+  if (checked_call.alive && !checked_call.device) checked_call.device = given;
+  const Device expected = checked_call.device.value_or(kHost);
+  if (given.type == expected.type && (given.type == kCpu || given.id == expected.id)) return {};
+  return fail(kParamInvalid, name, " lies in the memory of ", name_of(given), "; expected it on ",
+              name_of(expected), checked_call.alive ? ", where the first array is" : "");
 }
 
 namespace {
@@ -75,9 +100,9 @@ Status read_description(const char* name, const Description& d, Access access, A
   // A power of 2, of which only the bits count: a division takes 5 ns.
   const int64_t alignment = is_complex(t.dtype) ? item / 2 : item;
   if ((reinterpret_cast<uintptr_t>(t.data) & static_cast<uintptr_t>(alignment - 1)) == 0) return {};
-  if (access == Access::write)
+  if (access == Access::write || OneDevice::is_alive())
     return fail(kParamInvalid, name, " has data that is not aligned to its data type ", t.dtype,
-                "; an output must be aligned");
+                "; an output, and what a GPU reads, must be aligned");
   Dims byte_strides = t.strides;
   for (int64_t& stride : byte_strides) stride *= item;
   copy_to_aligned(t.data, byte_strides, out);

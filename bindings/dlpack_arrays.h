@@ -7,6 +7,18 @@
 
 namespace softnpu::python {
 
+// While one lives, this thread describes arrays in the memory of any one device, without a look at
+// their elements: the contract is checked, and somebody else computes.
+class OneDevice {
+ public:
+  OneDevice();
+  ~OneDevice();
+  OneDevice(const OneDevice&) = delete;
+  OneDevice& operator=(const OneDevice&) = delete;
+
+  static bool is_alive();
+};
+
 Status check_device(const char* name, dlpack_abi::Device device);
 
 // Fills in `out` from a description that something else keeps valid.

@@ -7,6 +7,7 @@
 
 #include "autograd.h"
 #include "call.h"
+#include "dlpack_arrays.h"
 #include "ops/elu.h"
 #include "ops/elu_backward.h"
 #include "ops/inplace_elu.h"
@@ -230,12 +231,18 @@ void define_operator(nb::module_& m, const char* name, nb::object (*function)(A.
   m.def(name, call, any.template operator()<A>()..., nb::sig(signature));
   // For softnpu.torch, which PyTorch has called by then.
   nb::module_(m.attr("kernels")).def(name, function, any.template operator()<A>()...);
+  const auto check = [function](A... arguments) {
+    const OneDevice scope;
+    function(arguments...);
+  };
+  nb::module_(m.attr("checks")).def(name, check, any.template operator()<A>()...);
 }
 
 }  // namespace
 
 void bind_operators(nb::module_& m) {
   m.def_submodule("kernels", "The operators as functions that PyTorch's kernels call.");
+  m.def_submodule("checks", "Their contracts alone, for arrays in the memory of one device.");
   define_operator(m, "elu", &elu,
                   "def elu(self: Any, alpha: Any, scale: Any, input_scale: Any, "
                   "out: Array | None, /) -> Array");

@@ -10,6 +10,8 @@ from softnpu.arguments import Array
 
 # The operators as functions that PyTorch's kernels call.
 kernels: Any
+# Their contracts alone, for arrays in the memory of one device.
+checks: Any
 
 class _Memory:
     def __dlpack__(self, **kwargs: Any) -> Any: ...

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """softnpu's operators as PyTorch's own: ``torch.ops.softnpu.*``.
 
-Importing this module registers them, for tensors on the CPU: with autograd, second derivatives,
-`torch.autocast`, `torch.vmap`, `torch.func`, `torch.compile` and `torch.export`. The arguments are
+Importing this module registers them, for tensors on the CPU and on NVIDIA GPUs: with autograd,
+second derivatives, `torch.autocast`, `torch.vmap`, `torch.func`, `torch.compile` and
+`torch.export`. The arguments are
 those of softnpu's functions, whose contracts hold; each operator has an ``out`` overload. From then
 on, the functions of `softnpu` themselves take part in autograd.
 
@@ -13,6 +14,7 @@ softnpu for a while.
 from softnpu.torch import calls, nn
 from softnpu.torch.elu import elu, elu_
 from softnpu.torch.elu_backward import elu_backward
+from softnpu.torch.gpu import check_indices, deferred_index_checks
 from softnpu.torch.max_unpool3d import max_unpool3d
 from softnpu.torch.max_unpool3d_backward import max_unpool3d_backward
 from softnpu.torch.patching import Patch, patch
@@ -25,6 +27,8 @@ from softnpu.torch.upsample_nearest3d_backward import upsample_nearest3d_backwar
 
 __all__ = [
     "Patch",
+    "check_indices",
+    "deferred_index_checks",
     "elu",
     "elu_",
     "elu_backward",

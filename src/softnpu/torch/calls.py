@@ -59,7 +59,10 @@ def _take_over(name: str, arguments: tuple[Any, ...]) -> Any:
     """Answer the core, which asks for calls that may be PyTorch's business."""
     tensors = [a for a in arguments if isinstance(a, Tensor)]
     recorded = torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
-    return call(name, arguments) if recorded or not is_plain(*tensors) else NotImplemented
+    elsewhere = any(t.is_cuda for t in tensors)
+    if recorded or elsewhere or not is_plain(*tensors):
+        return call(name, arguments)
+    return NotImplemented
 
 
 def take_part() -> None:

@@ -22,12 +22,21 @@ def _compute(
     scale: float = 1,
     input_scale: float = 1,
     out: Tensor | None = None,
+    *,
+    kernels: Any = _core.kernels,
 ) -> Tensor:
-    return _core.kernels.elu(self, alpha, scale, input_scale, out)
+    return kernels.elu(self, alpha, scale, input_scale, out)
 
 
-def _in_place(self: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Tensor:
-    return _core.kernels.elu_(self, alpha, scale, input_scale)
+def _in_place(
+    self: Tensor,
+    alpha: float = 1,
+    scale: float = 1,
+    input_scale: float = 1,
+    *,
+    kernels: Any = _core.kernels,
+) -> Tensor:
+    return kernels.elu_(self, alpha, scale, input_scale)
 
 
 def _numbers(alpha: float = 1, scale: float = 1, input_scale: float = 1) -> tuple[float, ...]:

@@ -22,8 +22,10 @@ def _compute(
     is_result: bool,
     self_or_result: Tensor,
     out: Tensor | None = None,
+    *,
+    kernels: Any = _core.kernels,
 ) -> Tensor:
-    return _core.kernels.elu_backward(
+    return kernels.elu_backward(
         grad_output, alpha, scale, input_scale, is_result, self_or_result, out
     )
 

@@ -3,7 +3,7 @@
 
 An operator is a schema, the function of the core that computes it, a fake kernel, and rules for
 autograd and vmap. PyTorch calls what is registered here in this order: autocast, vmap, autograd
-(`_autograd_kernel`), then the CPU kernel or, where there is no data, the fake one.
+(`_autograd_kernel`), then the CPU or the CUDA kernel or, where there is no data, the fake one.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import torch
 from torch import Tensor
 from torch._functorch.utils import enable_single_level_autograd_function
 
+from softnpu.torch.gpu import gpu_kernel
+
 LIBRARY = torch.library.Library("softnpu", "DEF")
 
 # Tensors of these kinds reach the core, too, which says what it expects instead.
-_REFUSED = ("CUDA", "MPS", "XPU", "SparseCPU", "SparseCsrCPU", "QuantizedCPU", "MkldnnCPU")
+_REFUSED = ("MPS", "XPU", "SparseCPU", "SparseCsrCPU", "QuantizedCPU", "MkldnnCPU")
 
 _no_dispatch = torch._C._disabled_torch_dispatch_impl
 _modes = torch._C._len_torch_dispatch_stack
@@ -52,7 +54,8 @@ def define(
     arguments : str
         The schema's arguments, in the documented order.
     compute : function
-        Computes on CPU tensors; its last parameter, ``out``, is None or the tensor to write to.
+        Computes on CPU tensors; its parameter ``out`` is None or the tensor to write to, and
+        ``kernels`` the module whose function computes, instead of the core's.
     fake : function
         Makes an empty tensor like the result.
     save, backward : function
@@ -70,16 +73,21 @@ def define(
     LIBRARY.define(f"{name}({arguments}) -> Tensor", tags=tags)
     LIBRARY.define(f"{name}.out({arguments}, *, Tensor(a!) out) -> Tensor(a!)", tags=tags)
     packet = getattr(torch.ops.softnpu, name)
+    on_gpu = gpu_kernel(compute, fake)
     for key in ("CPU", *_REFUSED):
         LIBRARY.impl(name, compute, key)
+    LIBRARY.impl(name, on_gpu, "CUDA")
     torch.library.register_fake(
         f"softnpu::{name}", _fake_kernel(packet.default, compute, fake), lib=LIBRARY
     )
     torch.library.register_vmap(f"softnpu::{name}", vmap, lib=LIBRARY)
     if autocast is not None:
-        torch.library.register_autocast(f"softnpu::{name}", "cpu", autocast, lib=LIBRARY)
-    LIBRARY.impl(name, _autograd_kernel(packet.default, compute, save, backward), "AutogradCPU")
-    LIBRARY.impl(f"{name}.out", _out_kernel(packet.default, compute), "CompositeImplicitAutograd")
+        for device in ("cpu", "cuda"):
+            torch.library.register_autocast(f"softnpu::{name}", device, autocast, lib=LIBRARY)
+    for key, kernel in (("AutogradCPU", compute), ("AutogradCUDA", on_gpu)):
+        LIBRARY.impl(name, _autograd_kernel(packet.default, kernel, save, backward), key)
+    out = _out_kernel(packet.default, compute, on_gpu)
+    LIBRARY.impl(f"{name}.out", out, "CompositeImplicitAutograd")
     return packet
 
 
@@ -163,7 +171,7 @@ def define_in_place(name: str, arguments: str, *, compute: Kernel, backward: Bac
     arguments : str
         The schema's arguments after the first.
     compute : function
-        Computes on a CPU tensor in place.
+        Computes on a tensor in place; its parameter ``kernels`` is as `define` has it.
     backward : function
         The gradient, from ``context.saved_tensors``, the result, and ``context.arguments``, the
         call's arguments after the first.
@@ -174,9 +182,13 @@ def define_in_place(name: str, arguments: str, *, compute: Kernel, backward: Bac
     """
     LIBRARY.define(f"{name}_(Tensor(a!) self{', ' * bool(arguments)}{arguments}) -> Tensor(a!)")
     operator = getattr(torch.ops.softnpu, name)
+    on_gpu = gpu_kernel(compute)
+
+    def write(self: Tensor, *rest: Any) -> None:
+        (on_gpu if self.is_cuda else compute)(self.detach(), *rest)
 
     def forward(context: Any, self: Tensor, *rest: Any) -> Tensor:
-        compute(self.detach(), *rest)
+        write(self, *rest)
         context.mark_dirty(self)
         context.save_for_backward(self)
         context.arguments = rest
@@ -190,7 +202,7 @@ def define_in_place(name: str, arguments: str, *, compute: Kernel, backward: Bac
             return self.copy_(operator(self.clone(), *rest))
         if self.requires_grad and torch.is_grad_enabled():
             return recorded.apply(self, *rest)
-        compute(self.detach(), *rest)
+        write(self, *rest)
         changed(self)
         return self
 
@@ -198,7 +210,7 @@ def define_in_place(name: str, arguments: str, *, compute: Kernel, backward: Bac
     return getattr(torch.ops.softnpu, f"{name}_")
 
 
-def _out_kernel(operator: Any, compute: Kernel) -> Kernel:
+def _out_kernel(operator: Any, compute: Kernel, on_gpu: Kernel) -> Kernel:
     """Write to ``out`` directly where nobody watches, else through a copy."""
     places = _tensors(operator)
     name = operator._schema.name
@@ -212,7 +224,9 @@ def _out_kernel(operator: Any, compute: Kernel) -> Kernel:
             )
         if not is_plain(*tensors, out):
             return out.copy_(operator(*arguments))
-        compute(*arguments, out=out.detach())
+        (on_gpu if any(t.is_cuda for t in (*tensors, out)) else compute)(
+            *arguments, out=out.detach()
+        )
         changed(out)
         return out
 

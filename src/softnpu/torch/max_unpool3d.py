@@ -25,8 +25,10 @@ def _compute(
     stride: Sizes,
     padding: Sizes,
     out: Tensor | None = None,
+    *,
+    kernels: Any = _core.kernels,
 ) -> Tensor:
-    return _core.kernels.max_unpool3d(self, indices, output_size, stride, padding, out)
+    return kernels.max_unpool3d(self, indices, output_size, stride, padding, out)
 
 
 def _fake(self: Tensor, _indices: Tensor, output_size: Sizes, *_rest: Sizes) -> Tensor:

@@ -22,8 +22,10 @@ def _compute(
     stride: Sizes,
     padding: Sizes,
     out: Tensor | None = None,
+    *,
+    kernels: Any = _core.kernels,
 ) -> Tensor:
-    return _core.kernels.max_unpool3d_backward(
+    return kernels.max_unpool3d_backward(
         grad_output, self, indices, output_size, stride, padding, out
     )
 

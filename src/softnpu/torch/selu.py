@@ -17,12 +17,21 @@ ALPHA = 1.6732632423543772848170429916717
 LAMBDA = 1.0507009873554804934193349852946
 
 
-def _compute(self: Tensor, out: Tensor | None = None) -> Tensor:
-    return _core.kernels.selu(self, out)
+def _compute(
+    self: Tensor,
+    out: Tensor | None = None,
+    *,
+    kernels: Any = _core.kernels,
+) -> Tensor:
+    return kernels.selu(self, out)
 
 
-def _in_place(self: Tensor) -> Tensor:
-    return _core.kernels.selu_(self)
+def _in_place(
+    self: Tensor,
+    *,
+    kernels: Any = _core.kernels,
+) -> Tensor:
+    return kernels.selu_(self)
 
 
 def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:

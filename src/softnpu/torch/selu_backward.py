@@ -14,8 +14,14 @@ from softnpu.torch.library import Gradients, define
 from softnpu.torch.vmap import elementwise
 
 
-def _compute(grad_output: Tensor, result: Tensor, out: Tensor | None = None) -> Tensor:
-    return _core.kernels.selu_backward(grad_output, result, out)
+def _compute(
+    grad_output: Tensor,
+    result: Tensor,
+    out: Tensor | None = None,
+    *,
+    kernels: Any = _core.kernels,
+) -> Tensor:
+    return kernels.selu_backward(grad_output, result, out)
 
 
 def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:

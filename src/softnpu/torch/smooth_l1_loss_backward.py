@@ -23,8 +23,10 @@ def _compute(
     reduction: int,
     beta: float,
     out: Tensor | None = None,
+    *,
+    kernels: Any = _core.kernels,
 ) -> Tensor:
-    return _core.kernels.smooth_l1_loss_backward(grad_out, self, target, reduction, beta, out)
+    return kernels.smooth_l1_loss_backward(grad_out, self, target, reduction, beta, out)
 
 
 def _fake(grad_out: Tensor, self: Tensor, target: Tensor, _reduction: int, _beta: float) -> Tensor:

@@ -24,10 +24,10 @@ def _compute(
     scales_h: Scale = None,
     scales_w: Scale = None,
     out: Tensor | None = None,
+    *,
+    kernels: Any = _core.kernels,
 ) -> Tensor:
-    return _core.kernels.upsample_nearest3d(
-        self, output_size, scales_d, scales_h, scales_w, "NCDHW", out
-    )
+    return kernels.upsample_nearest3d(self, output_size, scales_d, scales_h, scales_w, "NCDHW", out)
 
 
 def _fake(self: Tensor, output_size: Sequence[int], *_scales: Scale) -> Tensor:

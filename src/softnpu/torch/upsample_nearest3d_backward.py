@@ -23,8 +23,10 @@ def _compute(
     scales_h: Scale = None,
     scales_w: Scale = None,
     out: Tensor | None = None,
+    *,
+    kernels: Any = _core.kernels,
 ) -> Tensor:
-    return _core.kernels.upsample_nearest3d_backward(
+    return kernels.upsample_nearest3d_backward(
         grad_out, output_size, input_size, scales_d, scales_h, scales_w, "NCDHW", out
     )
 

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where kernels run, and what they see of values that are only moved."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor
+
+_INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+
+def on_device_of(tensor: Tensor) -> AbstractContextManager[Any]:
+    """Launch on the tensor's device, and on the current stream there."""
+    return torch.cuda.device(tensor.device) if tensor.is_cuda else nullcontext()
+
+
+def as_bits(tensor: Tensor) -> Tensor:
+    """View elements as integers of their size, so that moving them keeps every bit."""
+    return tensor.view(_INTEGERS[tensor.element_size()])

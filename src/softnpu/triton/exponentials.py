@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""exp and expm1 for results of 16 bits and of FLOAT.
+
+In float64, what the compiler has is exact enough. In float32 it is not: its exp multiplies by
+log2(e) first, whose error grows with x, and flushes subnormal results.
+"""
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def wide_expm1(x):
+    """Compute exp(x) - 1 in float64, to more bits than a float32 result has."""
+    return tl.where(tl.abs(x) < 1e-5, x * (1 + x * 0.5), tl.exp(x) - 1)
+
+
+@triton.jit
+def narrow_parts(x):
+    """Split exp(x) for x up to 0, in float32: 1 + p, and the exponent k of its factor 2**k."""
+    x = tl.where(x < -200.0, -200.0, x)
+    k = tl.floor(x * 1.4426950408889634 + 0.5)
+    # ln 2 in two parts, the first of 8 bits, so that its product with k is exact. Both are above 0,
+    # so that -0 stays -0.
+    r = (x - k * 0.69140625) - k * 0.0017409305599453094
+    p = 1.0 / 720 + r * (1.0 / 5040)
+    p = 1.0 / 120 + r * p
+    p = 1.0 / 24 + r * p
+    p = 1.0 / 6 + r * p
+    p = 0.5 + r * p
+    return r * (1 + r * p), k
+
+
+@triton.jit
+def power_of_two(k):
+    """Give 2**k in float32, for whole k from -126 to 127; NaN counts as 0."""
+    whole = tl.where(k == k, k, 0.0).to(tl.int32)
+    return ((whole + 127) << 23).to(tl.float32, bitcast=True)
+
+
+@triton.jit
+def narrow_expm1(x):
+    """Compute exp(x) - 1 in float32 for x up to 0."""
+    p, k = narrow_parts(x)
+    factor = power_of_two(tl.where(k < -126.0, -126.0, k))
+    return tl.where(k == 0.0, p, p * factor + (factor - 1))

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Indices that are out of range: kernels note the first one, and the host raises.
+
+A call looks at once, which waits for the GPU. In a block of `deferred_index_checks` it does not,
+and the end of the block looks. What a CUDA graph notes is for `check_indices` to find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from softnpu.triton.layouts import merge, offsets_of
+
+NONE = torch.iinfo(torch.int64).max
+
+
+class _Note(NamedTuple):
+    """Where the kernels of a call note a wrong index, and what to say of it."""
+
+    found: Tensor  # its position in row-major order, or NONE, and its value
+    function: str
+    shape: tuple[int, ...]
+    limit: int
+    is_captured: bool
+
+
+_watched: list[_Note] = []
+_deferred = 0
+
+
+@triton.jit
+def _note_value(found, indices, sizes, strides, NONE: tl.constexpr):
+    """Note the value that stands at the position which has been found."""
+    position = tl.load(found)
+    if position != NONE:
+        tl.store(found + 1, tl.load(indices + offsets_of(position, sizes, strides)).to(tl.int64))
+
+
+def new_note(like: Tensor) -> Tensor:
+    """Make what kernels note the position of the first wrong index in, by an atomic minimum."""
+    return torch.full((2,), NONE, dtype=torch.int64, device=like.device)
+
+
+def settle(found: Tensor, function: str, indices: Tensor, limit: int) -> None:
+    """Look at what the kernels of a call found, or remember to.
+
+    Raises
+    ------
+    IndexError
+        Names the first index of the call that is out of range.
+    """
+    sizes, strides = merge(indices.shape, [indices.stride()])
+    _note_value[(1,)](found, indices, sizes, strides[0], NONE=NONE)
+    is_captured = indices.is_cuda and torch.cuda.is_current_stream_capturing()
+    note = _Note(found, function, tuple(indices.shape), limit, is_captured)
+    if _deferred or is_captured:
+        _watched.append(note)
+    else:
+        _raise_if_found(note)
+
+
+@contextmanager
+def deferred_index_checks() -> Iterator[None]:
+    """Let calls of max_unpool3d and its gradient on GPUs not wait until their indices are checked.
+
+    The end of the block waits once for all of them, in whatever threads they were, and raises for
+    the first that failed. Elements of a result whose index was out of range are 0.
+
+    Raises
+    ------
+    softnpu.IndexOutOfRangeError
+        Names the function, the position, and the value.
+    """
+    global _deferred
+    _deferred += 1
+    try:
+        yield
+    finally:
+        _deferred -= 1
+    check_indices()
+
+
+def check_indices() -> None:
+    """Wait for the GPUs, and look at what calls in CUDA graphs and deferred blocks found.
+
+    Raises
+    ------
+    softnpu.IndexOutOfRangeError
+        Names the function, the position, and the value.
+    """
+    for device in {note.found.device for note in _watched if note.found.is_cuda}:
+        torch.cuda.synchronize(device)
+    notes = list(_watched)
+    _watched[:] = [note for note in notes if note.is_captured]
+    for note in notes:
+        _raise_if_found(note)
+
+
+def _raise_if_found(note: _Note) -> None:
+    position, value = note.found.tolist()
+    if position == NONE:
+        return
+    note.found.fill_(NONE)  # a graph can be replayed
+    where: list[int] = []
+    for size in reversed(note.shape):
+        where.insert(0, position % size)
+        position //= size
+    raise IndexError(
+        f"{note.function}: indices{where} is {value}; expected 0 or more and less than "
+        f"{note.limit}, the product of outputSize"
+    )
