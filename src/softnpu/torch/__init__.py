@@ -15,6 +15,7 @@ from softnpu.torch import calls, nn
 from softnpu.torch.elu import elu, elu_
 from softnpu.torch.elu_backward import elu_backward
 from softnpu.torch.gpu import check_indices, deferred_index_checks
+from softnpu.torch.library import meet_distributed
 from softnpu.torch.max_unpool3d import max_unpool3d
 from softnpu.torch.max_unpool3d_backward import max_unpool3d_backward
 from softnpu.torch.patching import Patch, patch
@@ -46,3 +47,4 @@ __all__ = [
 ]
 
 calls.take_part()
+meet_distributed()

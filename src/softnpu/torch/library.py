@@ -8,6 +8,7 @@ autograd and vmap. PyTorch calls what is registered here in this order: autocast
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -99,6 +100,12 @@ def is_plain(*tensors: Tensor) -> bool:
     return _modes() == 0 and _transform() is None
 
 
+def meet_distributed() -> None:
+    """Register the sharding rules, if the program has loaded what they are for."""
+    if "torch.distributed.tensor" in sys.modules:
+        import softnpu.torch.sharding  # noqa: F401
+
+
 def _tensors(operator: Any) -> Sequence[int]:
     """Find the tensors among the arguments."""
     kinds = [str(argument.type) for argument in operator._schema.arguments]
@@ -121,6 +128,7 @@ def _autograd_kernel(operator: Any, compute: Kernel, save: Save, backward: Backw
     places = _tensors(operator)
 
     def below(*arguments: Any) -> Tensor:
+        meet_distributed()
         with _below_autograd():
             return operator(*arguments)
 

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups of processes that talk over gloo on 127.0.0.1."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.support.paths import ROOT
+
+TIMEOUT = 150  # seconds, after which a group is stopped
+
+
+def run_group(processes: int, arguments: Sequence[str], folder: Path) -> list[str]:
+    """Run a program in each process of a group; give what each printed, or fail with it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    group = [_start(arguments, rank, processes, port, folder) for rank in range(processes)]
+    end = time.monotonic() + TIMEOUT
+    try:
+        printed = [p.communicate(timeout=max(1, end - time.monotonic()))[0] for p in group]
+    finally:
+        for process in group:
+            process.kill()
+    for process, text in zip(group, printed, strict=True):
+        assert process.returncode == 0, text
+    return printed
+
+
+def _start(
+    arguments: Sequence[str], rank: int, processes: int, port: int, folder: Path
+) -> subprocess.Popen[str]:
+    environment = {
+        "RANK": str(rank),
+        "LOCAL_RANK": str(rank),
+        "WORLD_SIZE": str(processes),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+        "GLOO_SOCKET_IFNAME": "lo",
+        "OMP_NUM_THREADS": "1",
+        "SOFTNPU_THREADS": "1",
+        "PYTHONPATH": str(ROOT),
+    }
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
