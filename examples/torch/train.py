@@ -5,6 +5,10 @@ The network pools and unpools, upsamples, and uses elu and selu; the loss is smo
 take the noise off volumes with balls in them, which are made here.
 
     python examples/torch/train.py --steps 40 --out losses.png
+
+With --parallel, several processes share each batch, and learn what one would:
+
+    torchrun --nproc-per-node 2 examples/torch/train.py --parallel ddp
 """
 
 from __future__ import annotations
@@ -14,10 +18,14 @@ import time
 from types import ModuleType
 
 import torch
+import torch.distributed as dist
 from rich.progress import track
 from torch import Tensor
+from torch.nn.parallel import DistributedDataParallel
 
 import softnpu.torch.nn
+
+BATCH = 4
 
 
 class UNet(torch.nn.Module):
@@ -61,20 +69,37 @@ def volumes(count: int, size: int, generator: torch.Generator) -> tuple[Tensor, 
     return clean + 0.3 * torch.randn(clean.shape, generator=generator), clean
 
 
-def train(nn: ModuleType, steps: int, size: int, label: str) -> tuple[list[float], float]:
+def spread(model: torch.nn.Module, parallel: str) -> torch.nn.Module:
+    """Let the processes share the work: each has the whole model (ddp), or a part of it (fsdp)."""
+    if parallel == "ddp":
+        return DistributedDataParallel(model)
+    if parallel == "fsdp":
+        from torch.distributed.fsdp import fully_shard
+
+        return fully_shard(model)
+    return model
+
+
+def train(
+    nn: ModuleType, steps: int, size: int, label: str, parallel: str
+) -> tuple[list[float], float]:
     """Train; give the loss of each step, and the seconds that all took."""
+    rank, processes = (dist.get_rank(), dist.get_world_size()) if parallel else (0, 1)
     torch.manual_seed(0)
-    model, loss = UNet(nn), nn.SmoothL1Loss(beta=0.5)
+    model, loss = spread(UNet(nn), parallel), nn.SmoothL1Loss(beta=0.5)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
     generator = torch.Generator().manual_seed(1)
     losses = []
     start = time.perf_counter()
-    for _ in track(range(steps), description=label):
-        noisy, clean = volumes(4, size, generator)
+    for _ in track(range(steps), description=label, disable=rank > 0):
+        noisy, clean = (t.chunk(processes)[rank] for t in volumes(BATCH, size, generator))
         optimizer.zero_grad()
         value = loss(model(noisy), clean)
         value.backward()
         optimizer.step()
+        value = value.detach() / processes
+        if parallel:
+            dist.all_reduce(value)
         losses.append(value.item())
     return losses, time.perf_counter() - start
 
@@ -97,14 +122,25 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=40, help="how many batches of 4 volumes")
     parser.add_argument("--size", type=int, default=24, help="edge of a volume; divisible by 4")
     parser.add_argument("--out", default="losses.png", help="where the picture goes")
+    parser.add_argument("--parallel", choices=["ddp", "fsdp"], default="", help="under torchrun")
     options = parser.parse_args()
+    if options.parallel:
+        dist.init_process_group("gloo")
+        if BATCH % dist.get_world_size():
+            parser.error(f"{dist.get_world_size()} processes cannot share {BATCH} volumes evenly")
     losses, seconds = {}, {}
     for label, nn in (("torch.nn", torch.nn), ("softnpu.torch.nn", softnpu.torch.nn)):
-        losses[label], seconds[label] = train(nn, options.steps, options.size, label)
+        given = options.steps, options.size, label, options.parallel
+        losses[label], seconds[label] = train(nn, *given)
+    if options.parallel:
+        rank = dist.get_rank()
+        dist.destroy_process_group()
+        if rank > 0:
+            return
     theirs, ours = losses.values()
     apart = max(abs(a - b) / a for a, b in zip(theirs, ours, strict=True))
     for label, values in losses.items():
-        print(f"{label:17} loss {values[0]:.4f} -> {values[-1]:.4f} in {seconds[label]:.1f} s")
+        print(f"{label:17} loss {values[0]:.6f} -> {values[-1]:.6f} in {seconds[label]:.1f} s")
     print(f"largest difference of a step's losses: {apart:.1e} of the loss")
     draw(losses, options.out)
     print(f"both curves are in {options.out}")

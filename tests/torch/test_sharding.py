@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 import torch.distributed
 
+from tests.support.paths import ROOT
 from tests.torch.groups import run_group
 
 pytestmark = [
@@ -21,3 +23,20 @@ def test_sharded_calls_give_what_one_process_gives(processes: int, tmp_path: Pat
     """On every placement, without communication where it is legal, and with derivatives."""
     printed = run_group(processes, ["-m", "tests.torch.sharded"], tmp_path)
     assert all("checks passed" in text for text in printed)
+
+
+def test_the_example_learns_in_two_processes_what_one_learns(tmp_path: Path) -> None:
+    """Under DDP and under FSDP2, the losses are those of one process."""
+    pytest.importorskip("matplotlib")
+    program = [str(ROOT / "examples" / "torch" / "train.py"), "--steps", "5", "--size", "8"]
+    alone = _losses(run_group(1, program, tmp_path)[0])
+    assert len(alone) == 4  # the first and the last step's, of two sets of layers
+    for parallel in ("ddp", "fsdp"):
+        first, _second = run_group(2, [*program, "--parallel", parallel], tmp_path)
+        assert _losses(first) == pytest.approx(alone, abs=2e-6)
+
+
+def _losses(printed: str) -> list[float]:
+    """Both numbers of the lines that say what was learnt."""
+    found = re.findall(r"loss ([0-9.]+) -> ([0-9.]+) in", printed)
+    return [float(number) for pair in found for number in pair]
