@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import torch.distributed
 
+import softnpu.functional
 from tests.support.paths import ROOT
 from tests.torch.groups import run_group
 
@@ -16,6 +19,20 @@ pytestmark = [
     pytest.mark.torch,
     pytest.mark.skipif(not torch.distributed.is_available(), reason="PyTorch without distributed"),
 ]
+
+
+def test_every_operator_has_a_rule() -> None:
+    """Those in place are copies of the results of those that are not."""
+    from softnpu.torch.sharding import RULES
+
+    names = set(softnpu.functional.__all__) - {"Array"}
+    assert {name.removesuffix("_") for name in names} == set(RULES)
+
+
+def test_importing_softnpu_leaves_distributed_alone() -> None:
+    """The rules wait for DTensors, whose import takes a while."""
+    text = "import sys, softnpu.torch; sys.exit('torch.distributed.tensor' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", text]).returncode == 0
 
 
 @pytest.mark.parametrize("processes", [2, 4])
