@@ -15,12 +15,7 @@ import pytest
 import torch
 import torch.distributed
 from torch import Tensor
-
-import softnpu.torch  # noqa: F401
-from tests.torch.samples import POOL, SAMPLES, Sample, distinct, values
-
-# DTensors come after softnpu.torch here, as in most programs: the rules are registered late.
-from torch.distributed.tensor import (  # isort: skip
+from torch.distributed.tensor import (
     DTensor,
     Partial,
     Placement,
@@ -29,7 +24,10 @@ from torch.distributed.tensor import (  # isort: skip
     distribute_tensor,
     init_device_mesh,
 )
-from torch.distributed.tensor.debug import CommDebugMode  # isort: skip
+from torch.distributed.tensor.debug import CommDebugMode
+
+import softnpu.torch  # noqa: F401
+from tests.torch.samples import POOL, SAMPLES, Sample, distinct, values
 
 ops = torch.ops.softnpu
 NONE, MEAN = 0, 1

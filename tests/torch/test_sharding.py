@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 import torch.distributed
 
 import softnpu.functional
+from softnpu.torch.library import meet_distributed
 from tests.support.paths import ROOT
 from tests.torch.groups import run_group
 
@@ -29,10 +29,35 @@ def test_every_operator_has_a_rule() -> None:
     assert {name.removesuffix("_") for name in names} == set(RULES)
 
 
-def test_importing_softnpu_leaves_distributed_alone() -> None:
-    """The rules wait for DTensors, whose import takes a while."""
-    text = "import sys, softnpu.torch; sys.exit('torch.distributed.tensor' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", text]).returncode == 0
+def test_rules_wait_for_distributed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program without DTensors does not load what is for them."""
+    rules = "softnpu.torch.sharding"
+    monkeypatch.delitem(sys.modules, rules, raising=False)
+    monkeypatch.delitem(sys.modules, "torch.distributed.tensor", raising=False)
+    meet_distributed()
+    assert rules not in sys.modules
+
+
+LATE = """
+import sys, types
+import torch, torch.distributed
+
+rules = "softnpu.torch.sharding"
+sys.modules[rules] = types.ModuleType(rules)  # as if PyTorch had loaded no DTensors
+import softnpu.torch
+del sys.modules[rules]
+from torch.distributed.tensor import Shard, distribute_tensor, init_device_mesh
+
+torch.distributed.init_process_group("gloo")
+x = distribute_tensor(torch.ones(3), init_device_mesh("cpu", (1,)), [Shard(0)])
+print(torch.ops.softnpu.elu(x).placements, rules in sys.modules)
+torch.distributed.destroy_process_group()
+"""
+
+
+def test_the_first_call_registers_the_rules(tmp_path: Path) -> None:
+    """DTensors may be loaded after softnpu.torch."""
+    assert run_group(1, ["-c", LATE], tmp_path) == ["(Shard(dim=0),) True\n"]
 
 
 @pytest.mark.parametrize("processes", [2, 4])
