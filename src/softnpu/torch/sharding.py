@@ -193,10 +193,14 @@ def _choose(tensors: Sequence[DTensor], extent: Extent, axis: int) -> int | None
     return next((dimension for dimension in found if dimension is not None), None)
 
 
-def _placed(tensor: DTensor, extent: Extent, chosen: Sequence[int | None]) -> list[Placement]:
-    """Place an operand as the call is sharded."""
+def _local(tensor: DTensor, extent: Extent, chosen: Sequence[int | None]) -> Tensor:
+    """Get what this process needs of an operand, which moves if it is placed in another way."""
     own = [None if d is None else _own(tensor, extent, d) for d in chosen]
-    return [Replicate() if d is None else Shard(d) for d in own]
+    placements = tuple(Replicate() if d is None else Shard(d) for d in own)
+    if tensor.placements == placements:
+        return tensor.to_local()
+    alone: Any = tensor.detach()  # a move of what requires grad would be recorded
+    return alone.redistribute(placements=placements).to_local()
 
 
 def _mesh(operator: Any, arguments: Arguments) -> DeviceMesh:
@@ -222,12 +226,7 @@ def _call(operator: Any, rule: Rule, arguments: Arguments) -> DTensor:
     extent = rule.extent(*[a for a in arguments if isinstance(a, Tensor)])
     tensors = [a for a in arguments if isinstance(a, DTensor)]
     chosen = [_choose(tensors, extent, axis) for axis in range(mesh.ndim)]
-    local = [
-        a.redistribute(placements=_placed(a, extent, chosen)).to_local()
-        if isinstance(a, DTensor)
-        else a
-        for a in arguments
-    ]
+    local = [_local(a, extent, chosen) if isinstance(a, DTensor) else a for a in arguments]
     result = rule.compute(operator, local, arguments)
     sizes: Any = rule.sizes(*arguments)
     split: Callable[[int], Placement] = Shard if len(sizes) == len(extent.sizes) else _part
