@@ -10,9 +10,9 @@ namespace {
 
 // By kind; they all take "an".
 constexpr const char* kNames[] = {
-    nullptr,         "aclTensor",    "aclScalar",     "aclIntArray",
-    "aclFloatArray", "aclBoolArray", "aclTensorList", "aclScalarList",
-    "aclOpExecutor", "aclrtContext", "aclrtStream",   "aclrtEvent",
+    nullptr,        "aclTensor",     "aclScalar",     "aclIntArray",   "aclFloatArray",
+    "aclBoolArray", "aclTensorList", "aclScalarList", "aclOpExecutor", "aclrtContext",
+    "aclrtStream",  "aclrtEvent",    "aclmdlRI",
 };
 
 }  // namespace

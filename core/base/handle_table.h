@@ -31,6 +31,7 @@ enum class HandleKind : uint8_t {
   context,
   stream,
   event,
+  graph,
 };
 
 struct HandleBits {

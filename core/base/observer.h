@@ -66,6 +66,8 @@ class Observer {
   // What every operator asks for as its workspace, at least.
   virtual uint64_t least_workspace() const { return 0; }
 
+  // Work was recorded instead of put into its stream. What it is launched as later is other pieces.
+  virtual void captured(const Piece&) {}
   // Work was put into a stream, begins, and ends. What the caller waits for begins at once.
   virtual void launched(const Piece&) {}
   virtual void started(const Piece&) {}

@@ -60,6 +60,8 @@ Destroying destroying(HandleKind kind) {
       return {"stream", "aclrtDestroyStream"};
     case HandleKind::event:
       return {"event", "aclrtDestroyEvent"};
+    case HandleKind::graph:
+      return {"graph", "aclmdlRIDestroy"};
   }
   return {"handle", "its function"};
 }

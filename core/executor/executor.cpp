@@ -6,6 +6,7 @@
 #include "base/fault_injection.h"
 #include "base/guard.h"
 #include "base/lasting.h"
+#include "runtime/capture.h"
 #include "runtime/memory.h"
 #include "runtime/stream.h"
 #include "tensor/overlap.h"
@@ -182,7 +183,7 @@ Status launch_checked(const OperatorTraits& traits, void* workspace, uint64_t wo
   RETURN_IF_FAILED(check_workspace(*executor, workspace, workspace_size, placement));
   RETURN_IF_FAILED(executor->place(placement));
   std::shared_ptr<Piece> piece;
-  if (observer() != nullptr) [[unlikely]]
+  if (runtime::wants_pieces()) [[unlikely]]
     piece = std::make_shared<Piece>(Piece{.kind = Piece::Kind::kernel,
                                           .what = traits.name,
                                           .accesses = executor->accesses(placement),

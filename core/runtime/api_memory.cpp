@@ -2,6 +2,7 @@
 // Memory: allocation, copies, fills.
 #include "acl/acl_rt.h"
 #include "base/fault_injection.h"
+#include "runtime/capture.h"
 #include "runtime/context.h"
 #include "runtime/copy.h"
 #include "runtime/device.h"
@@ -29,7 +30,7 @@ aclError allocate_on_device(const Call& call, void** out, size_t size, int32_t p
 // What observers are told of a copy or fill; null where there are none.
 template <class Operation>
 std::shared_ptr<Piece> piece_of(const Call& call, const Operation& operation) {
-  if (observer() == nullptr) [[likely]]
+  if (!wants_pieces()) [[likely]]
     return nullptr;
   return std::make_shared<Piece>(
       Piece{.kind = Operation::kKind, .what = call.function(), .accesses = operation.accesses()});
@@ -45,6 +46,7 @@ aclError run_now(const Call& call, const Operation& operation) {
   return entry(call, [&]() -> Status {
     RETURN_IF_FAILED(injected_failure(kFault<Operation>));
     RETURN_IF_FAILED(require_device());
+    RETURN_IF_FAILED(require_no_capture());
     RETURN_IF_FAILED(operation.check());
     const auto piece = piece_of(call, operation);
     if (Observer* const watching = observer(); watching != nullptr && piece) [[unlikely]]

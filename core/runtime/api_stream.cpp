@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams and the callbacks in them.
 #include "acl/acl_rt.h"
+#include "runtime/capture.h"
 #include "runtime/entry.h"
 #include "runtime/report.h"
 #include "runtime/stream.h"
@@ -57,6 +58,7 @@ aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) 
 aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
   return with_stream(CALL(stream, status), find_stream, stream, [&](Stream& found) -> Status {
     RETURN_IF_FAILED(found.require_runner());
+    RETURN_IF_FAILED(require_not_captured(found));
     const bool idle = found.is_idle();
     if (!idle) found.polled();
     if (Observer* const watching = observer(); watching != nullptr && idle) [[unlikely]]

@@ -11,6 +11,7 @@
 #include "base/fault_injection.h"
 #include "base/fork.h"
 #include "base/lasting.h"
+#include "runtime/capture.h"
 #include "runtime/context.h"
 #include "runtime/settings.h"
 
@@ -115,8 +116,9 @@ void reset_all_devices() {
 Status wait_for_device(Deadline deadline) {
   std::shared_ptr<Context> context;
   RETURN_IF_FAILED(current_context(context));
-  for (const auto& stream : streams_of_device(context->device()))
-    RETURN_IF_FAILED(stream->wait_idle(deadline));
+  const auto streams = streams_of_device(context->device());
+  for (const auto& stream : streams) RETURN_IF_FAILED(require_not_captured(*stream));
+  for (const auto& stream : streams) RETURN_IF_FAILED(stream->wait_idle(deadline));
   return {};
 }
 
@@ -125,6 +127,7 @@ Status synchronize_device(Deadline deadline) {
   std::shared_ptr<Context> context;
   RETURN_IF_FAILED(current_context(context));
   const auto streams = streams_of_device(context->device());
+  for (const auto& stream : streams) RETURN_IF_FAILED(require_not_captured(*stream));
   for (const auto& stream : streams) RETURN_IF_FAILED(stream->wait_idle(deadline));
   Remains failures;
   for (const auto& stream : streams) failures.add(*stream, 0);

@@ -11,11 +11,14 @@
 #include "base/fork.h"
 #include "base/handle_table.h"
 #include "base/lasting.h"
+#include "runtime/capture.h"
 #include "runtime/context.h"
 #include "runtime/scheduler.h"
 
 namespace softnpu::runtime {
 namespace {
+
+constexpr std::string_view kReset = "aclrtResetEvent";
 
 using Table = HandleTable<Event, HandleKind::event>;
 
@@ -48,18 +51,24 @@ void tell_seen(const Recording* recording) {
 
 }  // namespace
 
-Status Event::record(const std::shared_ptr<Stream>& stream) {
-  auto recording = std::make_shared<Recording>(stream);
+Work Event::record_work(const std::shared_ptr<Recording>& recording) {
   Task stamp = [recording] {
     recording->reached_ns.store(now_ns(), std::memory_order_release);
     return Status();
   };
+  return {std::move(stamp), "aclrtRecordEvent", nullptr, recording->gate};
+}
+
+Status Event::record(const std::shared_ptr<Stream>& stream) {
+  if (stream->is_captured() && capture_record(stream)) return {};
+  auto recording = std::make_shared<Recording>(stream);
+  Work work = record_work(recording);
   std::optional<Queue::Ticket> ticket;
   {
     // The recording must stand in its queue before anyone can wait for it: a wait that came first
     // could end up in the same queue before the recording, and hold it back for ever.
     std::lock_guard lock(marks_mutex());
-    ticket = stream->append({std::move(stamp), "aclrtRecordEvent", nullptr, recording->gate});
+    ticket = stream->append(std::move(work));
     if (!ticket) return stream->refusal();
     recording->gate->set_ticket(*ticket);
     if (Observer* const watching = observer()) [[unlikely]]
@@ -70,18 +79,59 @@ Status Event::record(const std::shared_ptr<Stream>& stream) {
   return {};
 }
 
+Status Event::submit(Stream& stream, std::vector<Work> works, std::span<const Mark> marks) {
+  const size_t count = works.size();
+  std::optional<Queue::Ticket> last;
+  {
+    std::lock_guard lock(marks_mutex());
+    last = stream.append(std::move(works));
+    if (!last) return stream.refusal();
+    for (const Mark& mark : marks) {
+      mark.recording->gate->set_ticket(*last - count + 1 + mark.index);
+      mark.event->latest_ = mark.recording;
+    }
+  }
+  scheduler().submitted(stream, *last);
+  return {};
+}
+
+bool Event::capture_record(const std::shared_ptr<Stream>& stream) {
+  auto recording = std::make_shared<Recording>(stream);
+  recording->captured = capture_mark(*stream, shared_from_this());
+  if (!recording->captured) return false;
+  std::lock_guard lock(marks_mutex());
+  latest_ = std::move(recording);
+  return true;
+}
+
 Status Event::reset(const std::shared_ptr<Event>& event, Stream& stream) {
+  const auto recording = event->latest();
+  if (stream.is_captured()) {
+    // When it is executed: what the stream has reached by then.
+    Task forget = [event] {
+      std::lock_guard lock(marks_mutex());
+      if (event->latest_ && event->latest_->gate->is_open()) event->latest_ = nullptr;
+      return Status();
+    };
+    Work work{std::move(forget), kReset, nullptr, nullptr};
+    if (capture(stream, work)) {
+      std::lock_guard lock(marks_mutex());
+      if (recording && recording->captured && event->latest_ == recording) event->latest_ = nullptr;
+      return {};
+    }
+  }
   // Only what is recorded now: a later recording stands behind the reset.
-  Task forget = [event, recording = event->latest()] {
+  Task forget = [event, recording] {
     std::lock_guard lock(marks_mutex());
     if (event->latest_ == recording) event->latest_ = nullptr;
     return Status();
   };
-  return stream.submit({std::move(forget), "aclrtResetEvent", nullptr, nullptr});
+  return stream.submit({std::move(forget), kReset, nullptr, nullptr});
 }
 
-Status Event::hold_back(Stream& stream) {
+Status Event::wait_work(const Stream& stream, std::optional<Work>& out) {
   const auto recording = latest();
+  RETURN_IF_FAILED(require_not_captured(recording.get()));
   if (Observer* const watching = observer()) [[unlikely]]
     watching->held_back(stream.id(), recording.get());
   if (!recording || recording->gate->is_open()) return {};
@@ -90,7 +140,23 @@ Status Event::hold_back(Stream& stream) {
   const std::shared_ptr<void> count(
       nullptr, [waiting = waiting_](void*) { waiting->fetch_sub(1, std::memory_order_release); });
   Task wait = [count] { return Status(); };
-  return stream.submit({std::move(wait), "aclrtStreamWaitEvent", recording->gate, nullptr});
+  out = {std::move(wait), "aclrtStreamWaitEvent", recording->gate, nullptr};
+  return {};
+}
+
+Status Event::hold_back(const std::shared_ptr<Stream>& stream) {
+  if (const auto recording = latest(); recording && recording->captured)
+    return join_capture(stream, *recording->captured);
+  if (stream->is_captured() && capture_wait(*stream, shared_from_this())) return {};
+  std::optional<Work> wait;
+  RETURN_IF_FAILED(wait_work(*stream, wait));
+  return wait ? stream->submit(std::move(*wait)) : Status();
+}
+
+Status Event::require_not_captured(const Recording* recording) const {
+  if (recording == nullptr || !recording->captured) return {};
+  return fail(kRtParamInvalid, "event was recorded in a capture of stream ",
+              recording->stream->id(), ", so no stream reaches it until the graph is executed");
 }
 
 Status Event::synchronize(const Deadline& deadline) const {
@@ -100,6 +166,7 @@ Status Event::synchronize(const Deadline& deadline) const {
     tell_seen(nullptr);
     return {};
   }
+  RETURN_IF_FAILED(require_not_captured(recording.get()));
   Stream& stream = *recording->stream;
   RETURN_IF_FAILED(stream.wait(recording->gate->ticket(), deadline, kRtEventSyncTimeout,
                                "the stream's work up to the event"));
@@ -109,6 +176,7 @@ Status Event::synchronize(const Deadline& deadline) const {
 
 Status Event::query(bool& complete) const {
   const auto recording = latest();
+  RETURN_IF_FAILED(require_not_captured(recording.get()));
   complete = recording && recording->gate->is_open();
   if (complete) tell_seen(recording.get());
   if (!recording || complete) return {};

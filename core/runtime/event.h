@@ -6,6 +6,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "base/export.h"
 #include "base/status.h"
@@ -13,6 +16,8 @@
 #include "runtime/stream.h"
 
 namespace softnpu::runtime {
+
+struct CapturedMark;
 
 // One mark. Its gate opens when the stream reaches it.
 struct Recording {
@@ -22,16 +27,19 @@ struct Recording {
   std::shared_ptr<Stream> stream;
   std::shared_ptr<Gate> gate;
   std::atomic<int64_t> reached_ns{0};  // CLOCK_MONOTONIC; 0 until reached, and for ever if dropped
+  // Where it was captured and not put into the stream, which then never reaches it.
+  std::shared_ptr<const CapturedMark> captured;
 };
 
 // Waits and queries are about the latest recording at the time of the call. An event that has none
 // holds nothing back, but it is not complete either.
-class SOFTNPU_EXPORT Event {
+class SOFTNPU_EXPORT Event : public std::enable_shared_from_this<Event> {
  public:
   Status record(const std::shared_ptr<Stream>& stream);
   // In the stream's order: until the stream gets there, the event stays as it is.
   static Status reset(const std::shared_ptr<Event>& event, Stream& stream);
-  Status hold_back(Stream& stream);  // until the recording is reached
+  // Until the recording is reached.
+  Status hold_back(const std::shared_ptr<Stream>& stream);
   Status synchronize(const Deadline& deadline) const;
 
   Status query(bool& complete) const;
@@ -39,8 +47,23 @@ class SOFTNPU_EXPORT Event {
   // When the recording was reached; a failure when it was not, or when there is none.
   Status reached(std::string_view argument, int64_t& nanoseconds) const;
 
+  // For graphs: what record() and hold_back() put into a stream, the latter nothing where the
+  // recording is reached already.
+  static Work record_work(const std::shared_ptr<Recording>& recording);
+  Status wait_work(const Stream& stream, std::optional<Work>& out);
+  // Puts works into a stream, all or none. The works of the marks are recordings.
+  struct Mark {
+    size_t index;
+    std::shared_ptr<Event> event;
+    std::shared_ptr<Recording> recording;
+  };
+  static Status submit(Stream& stream, std::vector<Work> works, std::span<const Mark> marks);
+
  private:
   std::shared_ptr<Recording> latest() const;
+  // Whether its recording was captured instead of put into the stream.
+  bool capture_record(const std::shared_ptr<Stream>& stream);
+  Status require_not_captured(const Recording* recording) const;
 
   std::shared_ptr<Recording> latest_;
   std::shared_ptr<std::atomic<int>> waiting_ = std::make_shared<std::atomic<int>>(0);

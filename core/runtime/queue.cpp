@@ -26,7 +26,7 @@ Status no_runner() {
               "stream");
 }
 
-Status run_unobserved(Work& work) {
+Status run_unobserved(const Work& work) {
   if (!work.run) return {};
   try {
     return work.run().in(work.what);
@@ -42,17 +42,17 @@ Status run_unobserved(Work& work) {
   }
 }
 
-Status run_safely(Work& work) {
-  Observer* const watching = work.piece ? observer() : nullptr;
+}  // namespace
+
+Status run_work(const Work& work, const Piece* piece) {
+  Observer* const watching = piece != nullptr ? observer() : nullptr;
   if (watching != nullptr) [[unlikely]]
-    watching->started(*work.piece);
+    watching->started(*piece);
   Status status = run_unobserved(work);
   if (watching != nullptr) [[unlikely]]
-    watching->finished(*work.piece, status);
+    watching->finished(*piece, status);
   return status;
 }
-
-}  // namespace
 
 Queue::Queue(std::shared_ptr<Owner> owner, int32_t id)
     : owner_(std::move(owner)), id_(id), permitted_(scheduler().holds_back() ? 0 : kAll) {}
@@ -62,6 +62,19 @@ std::optional<Queue::Ticket> Queue::append(Work work) {
   if (closed_ || lost_its_runner_) return std::nullopt;
   push(std::move(work));
   return ++appended_;
+}
+
+std::optional<Queue::Ticket> Queue::append(std::vector<Work> works) {
+  std::lock_guard lock(mutex_);
+  if (closed_ || lost_its_runner_) return std::nullopt;
+  size_t pushed = 0;
+  try {
+    for (; pushed < works.size(); ++pushed) push(std::move(works[pushed]));
+  } catch (...) {
+    while (pushed-- > 0) work_.pop_back();
+    throw;
+  }
+  return appended_ += works.size();
 }
 
 // Here, where a failure leaves everything as it was, and not when the work's turn has come.
@@ -162,7 +175,7 @@ void Queue::run_front(std::unique_lock<std::mutex>& lock) {
     enlisted_ = nullptr;
     lock.unlock();
     try {
-      status = run_safely(work);
+      status = run_work(work, work.piece.get());
     } catch (const abi::__forced_unwind&) {
       if (work.opens) work.opens->open();
       work.run = nullptr;

@@ -49,6 +49,8 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
 
   // Adds work without running any; the scheduler must be told. Nothing when the queue takes none.
   std::optional<Ticket> append(Work work);
+  // The same for several pieces, between which there is no other; all or none. The last's ticket.
+  std::optional<Ticket> append(std::vector<Work> works);
   Status refusal() const;  // why not
   // Adds work and tells the scheduler.
   Status submit(Work work);

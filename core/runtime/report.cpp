@@ -18,6 +18,7 @@
 #include "base/fork.h"
 #include "base/lasting.h"
 #include "base/observer.h"
+#include "runtime/capture.h"
 #include "runtime/scheduler.h"
 
 namespace softnpu::runtime {
@@ -217,6 +218,7 @@ Status launch_callback(const void* stream_handle, Callback callback,
   const bool blocks = block_type == ACL_CALLBACK_BLOCK;
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(find_stream(stream_handle, stream));
+  RETURN_IF_FAILED(require_not_captured(*stream));
   {
     std::lock_guard lock(reports().mutex);
     if (!reports().threads.contains(stream->id())) return not_subscribed();

@@ -14,6 +14,7 @@
 #include "base/handle_table.h"
 #include "base/last_error.h"
 #include "base/lasting.h"
+#include "runtime/capture.h"
 #include "runtime/context.h"
 #include "runtime/report.h"
 
@@ -163,25 +164,29 @@ void tell(const Stream& stream, Piece& piece) {
   if (Observer* const watching = observer()) watching->launched(piece);
 }
 
+Status put_into(Stream& stream, Work work, const std::shared_ptr<Piece>& piece) {
+  if (stream.is_captured()) [[unlikely]]
+    if (capture(stream, work)) return {};
+  if (piece) [[unlikely]]
+    tell(stream, *piece);
+  return stream.submit(std::move(work));
+}
+
 }  // namespace
 
 Status launch(void* stream_handle, std::string_view what, Task task, std::shared_ptr<Piece> piece) {
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(find_stream(stream_handle, stream));
-  if (piece) [[unlikely]]
-    tell(*stream, *piece);
-  return stream->submit({std::move(task), what, nullptr, nullptr, false, std::move(piece)});
+  return put_into(*stream, {std::move(task), what, nullptr, nullptr, false, piece}, piece);
 }
 
 Status launch_host_function(void* stream_handle, std::string_view what, Task task) {
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(find_stream(stream_handle, stream));
   std::shared_ptr<Piece> piece;
-  if (observer() != nullptr) [[unlikely]] {
+  if (wants_pieces()) [[unlikely]]
     piece = std::make_shared<Piece>(Piece{.kind = Piece::Kind::host_function, .what = what});
-    tell(*stream, *piece);
-  }
-  return stream->submit({std::move(task), what, nullptr, nullptr, true, std::move(piece)});
+  return put_into(*stream, {std::move(task), what, nullptr, nullptr, true, piece}, piece);
 }
 
 void Remains::add(Stream& stream, size_t dropped_work) {
@@ -231,6 +236,7 @@ Status destroy_stream(const void* handle, Destroy how) {
   if (stream->is_default())
     return fail(kRtParamInvalid, "stream is a context's default stream, which lives as long as it");
   // While the handle still works, so that a failure leaves the stream as it was.
+  if (how == Destroy::finish_work) RETURN_IF_FAILED(require_not_captured(*stream));
   if (how == Destroy::finish_work) RETURN_IF_FAILED(stream->wait_idle({}));
   stream = table().erase(handle);
   if (!stream) return no_such_stream(handle);  // another thread was faster
@@ -245,6 +251,7 @@ Status destroy_stream(const void* handle, Destroy how) {
 }
 
 void finish(Stream& stream, Held held, Remains& remains) {
+  remains.dropped += drop_capture(stream);
   size_t dropped = 0;
   if (held == Held::dropped) {
     dropped = stream.finish_or_drop();
@@ -268,6 +275,7 @@ Status synchronize_stream(const void* handle, Deadline deadline) {
   RETURN_IF_FAILED(injected_failure(FaultKind::sync));
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(find_stream(handle, stream));
+  RETURN_IF_FAILED(require_not_captured(*stream));
   RETURN_IF_FAILED(stream->wait_idle(deadline));
   return stream->take_failure();
 }

@@ -2,6 +2,7 @@
 // Streams: queues with a handle, an owner and settings of their own.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -33,6 +34,9 @@ class Stream : public Queue {
   uint32_t priority() const { return priority_; }
   uint32_t flags() const { return flags_; }
   bool is_default() const { return is_default_; }
+  // Whether what is launched is to be offered to its capture first.
+  bool is_captured() const { return captured_.load(std::memory_order_acquire); }
+  void set_captured(bool captured) { captured_.store(captured, std::memory_order_release); }
 
  private:
   friend std::shared_ptr<Stream> make_stream(std::shared_ptr<Owner>, uint32_t, uint32_t, bool);
@@ -40,6 +44,7 @@ class Stream : public Queue {
   uint32_t priority_;
   uint32_t flags_;
   bool is_default_;
+  std::atomic<bool> captured_{false};
 };
 
 // Null when there are too many streams.

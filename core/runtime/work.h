@@ -66,4 +66,8 @@ struct Work {
   std::shared_ptr<const Piece> piece = nullptr;
 };
 
+// Runs the task; `piece` is what observers are told of it, null where none are. No exception leaves
+// it but the end of a thread.
+Status run_work(const Work& work, const Piece* piece);
+
 }  // namespace softnpu::runtime

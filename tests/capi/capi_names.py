@@ -47,6 +47,12 @@ ENUMS = {
     "aclrtEventWaitStatus": _enum("ACL_EVENT_WAIT_STATUS_", "COMPLETE 0, NOT_READY 1"),
     "aclrtStreamStatus": _enum("ACL_STREAM_STATUS_", "COMPLETE 0, NOT_READY 1"),
     "aclrtCallbackBlockType": _enum("ACL_CALLBACK_", "NO_BLOCK 0, BLOCK 1"),
+    "aclmdlRICaptureMode": _enum(
+        "ACL_MODEL_RI_CAPTURE_MODE_", "GLOBAL 0, THREAD_LOCAL 1, RELAXED 2"
+    ),
+    "aclmdlRICaptureStatus": _enum(
+        "ACL_MODEL_RI_CAPTURE_STATUS_", "NONE 0, ACTIVE 1, INVALIDATED 2"
+    ),
 }
 
 CODES = {
@@ -97,6 +103,7 @@ aclrtFreeHost aclrtGetMemInfo aclrtMemcpy aclrtMemcpyAsync aclrtMemset aclrtMems
 aclrtMemcpy2d aclrtMemcpy2dAsync
 aclrtLaunchCallback aclrtSubscribeReport aclrtUnSubscribeReport aclrtProcessReport
 aclrtLaunchHostFunc
+aclmdlRICaptureBegin aclmdlRICaptureEnd aclmdlRICaptureGetInfo aclmdlRIExecuteAsync aclmdlRIDestroy
 aclnnInit aclnnFinalize
 aclCreateTensor aclInitTensor aclDestroyTensor aclGetViewShape aclGetStorageShape
 aclGetViewStrides aclGetViewOffset aclGetFormat aclGetDataType aclSetRawTensorAddr
@@ -166,6 +173,11 @@ SIGNATURES = {
     "aclrtLaunchCallback": "aclError (*)(aclrtCallback, void *, aclrtCallbackBlockType,"
     " aclrtStream)",
     "aclrtLaunchHostFunc": "aclError (*)(aclrtStream, aclrtHostFunc, void *)",
+    "aclmdlRICaptureBegin": "aclError (*)(aclrtStream, aclmdlRICaptureMode)",
+    "aclmdlRICaptureEnd": "aclError (*)(aclrtStream, aclmdlRI *)",
+    "aclmdlRICaptureGetInfo": "aclError (*)(aclrtStream, aclmdlRICaptureStatus *, aclmdlRI *)",
+    "aclmdlRIExecuteAsync": "aclError (*)(aclmdlRI, aclrtStream)",
+    "aclmdlRIDestroy": "aclError (*)(aclmdlRI)",
     "aclFloatToFloat16": "aclFloat16 (*)(float)",
     "aclFloat16ToFloat": "float (*)(aclFloat16)",
     "aclDataTypeSize": "size_t (*)(aclDataType)",

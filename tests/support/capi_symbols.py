@@ -104,6 +104,8 @@ aclrtMemset: i pziz  aclrtMemsetAsync: i pzizp
 aclrtMemcpy2d: i pzpzzzi  aclrtMemcpy2dAsync: i pzpzzzip
 aclrtLaunchCallback: i ppip  aclrtSubscribeReport: i Lp  aclrtUnSubscribeReport: i Lp
 aclrtProcessReport: i i  aclrtLaunchHostFunc: i ppp
+aclmdlRICaptureBegin: i pi  aclmdlRICaptureEnd: i pp  aclmdlRICaptureGetInfo: i ppp
+aclmdlRIExecuteAsync: i pp  aclmdlRIDestroy: i p
 """
 DESCRIPTORS = """
 aclnnInit: i s  aclnnFinalize: i

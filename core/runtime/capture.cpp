@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/capture.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "acl/acl.h"
+#include "base/fork.h"
+#include "base/lasting.h"
+#include "runtime/event.h"
+#include "runtime/graph.h"
+#include "runtime/memory.h"
+
+namespace softnpu::runtime {
+
+std::atomic<int> detail::capture_count{0};
+
+// Guarded by the lock of all captures.
+class Capture {
+ public:
+  Capture(int32_t mode, const Stream& origin)
+      : mode(mode), origin(origin.id()), graph(std::make_shared<Graph>(origin.owner().context)) {}
+
+  // A stream's part.
+  struct Branch {
+    std::shared_ptr<Stream> stream;
+    uint64_t length = 0;
+    Captured before = {};
+  };
+
+  Captured place(int32_t stream) const {
+    Captured here = branches.at(stream).before;
+    here[stream] = branches.at(stream).length;
+    return here;
+  }
+  void add(int32_t stream, GraphNode node) {
+    graph->add(std::move(node));
+    ++branches.at(stream).length;
+  }
+  Status outcome() const;
+
+  const int32_t mode;
+  const int32_t origin;  // the stream that began it
+  const uint64_t thread = static_cast<uint64_t>(pthread_self());
+  const std::shared_ptr<Graph> graph;
+  void* handle = nullptr;  // the graph's
+  std::map<int32_t, Branch> branches;
+  Status failure;
+};
+
+// The capture's own failure, or that of a stream which the origin did not wait for in the end.
+Status Capture::outcome() const {
+  if (!failure.ok()) return failure;
+  const Captured end = place(origin);
+  for (const auto& [id, branch] : branches) {
+    const auto found = end.find(id);
+    if (branch.length == 0 || (found != end.end() && found->second >= branch.length)) continue;
+    return fail(kRtParamInvalid, "stream ", id, " joined the capture of stream ", origin,
+                ", which does not wait for its last work; record an event in stream ", id,
+                " and let stream ", origin, " wait for it before the capture ends");
+  }
+  return {};
+}
+
+namespace {
+
+struct Captures {
+  Captures() { keep_free_over_fork(mutex, LockRank::outer); }
+
+  std::mutex mutex;
+  std::map<int32_t, std::shared_ptr<Capture>> by_stream;
+};
+
+Captures& captures() { return lasting<Captures>; }
+
+// With the lock held. Null where the stream is not captured.
+std::shared_ptr<Capture> capture_of(const Stream& stream) {
+  const auto found = captures().by_stream.find(stream.id());
+  return found == captures().by_stream.end() ? nullptr : found->second;
+}
+
+// With the lock held.
+void enter(const std::shared_ptr<Capture>& capture, const std::shared_ptr<Stream>& stream) {
+  capture->branches.emplace(stream->id(), Capture::Branch{stream});
+  captures().by_stream.emplace(stream->id(), capture);
+  stream->set_captured(true);
+}
+
+// With the lock held. Its streams run what is launched again.
+void close(const Capture& capture) {
+  for (const auto& [id, branch] : capture.branches) {
+    branch.stream->set_captured(false);
+    captures().by_stream.erase(id);
+  }
+  detail::capture_count.fetch_sub(1, std::memory_order_release);
+}
+
+Status is_captured_already(const Stream& stream) {
+  return fail(kRtParamInvalid, "stream is being captured already: it is stream ", stream.id());
+}
+
+const char* mode_name(int32_t mode) {
+  return mode == ACL_MODEL_RI_CAPTURE_MODE_GLOBAL ? "ACL_MODEL_RI_CAPTURE_MODE_GLOBAL (0)"
+                                                  : "ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL (1)";
+}
+
+}  // namespace
+
+Status begin_capture(const void* stream_handle, int32_t mode) {
+  std::shared_ptr<Stream> stream;
+  RETURN_IF_FAILED(find_stream(stream_handle, stream));
+  if (mode < ACL_MODEL_RI_CAPTURE_MODE_GLOBAL || mode > ACL_MODEL_RI_CAPTURE_MODE_RELAXED)
+    return fail(kRtParamInvalid, "mode is ", mode,
+                "; it must be one of aclmdlRICaptureMode, 0 to 2");
+  if (stream->is_captured()) return is_captured_already(*stream);
+  auto capture = std::make_shared<Capture>(mode, *stream);
+  capture->handle = insert_graph(capture->graph);
+  if (capture->handle == nullptr) return fail(kRtResourceAllocFail, "too many graphs are alive");
+  struct EraseAtEnd {
+    const void* handle;
+    ~EraseAtEnd() {
+      if (handle != nullptr) erase_graph(handle);
+    }
+  } unused{capture->handle};
+  std::lock_guard lock(captures().mutex);
+  if (capture_of(*stream)) return is_captured_already(*stream);
+  enter(capture, stream);
+  detail::capture_count.fetch_add(1, std::memory_order_release);
+  unused.handle = nullptr;
+  return {};
+}
+
+Status end_capture(const void* stream_handle, void** out) {
+  std::shared_ptr<Stream> stream;
+  RETURN_IF_FAILED(find_stream(stream_handle, stream));
+  if (out == nullptr) return fail(kRtParamInvalid, "modelRI is null");
+  std::shared_ptr<Capture> capture;
+  Status outcome;
+  {
+    std::lock_guard lock(captures().mutex);
+    capture = capture_of(*stream);
+    if (!capture)
+      return fail(kRtParamInvalid, "stream is not being captured: it is stream ", stream->id());
+    if (capture->origin != stream->id())
+      return fail(kRtParamInvalid, "stream is stream ", stream->id(),
+                  ", which joined the capture of stream ", capture->origin,
+                  "; end the capture there");
+    outcome = capture->outcome();
+    if (outcome.ok()) capture->graph->complete();
+    close(*capture);
+  }
+  *out = outcome.ok() ? capture->handle : nullptr;
+  if (!outcome.ok()) erase_graph(capture->handle);
+  return outcome;
+}
+
+Status capture_info(const void* stream_handle, int32_t& status, void*& graph) {
+  std::shared_ptr<Stream> stream;
+  RETURN_IF_FAILED(find_stream(stream_handle, stream));
+  std::lock_guard lock(captures().mutex);
+  const auto capture = capture_of(*stream);
+  status = !capture                ? ACL_MODEL_RI_CAPTURE_STATUS_NONE
+           : capture->failure.ok() ? ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE
+                                   : ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED;
+  graph = capture ? capture->handle : nullptr;
+  return {};
+}
+
+bool capture(const Stream& stream, Work& work) {
+  if (work.piece) {
+    // Whoever captured it may destroy its tensors and its executor before it is executed.
+    auto lasting = std::make_shared<Piece>(*work.piece);
+    lasting->stream = stream.id();
+    if (Observer* const watching = observer()) watching->captured(*lasting);
+    lasting->executor = nullptr;
+    for (Access& access : lasting->accesses) access.tensor = nullptr;
+    work.piece = std::move(lasting);
+  }
+  const auto kind = work.hosted ? GraphNode::Kind::host_function : GraphNode::Kind::piece;
+  std::lock_guard lock(captures().mutex);
+  const auto capture = capture_of(stream);
+  if (!capture) return false;
+  capture->add(stream.id(), {kind, std::move(work), nullptr, memory_time()});
+  return true;
+}
+
+bool capture_wait(const Stream& stream, const std::shared_ptr<Event>& event) {
+  std::lock_guard lock(captures().mutex);
+  const auto capture = capture_of(stream);
+  if (capture) capture->add(stream.id(), {GraphNode::Kind::wait, {}, event});
+  return capture != nullptr;
+}
+
+std::shared_ptr<const CapturedMark> capture_mark(const Stream& stream,
+                                                 const std::shared_ptr<Event>& event) {
+  std::lock_guard lock(captures().mutex);
+  const auto capture = capture_of(stream);
+  if (!capture) return nullptr;
+  capture->add(stream.id(), {GraphNode::Kind::mark, {}, event});
+  return std::make_shared<CapturedMark>(
+      CapturedMark{capture, stream.id(), capture->place(stream.id())});
+}
+
+Status join_capture(const std::shared_ptr<Stream>& stream, const CapturedMark& mark) {
+  const auto wanted = mark.capture.lock();
+  std::lock_guard lock(captures().mutex);
+  if (!wanted || !captures().by_stream.contains(wanted->origin) ||
+      captures().by_stream.at(wanted->origin) != wanted)
+    return fail(kRtParamInvalid, "event was recorded in a capture of stream ", mark.stream,
+                ", which has ended: no stream reaches it until the graph is executed");
+  const auto current = capture_of(*stream);
+  if (current && current != wanted)
+    return fail(kRtParamInvalid, "event was recorded in a capture that stream ", wanted->origin,
+                " began, but stream ", stream->id(), " is in the capture of stream ",
+                current->origin);
+  if (!current && stream->owner().context != wanted->graph->context())
+    return fail(kRtStreamContext, "event was recorded in a capture of another context");
+  if (!current) enter(wanted, stream);
+  Captured& before = wanted->branches.at(stream->id()).before;
+  for (const auto& [id, length] : mark.before) before[id] = std::max(before[id], length);
+  return {};
+}
+
+size_t drop_capture(const Stream& stream) {
+  if (!stream.is_captured()) return 0;
+  std::shared_ptr<Capture> capture;
+  {
+    std::lock_guard lock(captures().mutex);
+    capture = capture_of(stream);
+    if (!capture) return 0;
+    if (capture->origin != stream.id()) {
+      if (capture->failure.ok())
+        capture->failure = fail(kRtParamInvalid, "stream ", stream.id(),
+                                ", which had joined the capture, was destroyed");
+      const auto branch = capture->branches.extract(stream.id());
+      captures().by_stream.erase(stream.id());
+      branch.mapped().stream->set_captured(false);
+      return branch.mapped().length;
+    }
+    close(*capture);
+  }
+  erase_graph(capture->handle);
+  return capture->graph->size();
+}
+
+Status require_not_captured(const Stream& stream) {
+  if (!stream.is_captured()) [[likely]]
+    return {};
+  return fail(kRtParamInvalid, "stream ", stream.id(),
+              " is being captured: its work is recorded and does not run, so that this call cannot "
+              "be served; end the capture first (aclmdlRICaptureEnd)");
+}
+
+Status detail::ask_captures() {
+  std::lock_guard lock(captures().mutex);
+  const auto self = static_cast<uint64_t>(pthread_self());
+  for (const auto& [id, capture] : captures().by_stream) {
+    const bool forbids =
+        capture->mode == ACL_MODEL_RI_CAPTURE_MODE_GLOBAL ||
+        (capture->mode == ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL && capture->thread == self);
+    if (forbids)
+      return fail(kRtParamInvalid, "stream ", capture->origin, " is being captured in mode ",
+                  mode_name(capture->mode),
+                  ", which forbids this call: it would run at once and not be captured; use the "
+                  "asynchronous function, or ACL_MODEL_RI_CAPTURE_MODE_RELAXED (2)");
+  }
+  return {};
+}
+
+}  // namespace softnpu::runtime

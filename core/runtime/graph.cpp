@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/graph.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "base/fault_injection.h"
+#include "base/handle_table.h"
+#include "base/lasting.h"
+#include "runtime/capture.h"
+#include "runtime/memory.h"
+
+namespace softnpu::runtime {
+namespace {
+
+constexpr std::string_view kExecute = "aclmdlRIExecuteAsync";
+
+using Table = HandleTable<Graph, HandleKind::graph>;
+
+Table& table() { return lasting<Table>; }
+
+bool is_empty(const Access& access) {
+  return std::ranges::find(access.sizes, 0) != access.sizes.end();
+}
+
+Status check_memory_of(const GraphNode& node) {
+  if (!node.work.piece) return {};
+  for (const Access& access : node.work.piece->accesses)
+    if (!is_empty(access)) RETURN_IF_FAILED(check_range(access.name, access.first, 1, node.time));
+  return {};
+}
+
+// The pieces of one execution, for observers, which tell them apart by their addresses.
+std::shared_ptr<std::vector<Piece>> launched_pieces(std::span<const GraphNode> nodes,
+                                                    const Stream& stream) {
+  Observer* const watching = observer();
+  if (watching == nullptr) [[likely]]
+    return nullptr;
+  auto pieces = std::make_shared<std::vector<Piece>>();
+  pieces->reserve(nodes.size());
+  for (const GraphNode& node : nodes) {
+    Piece& piece = pieces->emplace_back(node.work.piece ? *node.work.piece : Piece{});
+    piece.stream = stream.id();
+    if (node.work.piece) watching->launched(piece);
+  }
+  return pieces;
+}
+
+Status no_such_graph(const void* handle) {
+  const std::string message = not_live("modelRI", handle, HandleKind::graph);
+  return handle == nullptr ? fail(kRtParamInvalid, message)
+                           : fail("dead-handle"_rule, kRtInvalidHandle, message);
+}
+
+Status find_graph(const void* handle, std::shared_ptr<Graph>& out) {
+  out = table().find(handle);
+  if (!out) return no_such_graph(handle);
+  if (out->is_complete()) return {};
+  return fail(kRtParamInvalid,
+              "modelRI is still being captured; end the capture first (aclmdlRICaptureEnd)");
+}
+
+}  // namespace
+
+void Graph::complete() {
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const bool joins = i > 0 && nodes_[i].kind == GraphNode::Kind::piece &&
+                       nodes_[i - 1].kind == GraphNode::Kind::piece;
+    if (joins)
+      segments_.back().last = i + 1;
+    else
+      segments_.push_back({i, i + 1});
+  }
+  complete_.store(true, std::memory_order_release);
+}
+
+Status Graph::check_memory() const {
+  const uint64_t now = memory_time();  // earlier than the checks, so as to miss nothing
+  if (checked_.load(std::memory_order_acquire) == now) return {};
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    const Status status = check_memory_of(nodes_[i]);
+    if (!status.ok())
+      return status.in(text(nodes_[i].work.what, ", number ", i + 1, " of the ", nodes_.size(),
+                            " that modelRI captured"));
+  }
+  checked_.store(now, std::memory_order_release);
+  return {};
+}
+
+Status Graph::run(Segment segment, const std::vector<Piece>* pieces) const {
+  Status failure;
+  for (size_t i = segment.first; i < segment.last; ++i) {
+    const Work& work = nodes_[i].work;
+    Status status = run_work(work, pieces && work.piece ? &(*pieces)[i - segment.first] : nullptr);
+    if (!status.ok() && failure.ok()) failure = std::move(status);
+  }
+  return failure;
+}
+
+Work Graph::segment_work(const std::shared_ptr<const Graph>& graph, Segment segment,
+                         const Stream& stream, uint64_t time) {
+  const std::span nodes = std::span(graph->nodes_).subspan(segment.first, segment.size());
+  auto pieces = launched_pieces(nodes, stream);
+  if (nodes.front().kind == GraphNode::Kind::host_function) {
+    const Work& function = nodes.front().work;
+    const Piece* const piece = pieces ? &pieces->front() : nullptr;
+    return {[graph, &function] { return function.run(); }, function.what, nullptr, nullptr, true,
+            std::shared_ptr<const Piece>(pieces, piece)};
+  }
+  Task task = [graph, segment, time, pieces]() -> Status {
+    if (memory_time() != time) RETURN_IF_FAILED(graph->check_memory());
+    return graph->run(segment, pieces.get());
+  };
+  return {std::move(task), kExecute, nullptr, nullptr};
+}
+
+Status Graph::execute(const std::shared_ptr<const Graph>& graph,
+                      const std::shared_ptr<Stream>& stream) {
+  const uint64_t time = memory_time();
+  RETURN_IF_FAILED(graph->check_memory());
+  std::vector<Work> works;
+  std::vector<Event::Mark> marks;
+  for (const Segment& segment : graph->segments_) {
+    const GraphNode& first = graph->nodes_[segment.first];
+    if (first.kind == GraphNode::Kind::mark) {
+      marks.push_back({works.size(), first.event, std::make_shared<Recording>(stream)});
+      works.push_back(Event::record_work(marks.back().recording));
+      if (Observer* const watching = observer()) [[unlikely]]
+        watching->recorded(marks.back().recording.get(), stream->id());
+    } else if (first.kind == GraphNode::Kind::wait) {
+      std::optional<Work> wait;
+      RETURN_IF_FAILED(first.event->wait_work(*stream, wait));
+      if (wait) works.push_back(std::move(*wait));
+    } else {
+      works.push_back(segment_work(graph, segment, *stream, time));
+    }
+  }
+  return works.empty() ? Status() : Event::submit(*stream, std::move(works), marks);
+}
+
+void* insert_graph(std::shared_ptr<Graph> graph) { return table().insert(std::move(graph)); }
+
+void erase_graph(const void* handle) { table().erase(handle); }
+
+Status execute_graph(const void* handle, const void* stream_handle) {
+  std::shared_ptr<Graph> graph;
+  RETURN_IF_FAILED(find_graph(handle, graph));
+  std::shared_ptr<Stream> stream;
+  RETURN_IF_FAILED(find_stream(stream_handle, stream));
+  RETURN_IF_FAILED(require_not_captured(*stream));
+  if (graph->context() != stream->owner().context)
+    return fail(kRtStreamContext, "modelRI was captured in another context than that of stream");
+  return Graph::execute(graph, stream);
+}
+
+Status destroy_graph(const void* handle) {
+  std::shared_ptr<Graph> graph;
+  RETURN_IF_FAILED(find_graph(handle, graph));
+  return table().erase(handle) ? Status() : no_such_graph(handle);
+}
+
+}  // namespace softnpu::runtime

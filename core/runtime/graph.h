@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs: work that was captured, to be executed any number of times.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/export.h"
+#include "base/status.h"
+#include "runtime/event.h"
+#include "runtime/stream.h"
+#include "runtime/work.h"
+
+namespace softnpu::runtime {
+
+struct GraphNode {
+  enum class Kind : uint8_t { piece, host_function, mark, wait };
+
+  Kind kind;
+  Work work;                               // of pieces and host functions
+  std::shared_ptr<Event> event = nullptr;  // of marks and waits
+  uint64_t time = 0;                       // when the piece's memory was there
+};
+
+// The nodes run in the order in which they were captured, whichever streams they were captured in:
+// what a node depends on was captured before it.
+class Graph {
+ public:
+  // The context whose streams may execute it.
+  explicit Graph(void* context) : context_(context) {}
+
+  void* context() const { return context_; }
+  size_t size() const { return nodes_.size(); }
+  bool is_complete() const { return complete_.load(std::memory_order_acquire); }
+
+  // For the capture, which is guarded by its own lock.
+  void add(GraphNode node) { nodes_.push_back(std::move(node)); }
+  void complete();
+
+  static Status execute(const std::shared_ptr<const Graph>& graph,
+                        const std::shared_ptr<Stream>& stream);
+
+ private:
+  // What becomes one piece of a stream's work: a run of pieces, or one node of another kind.
+  struct Segment {
+    size_t first;
+    size_t last;  // not in it
+    size_t size() const { return last - first; }
+  };
+
+  static Work segment_work(const std::shared_ptr<const Graph>& graph, Segment segment,
+                           const Stream& stream, uint64_t time);
+  // Fails where memory of a node was freed since it was captured.
+  Status check_memory() const;
+  // All pieces; returns the first failure. `pieces` is what observers are told of them.
+  Status run(Segment segment, const std::vector<Piece>* pieces) const;
+
+  void* const context_;
+  std::vector<GraphNode> nodes_;
+  std::vector<Segment> segments_;
+  std::atomic<bool> complete_{false};
+  mutable std::atomic<uint64_t> checked_{0};  // when all memory was known to be there
+};
+
+// Null when there are too many graphs.
+void* insert_graph(std::shared_ptr<Graph> graph);
+void erase_graph(const void* handle);
+
+SOFTNPU_EXPORT Status execute_graph(const void* handle, const void* stream_handle);
+// What was launched of it still runs.
+SOFTNPU_EXPORT Status destroy_graph(const void* handle);
+
+}  // namespace softnpu::runtime
