@@ -7,6 +7,7 @@
 #include "base/guard.h"
 #include "base/lasting.h"
 #include "runtime/capture.h"
+#include "runtime/graph.h"
 #include "runtime/memory.h"
 #include "runtime/stream.h"
 #include "tensor/overlap.h"
@@ -50,7 +51,8 @@ Status Executor::place(Placement& out) const {
 }
 
 Status Executor::run(const Placement& placement) const {
-  if (runtime::memory_time() != placement.time) RETURN_IF_FAILED(check_still_allocated(placement));
+  if (!runtime::is_memory_unchanged(placement.time))
+    RETURN_IF_FAILED(check_still_allocated(placement));
   std::array<std::byte*, kMostArguments> origins;
   for (size_t i = 0; i < placement.origins.size(); ++i)
     origins[i] = runtime::kernel_address(placement.origins[i]);

@@ -27,11 +27,11 @@ void Log::leave(const Call& call, const Status& status) {
   });
 }
 
-void Log::launched(const Piece& piece) {
+void Log::tell(const char* what, const Piece& piece) {
   if (level_ < LogLevel::info) return;
   quietly([&] {
-    lines_.write(line(
-        text("info: ", piece.what, " launched in stream ", piece.stream, ": ", described(piece))));
+    lines_.write(line(text("info: ", piece.what, " ", what, " in stream ", piece.stream, ": ",
+                           described(piece))));
   });
 }
 

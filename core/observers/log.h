@@ -16,10 +16,13 @@ class Log final : public Observer {
   Log(LogLevel level, Lines lines) : level_(level), lines_(std::move(lines)) {}
 
   void leave(const Call& call, const Status& status) override;
-  void launched(const Piece& piece) override;
+  void captured(const Piece& piece) override { tell("captured", piece); }
+  void launched(const Piece& piece) override { tell("launched", piece); }
   void finished(const Piece& piece, const Status& status) override;
 
  private:
+  void tell(const char* what, const Piece& piece);
+
   LogLevel level_;
   Lines lines_;
 };

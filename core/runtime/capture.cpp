@@ -84,8 +84,13 @@ std::shared_ptr<Capture> capture_of(const Stream& stream) {
 
 // With the lock held.
 void enter(const std::shared_ptr<Capture>& capture, const std::shared_ptr<Stream>& stream) {
-  capture->branches.emplace(stream->id(), Capture::Branch{stream});
-  captures().by_stream.emplace(stream->id(), capture);
+  const auto place = captures().by_stream.emplace(stream->id(), capture).first;
+  try {
+    capture->branches.emplace(stream->id(), Capture::Branch{stream});
+  } catch (...) {
+    captures().by_stream.erase(place);
+    throw;
+  }
   stream->set_captured(true);
 }
 

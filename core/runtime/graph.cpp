@@ -20,6 +20,9 @@ using Table = HandleTable<Graph, HandleKind::graph>;
 
 Table& table() { return lasting<Table>; }
 
+// When all memory of the graph that this thread runs was there; 0 while it runs none.
+thread_local constinit uint64_t checked_memory = 0;
+
 bool is_empty(const Access& access) {
   return std::ranges::find(access.sizes, 0) != access.sizes.end();
 }
@@ -64,14 +67,16 @@ Status find_graph(const void* handle, std::shared_ptr<Graph>& out) {
 }  // namespace
 
 void Graph::complete() {
+  std::vector<Segment> segments;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const bool joins = i > 0 && nodes_[i].kind == GraphNode::Kind::piece &&
                        nodes_[i - 1].kind == GraphNode::Kind::piece;
     if (joins)
-      segments_.back().last = i + 1;
+      segments.back().last = i + 1;
     else
-      segments_.push_back({i, i + 1});
+      segments.push_back({i, i + 1});
   }
+  segments_ = std::move(segments);
   complete_.store(true, std::memory_order_release);
 }
 
@@ -89,6 +94,11 @@ Status Graph::check_memory() const {
 }
 
 Status Graph::run(Segment segment, const std::vector<Piece>* pieces) const {
+  RETURN_IF_FAILED(check_memory());
+  const struct Checked {
+    explicit Checked(uint64_t time) { checked_memory = time; }
+    ~Checked() { checked_memory = 0; }
+  } checked(checked_.load(std::memory_order_relaxed));
   Status failure;
   for (size_t i = segment.first; i < segment.last; ++i) {
     const Work& work = nodes_[i].work;
@@ -99,7 +109,7 @@ Status Graph::run(Segment segment, const std::vector<Piece>* pieces) const {
 }
 
 Work Graph::segment_work(const std::shared_ptr<const Graph>& graph, Segment segment,
-                         const Stream& stream, uint64_t time) {
+                         const Stream& stream) {
   const std::span nodes = std::span(graph->nodes_).subspan(segment.first, segment.size());
   auto pieces = launched_pieces(nodes, stream);
   if (nodes.front().kind == GraphNode::Kind::host_function) {
@@ -108,16 +118,12 @@ Work Graph::segment_work(const std::shared_ptr<const Graph>& graph, Segment segm
     return {[graph, &function] { return function.run(); }, function.what, nullptr, nullptr, true,
             std::shared_ptr<const Piece>(pieces, piece)};
   }
-  Task task = [graph, segment, time, pieces]() -> Status {
-    if (memory_time() != time) RETURN_IF_FAILED(graph->check_memory());
-    return graph->run(segment, pieces.get());
-  };
+  Task task = [graph, segment, pieces] { return graph->run(segment, pieces.get()); };
   return {std::move(task), kExecute, nullptr, nullptr};
 }
 
 Status Graph::execute(const std::shared_ptr<const Graph>& graph,
                       const std::shared_ptr<Stream>& stream) {
-  const uint64_t time = memory_time();
   RETURN_IF_FAILED(graph->check_memory());
   std::vector<Work> works;
   std::vector<Event::Mark> marks;
@@ -133,10 +139,15 @@ Status Graph::execute(const std::shared_ptr<const Graph>& graph,
       RETURN_IF_FAILED(first.event->wait_work(*stream, wait));
       if (wait) works.push_back(std::move(*wait));
     } else {
-      works.push_back(segment_work(graph, segment, *stream, time));
+      works.push_back(segment_work(graph, segment, *stream));
     }
   }
   return works.empty() ? Status() : Event::submit(*stream, std::move(works), marks);
+}
+
+bool is_memory_unchanged(uint64_t time) {
+  const uint64_t now = memory_time();
+  return now == time || now == checked_memory;
 }
 
 void* insert_graph(std::shared_ptr<Graph> graph) { return table().insert(std::move(graph)); }

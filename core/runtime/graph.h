@@ -52,10 +52,11 @@ class Graph {
   };
 
   static Work segment_work(const std::shared_ptr<const Graph>& graph, Segment segment,
-                           const Stream& stream, uint64_t time);
+                           const Stream& stream);
   // Fails where memory of a node was freed since it was captured.
   Status check_memory() const;
-  // All pieces; returns the first failure. `pieces` is what observers are told of them.
+  // Nothing where memory was freed, else all pieces; returns the first failure. `pieces` is what
+  // observers are told of them.
   Status run(Segment segment, const std::vector<Piece>* pieces) const;
 
   void* const context_;
@@ -68,6 +69,10 @@ class Graph {
 // Null when there are too many graphs.
 void* insert_graph(std::shared_ptr<Graph> graph);
 void erase_graph(const void* handle);
+
+// Whether no memory was freed since that time, or all memory of the graph that this thread runs was
+// there since.
+SOFTNPU_EXPORT bool is_memory_unchanged(uint64_t time);
 
 SOFTNPU_EXPORT Status execute_graph(const void* handle, const void* stream_handle);
 // What was launched of it still runs.
