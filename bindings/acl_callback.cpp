@@ -6,6 +6,7 @@
 #include "c_function.h"
 #include "gil.h"
 #include "python_code.h"
+#include "runtime/capture.h"
 #include "runtime/entry.h"
 #include "runtime/report.h"
 #include "sections.h"
@@ -70,7 +71,11 @@ int launch_callback(nb::callable function, nb::object user_data, int block_type,
 int launch_host_func(void* stream, nb::callable function, nb::object args) {
   static constexpr const char* name = "aclrtLaunchHostFunc";
   return enlist(NamedCall(name, "stream", stream), std::move(function), std::move(args),
-                [&](std::shared_ptr<void> waiting) {
+                [&](std::shared_ptr<void> waiting) -> Status {
+                  // A Python function is called once and let go; a graph would call it again.
+                  std::shared_ptr<runtime::Stream> found;
+                  RETURN_IF_FAILED(runtime::find_stream(stream, found));
+                  RETURN_IF_FAILED(runtime::require_not_captured(*found));
                   return runtime::launch_host_function(stream, name, [waiting] {
                     run(waiting.get());
                     return Status();

@@ -23,6 +23,7 @@ struct Room {
 Room device_calls();
 Room stream_calls();
 Room event_calls();
+Room graph_calls();
 Room memory_calls();
 Room tensor_calls();
 Room array_calls();
@@ -41,6 +42,7 @@ void make_executor(State& state);
 void make_context(State& state);
 void make_stream(State& state);
 void make_event(State& state);
+void make_graph(State& state);
 void make_device_memory(State& state);
 void make_host_memory(State& state);
 

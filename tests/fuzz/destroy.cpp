@@ -34,6 +34,8 @@ int call_for(Kind kind, void* value) {
       return CALL(aclrtDestroyStream, value);
     case kEvent:
       return CALL(aclrtDestroyEvent, value);
+    case kGraph:
+      return CALL(aclmdlRIDestroy, value);
     case kDeviceMemory:
       return CALL(aclrtFree, value);
     default:

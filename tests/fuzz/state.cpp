@@ -150,9 +150,9 @@ void* State::pick_wrong(Kind kind) {
 
 void State::make(Kind kind) {
   static constexpr void (*kMakers[kKinds])(State&) = {
-      make_tensor,      make_scalar,        make_int_array,   make_float_array, make_bool_array,
-      make_tensor_list, make_scalar_list,   make_executor,    make_context,     make_stream,
-      make_event,       make_device_memory, make_host_memory,
+      make_tensor,      make_scalar,      make_int_array,     make_float_array, make_bool_array,
+      make_tensor_list, make_scalar_list, make_executor,      make_context,     make_stream,
+      make_event,       make_graph,       make_device_memory, make_host_memory,
   };
   kMakers[kind](*this);
 }

@@ -27,6 +27,7 @@ enum Kind : size_t {
   kContext,
   kStream,
   kEvent,
+  kGraph,
   kDeviceMemory,
   kHostMemory,
   kKinds
