@@ -46,6 +46,9 @@ void make_graph(State& state);
 void make_device_memory(State& state);
 void make_host_memory(State& state);
 
+// As many as the calling thread's context has.
+void end_captures(State& state);
+
 void destroy_thing(State& state, Kind kind, void* value);
 
 }  // namespace fuzz

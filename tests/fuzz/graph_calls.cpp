@@ -22,13 +22,10 @@ void end(State& s, void* stream) {
   if (status == 0) s.add(kGraph, {graph});
 }
 
-// Captures are short: while one goes on nothing can wait for its streams. So half of the times all
-// of them end.
+// Captures are short: while one goes on nothing can wait for its streams.
 void end_capture(State& s) {
   if (s.in.once_in(2)) return end(s, stream_of(s));
-  end(s, nullptr);
-  for (const Thing& stream : s.things[kStream])
-    if (stream.is_live) end(s, stream.value);
+  end_captures(s);
 }
 
 void capture_info(State& s) {
@@ -58,6 +55,12 @@ constexpr Call kCalls[] = {
 }  // namespace
 
 Room graph_calls() { return {kCalls, std::size(kCalls)}; }
+
+void end_captures(State& s) {
+  end(s, nullptr);
+  for (const Thing& stream : s.things[kStream])
+    if (stream.is_live) end(s, stream.value);
+}
 
 void make_graph(State& s) {
   auto* stream = static_cast<aclrtStream>(s.pick_live(kStream));

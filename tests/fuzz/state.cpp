@@ -209,6 +209,7 @@ bool State::is_quiet() {
   bool quiet = true;
   for (int32_t device : {1, 0}) {
     CALL(aclrtSetDevice, device);
+    end_captures(*this);
     const int status = CALL(aclrtSynchronizeDevice);
     quiet = quiet && (status == 0 || status == 361001);
   }
