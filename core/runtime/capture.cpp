@@ -204,9 +204,11 @@ std::shared_ptr<const CapturedMark> capture_mark(const Stream& stream,
   std::lock_guard lock(captures().mutex);
   const auto capture = capture_of(stream);
   if (!capture) return nullptr;
-  capture->add(stream.id(), {GraphNode::Kind::mark, {}, event});
-  return std::make_shared<CapturedMark>(
+  auto mark = std::make_shared<CapturedMark>(
       CapturedMark{capture, stream.id(), capture->place(stream.id())});
+  ++mark->before.at(stream.id());  // the mark itself
+  capture->add(stream.id(), {GraphNode::Kind::mark, {}, event});
+  return mark;
 }
 
 Status join_capture(const std::shared_ptr<Stream>& stream, const CapturedMark& mark) {
@@ -223,9 +225,10 @@ Status join_capture(const std::shared_ptr<Stream>& stream, const CapturedMark& m
                 current->origin);
   if (!current && stream->owner().context != wanted->graph->context())
     return fail(kRtStreamContext, "event was recorded in a capture of another context");
-  if (!current) enter(wanted, stream);
-  Captured& before = wanted->branches.at(stream->id()).before;
+  Captured before = current ? wanted->branches.at(stream->id()).before : Captured();
   for (const auto& [id, length] : mark.before) before[id] = std::max(before[id], length);
+  if (!current) enter(wanted, stream);
+  wanted->branches.at(stream->id()).before.swap(before);
   return {};
 }
 

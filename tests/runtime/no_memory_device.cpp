@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every function of libascendcl without memory, at each place where it allocates.
 #include "failing_allocations.h"
+#include "no_memory_graphs.h"
 
 namespace {
 
@@ -328,6 +329,7 @@ void everything() {
   memory();
   copies();
   callbacks();
+  no_memory::graphs();
   EXPECT_OK(aclrtResetDeviceForce(0));
 }
 
