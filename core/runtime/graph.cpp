@@ -145,10 +145,7 @@ Status Graph::execute(const std::shared_ptr<const Graph>& graph,
   return works.empty() ? Status() : Event::submit(*stream, std::move(works), marks);
 }
 
-bool is_memory_unchanged(uint64_t time) {
-  const uint64_t now = memory_time();
-  return now == time || now == checked_memory;
-}
+bool has_checked_memory(uint64_t time) { return time == checked_memory; }
 
 void* insert_graph(std::shared_ptr<Graph> graph) { return table().insert(std::move(graph)); }
 

@@ -70,9 +70,8 @@ class Graph {
 void* insert_graph(std::shared_ptr<Graph> graph);
 void erase_graph(const void* handle);
 
-// Whether no memory was freed since that time, or all memory of the graph that this thread runs was
-// there since.
-SOFTNPU_EXPORT bool is_memory_unchanged(uint64_t time);
+// Whether this thread runs a graph whose memory was all there at that time.
+SOFTNPU_EXPORT bool has_checked_memory(uint64_t time);
 
 SOFTNPU_EXPORT Status execute_graph(const void* handle, const void* stream_handle);
 // What was launched of it still runs.

@@ -164,7 +164,7 @@ void tell(const Stream& stream, Piece& piece) {
   if (Observer* const watching = observer()) watching->launched(piece);
 }
 
-Status put_into(Stream& stream, Work work, const std::shared_ptr<Piece>& piece) {
+Status put_into(Stream& stream, Work&& work, const std::shared_ptr<Piece>& piece) {
   if (stream.is_captured()) [[unlikely]]
     if (capture(stream, work)) return {};
   if (piece) [[unlikely]]

@@ -43,7 +43,12 @@ READ = """float values[kCount];
 
 
 def program(
-    body: str, before: str = "", last: str = DESTROY_GRAPH, *, written: bool = True, early: bool = False
+    body: str,
+    before: str = "",
+    last: str = DESTROY_GRAPH,
+    *,
+    written: bool = True,
+    early: bool = False,
 ) -> str:
     """The program; what is destroyed after the capture comes before it where it is `early`."""
     rest = "must(aclDestroyScalar(elu.one)); if (elu.workspace) must(aclrtFree(elu.workspace));"
@@ -83,7 +88,7 @@ CASES = {
         ["memcheck/freed-in-use"],
     ),
     "freed before": (
-        program("must(aclrtFree(self)); self = nullptr; (void)aclmdlRIExecuteAsync(graph, stream);"),
+        program("must(aclrtFree(self)); self = nullptr;(void)aclmdlRIExecuteAsync(graph, stream);"),
         ["memcheck/use-after-free"],
     ),
     "never written": (program(EXECUTE, written=False), ["initcheck/uninitialized-read"]),
