@@ -175,19 +175,20 @@ Status capture_info(const void* stream_handle, int32_t& status, void*& graph) {
 }
 
 bool capture(const Stream& stream, Work& work) {
+  std::shared_ptr<Piece> lasting;
   if (work.piece) {
     // Whoever captured it may destroy its tensors and its executor before it is executed.
-    auto lasting = std::make_shared<Piece>(*work.piece);
+    lasting = std::make_shared<Piece>(*work.piece);
     lasting->stream = stream.id();
     if (Observer* const watching = observer()) watching->captured(*lasting);
     lasting->executor = nullptr;
     for (Access& access : lasting->accesses) access.tensor = nullptr;
-    work.piece = std::move(lasting);
   }
   const auto kind = work.hosted ? GraphNode::Kind::host_function : GraphNode::Kind::piece;
   std::lock_guard lock(captures().mutex);
   const auto capture = capture_of(stream);
   if (!capture) return false;
+  work.piece = std::move(lasting);
   capture->add(stream.id(), {kind, std::move(work), nullptr, memory_time()});
   return true;
 }
