@@ -16,7 +16,6 @@ from tests.support.acl_runtime import (
     NOT_A_HANDLE,
     PARAM_INVALID,
     STREAM_CONTEXT,
-    CallbackType,
     in_thread,
     made,
     out,
@@ -30,8 +29,6 @@ from tests.support.graphs import (
     THREAD_LOCAL,
     Graphs,
 )
-
-NOTHING = CallbackType(lambda _: None)
 
 
 @pytest.fixture
