@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kNames[] = {
     nullptr,        "aclTensor",     "aclScalar",     "aclIntArray",   "aclFloatArray",
     "aclBoolArray", "aclTensorList", "aclScalarList", "aclOpExecutor", "aclrtContext",
-    "aclrtStream",  "aclrtEvent",    "aclmdlRI",
+    "aclrtStream",  "aclrtEvent",    "aclmdlRI",      "aclrtDrvMemHandle",
 };
 
 }  // namespace

@@ -32,6 +32,8 @@ enum class HandleKind : uint8_t {
   stream,
   event,
   graph,
+  physical_memory,
+  reservation,  // no handle, but an address, which observers are told of as one
 };
 
 struct HandleBits {

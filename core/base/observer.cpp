@@ -30,6 +30,7 @@ class Both final : public Observer {
   void releasing(runtime::Family family, const std::byte* base, size_t size) override {
     tell(&Observer::releasing, family, base, size);
   }
+  void kept(const std::byte* base, size_t size) override { tell(&Observer::kept, base, size); }
   void created(HandleKind kind, const void* handle) override {
     tell(&Observer::created, kind, handle);
   }

@@ -60,6 +60,8 @@ class Observer {
   // After it was allocated; before it is released.
   virtual void allocated(runtime::Family, const std::byte*, size_t) {}
   virtual void releasing(runtime::Family, const std::byte*, size_t) {}
+  // What was just allocated is memory that was in use before, and has kept its contents.
+  virtual void kept(const std::byte*, size_t) {}
   virtual void created(HandleKind, const void* /*handle*/) {}
   virtual void destroyed(HandleKind, const void* /*handle*/) {}
 

@@ -24,18 +24,24 @@ const char* what_it_does([[maybe_unused]] const void* context) {
 #endif
 }
 
+std::string place_of(const Allocation& allocation, const void* address) {
+  const bool is_mapped = allocation.family == runtime::Family::mapped;
+  return text(place_in(allocation, address), !allocation.freed ? ""
+                                             : is_mapped       ? " that was unmapped"
+                                                               : " that was freed");
+}
+
 // Not safe in a signal handler in general: the thread may hold a lock of the C library. But it
 // faulted in the program's own access, and the process ends here.
-void tell(const void* address, const Allocation& allocation, const void* context) {
+void tell(const void* address, std::string_view place, const void* context) {
   std::string pointer;
   append_argument(pointer, address);
-  Finding finding{
-      Tool::memcheck,
-      "host-access",
-      text("the program itself ", what_it_does(context), " device memory, at ", pointer, ", ",
-           place_in(allocation, address), allocation.freed ? " that was freed" : ""),
-      {},
-      "Copy between host and device with aclrtMemcpy."};
+  Finding finding{Tool::memcheck,
+                  "host-access",
+                  text("the program itself ", what_it_does(context), " device memory, at ", pointer,
+                       ", ", place),
+                  {},
+                  "Copy between host and device with aclrtMemcpy."};
   finding.parts.push_back({"here", std::make_shared<const Site>(Site{"", Stack::here()})});
   add_history("the memory", address, finding);
   report(finding);
@@ -43,8 +49,11 @@ void tell(const void* address, const Allocation& allocation, const void* context
 
 void on_fault(int signal, siginfo_t* about, void* context) {
   const auto allocation = ledger().find(about->si_addr);
-  if (allocation && allocation->family == runtime::Family::device) {
-    tell(about->si_addr, *allocation, context);
+  const bool is_device = allocation && allocation->family != runtime::Family::host;
+  if (is_device || runtime::find_reservation(about->si_addr)) {
+    const std::string place = is_device ? place_of(*allocation, about->si_addr)
+                                        : runtime::describe_unmapped(about->si_addr);
+    tell(about->si_addr, place, context);
     std::fflush(nullptr);
     _exit(kHostAccessStatus);
   }

@@ -39,7 +39,7 @@ void for_each_run(const Access& access, Body&& body) {
 InitChecker::InitChecker() { keep_free_over_fork(mutex_); }
 
 void InitChecker::allocated(runtime::Family family, const std::byte* base, size_t size) {
-  if (family != runtime::Family::device) return;
+  if (family == runtime::Family::host) return;
   std::lock_guard lock(mutex_);
   try {
     shadows_.insert_or_assign(number(base), Shadow(size));
@@ -50,6 +50,12 @@ void InitChecker::allocated(runtime::Family family, const std::byte* base, size_
 void InitChecker::releasing(runtime::Family, const std::byte* base, size_t) {
   std::lock_guard lock(mutex_);
   shadows_.erase(number(base));
+}
+
+void InitChecker::kept(const std::byte* base, size_t) {
+  std::lock_guard lock(mutex_);
+  const auto found = shadows_.find(number(base));
+  if (found != shadows_.end()) found->second.set(0, found->second.size(), true);
 }
 
 void InitChecker::launched(const Piece& piece) {
@@ -102,25 +108,38 @@ InitChecker::Bytes InitChecker::watched(const std::byte* address) {
   return offset < next->second.size() ? Bytes{&next->second, offset} : Bytes{nullptr, 0};
 }
 
+template <class Body>
+bool InitChecker::for_each_part(const std::byte* first, size_t count, Body&& body) {
+  while (count > 0) {
+    const auto [shadow, begin] = watched(first);
+    if (shadow == nullptr) return false;
+    const size_t part = std::min(count, shadow->size() - begin);
+    if (!body(*shadow, begin, part)) return false;
+    first += part;
+    count -= part;
+  }
+  return true;
+}
+
 const std::byte* InitChecker::first_unwritten(const Access& access) {
   const std::byte* found = nullptr;
   for_each_run(access, [&](const std::byte* first, size_t count) {
-    const auto [shadow, begin] = watched(first);
-    if (shadow == nullptr) return false;
-    const size_t end = std::min(begin + count, shadow->size());
-    const size_t at = shadow->first_unwritten(begin, end);
-    if (at != end) found = first + (at - begin);
-    return found == nullptr;
+    return for_each_part(first, count, [&](const Shadow& shadow, size_t begin, size_t part) {
+      const size_t at = shadow.first_unwritten(begin, begin + part);
+      if (at != begin + part) found = first + (at - begin);
+      first += part;
+      return found == nullptr;
+    });
   });
   return found;
 }
 
 void InitChecker::mark_written(const Access& access) {
   for_each_run(access, [&](const std::byte* first, size_t count) {
-    const auto [shadow, begin] = watched(first);
-    if (shadow == nullptr) return false;
-    shadow->set(begin, std::min(begin + count, shadow->size()), true);
-    return true;
+    return for_each_part(first, count, [](Shadow& shadow, size_t begin, size_t part) {
+      shadow.set(begin, begin + part, true);
+      return true;
+    });
   });
 }
 
@@ -130,19 +149,19 @@ void InitChecker::copy_shadow(const Access& to, const Access& from) {
   Shadow between(static_cast<size_t>(from.sizes[0] * from.sizes[1]));
   size_t next = 0;
   for_each_run(from, [&](const std::byte* first, size_t count) {
-    const auto [shadow, begin] = watched(first);
-    if (shadow == nullptr) return false;
-    between.take(next, *shadow, begin, begin + count);
-    next += count;
-    return true;
+    return for_each_part(first, count, [&](const Shadow& shadow, size_t begin, size_t part) {
+      between.take(next, shadow, begin, begin + part);
+      next += part;
+      return true;
+    });
   });
   next = 0;
   for_each_run(to, [&](const std::byte* first, size_t count) {
-    const auto [shadow, begin] = watched(first);
-    if (shadow == nullptr) return false;
-    shadow->take(begin, between, next, next + count);
-    next += count;
-    return true;
+    return for_each_part(first, count, [&](Shadow& shadow, size_t begin, size_t part) {
+      shadow.take(begin, between, next, next + part);
+      next += part;
+      return true;
+    });
   });
 }
 

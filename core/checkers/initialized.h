@@ -18,6 +18,7 @@ class InitChecker final : public Observer {
 
   void allocated(runtime::Family family, const std::byte* base, size_t size) override;
   void releasing(runtime::Family family, const std::byte* base, size_t size) override;
+  void kept(const std::byte* base, size_t size) override;
   void launched(const Piece& piece) override;
   void started(const Piece& piece) override;
   void finished(const Piece& piece, const Status& status) override;
@@ -29,6 +30,10 @@ class InitChecker final : public Observer {
     size_t begin;
   };
   Bytes watched(const std::byte* address);
+  // Calls `body` with the part of the bytes in each allocation that is watched, the first byte in
+  // it, and the count, until it returns false or a byte is not watched; then it is false, too.
+  template <class Body>
+  bool for_each_part(const std::byte* first, size_t count, Body&& body);
   // The first byte that the access reads and nothing wrote; null where there is none.
   const std::byte* first_unwritten(const Access& access);
   void mark_written(const Access& access);

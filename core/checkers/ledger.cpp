@@ -97,6 +97,7 @@ void Ledger::created(HandleKind kind, const void* handle) {
   const SharedSite here = current_site();
   std::lock_guard lock(mutex_);
   handles_[handle] = {handle, kind, ++now_, here};
+  destroyed_.erase(handle);  // a reserved address may come again
 }
 
 void Ledger::destroyed(HandleKind, const void* handle) {

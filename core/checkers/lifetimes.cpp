@@ -18,6 +18,7 @@ struct Group {
   size_t count = 0;
   size_t bytes = 0;
   SharedSite site;
+  bool is_mapped = false;
 };
 
 std::string key_of(const Site& site) {
@@ -62,6 +63,10 @@ Destroying destroying(HandleKind kind) {
       return {"event", "aclrtDestroyEvent"};
     case HandleKind::graph:
       return {"graph", "aclmdlRIDestroy"};
+    case HandleKind::physical_memory:
+      return {"aclrtDrvMemHandle", "aclrtFreePhysical"};
+    case HandleKind::reservation:
+      return {"reserved address range", "aclrtReleaseMemAddress"};
   }
   return {"handle", "its function"};
 }
@@ -113,16 +118,20 @@ void LifetimeChecker::tell_leaked_memory(uint64_t since) const {
     ++group.count;
     group.bytes += allocation.size;
     group.site = allocation.made;
+    group.is_mapped = allocation.family == runtime::Family::mapped;
   }
   for (const auto& [key, group] : groups) {
     const bool one = group.count == 1;
-    Finding finding{Tool::leakcheck,
-                    "leaked-memory",
-                    text(group.count, one ? " allocation of " : " allocations of ", group.bytes,
-                         one ? " bytes was never freed" : " bytes in all were never freed"),
-                    {},
-                    "Free device memory with aclrtFree, memory of aclrtMallocHost with "
-                    "aclrtFreeHost."};
+    Finding finding{
+        Tool::leakcheck,
+        "leaked-memory",
+        text(group.count, group.is_mapped ? " mapping" : " allocation", one ? " of " : "s of ",
+             group.bytes, one ? " bytes was never " : " bytes in all were never ",
+             group.is_mapped ? "unmapped" : "freed"),
+        {},
+        group.is_mapped ? "Unmap memory with aclrtUnmapMem."
+                        : "Free device memory with aclrtFree, memory of "
+                          "aclrtMallocHost with aclrtFreeHost."};
     finding.parts.push_back({"allocated here", group.site});
     report(finding);
   }

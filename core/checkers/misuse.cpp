@@ -20,6 +20,8 @@ constexpr std::string_view kFreeLater =
     "Free the memory after the last operation that uses it is done.";
 constexpr std::string_view kFreeOnce =
     "Free each allocation once, by the address that the allocation returned.";
+constexpr std::string_view kMapFirst =
+    "Map physical memory there (aclrtMapMem) before the address is used, and unmap it after.";
 constexpr std::string_view kLarger = "Allocate more memory, or make the view or the copy smaller.";
 constexpr std::string_view kAligned =
     "Use addresses that are multiples of the element size, as aclrtMalloc returns them.";
@@ -36,6 +38,7 @@ constexpr std::string_view kTwoEvents =
 constexpr Misuse kMisuses[] = {
     {"use-after-free", Tool::memcheck, "use-after-free", kFreeLater},
     {"memory-freed", Tool::memcheck, "use-after-free", kFreeLater},
+    {"memory-unmapped", Tool::memcheck, "unmapped-memory", kMapFirst},
     {"double-free", Tool::memcheck, "double-free", kFreeOnce},
     {"foreign-free", Tool::memcheck, "foreign-free", kFreeOnce},
     {"interior-free", Tool::memcheck, "interior-free", kFreeOnce},

@@ -20,11 +20,30 @@ Tensor view_of(const Access& access) {
 }
 
 const void* block_of(const void* address) {
+  // What reads or writes mapped memory may span several mappings of a range.
+  if (const auto range = runtime::find_reservation(address)) return range->base;
   const auto allocation = ledger().find(address);
   return allocation ? reinterpret_cast<const void*>(allocation->base) : nullptr;
 }
 
 bool meet(const Tensor& a, const Tensor& b) { return Bounds(a).meet(Bounds(b)) && overlaps(a, b); }
+
+struct Freeing {
+  const char* function;
+  const char* argument;
+};
+
+Freeing freeing(runtime::Family family) {
+  switch (family) {
+    case runtime::Family::device:
+      return {"aclrtFree", "devPtr"};
+    case runtime::Family::host:
+      return {"aclrtFreeHost", "hostPtr"};
+    case runtime::Family::mapped:
+      return {"aclrtUnmapMem", "virPtr"};
+  }
+  return {"a call", "its memory"};
+}
 
 constexpr std::string_view kNotAwaited = ": nothing has waited for that work since it was launched";
 
@@ -59,9 +78,10 @@ void OrderChecker::started(const Piece& piece) {
 }
 
 void OrderChecker::releasing(runtime::Family family, const std::byte* base, size_t size) {
+  const auto [function, argument] = freeing(family);
   const Piece whole{.kind = Piece::Kind::fill,
-                    .what = family == runtime::Family::device ? "aclrtFree" : "aclrtFreeHost",
-                    .accesses = {{.name = family == runtime::Family::device ? "devPtr" : "hostPtr",
+                    .what = function,
+                    .accesses = {{.name = argument,
                                   .writes = true,
                                   .first = const_cast<std::byte*>(base),
                                   .dtype = DType::u8,
@@ -71,7 +91,9 @@ void OrderChecker::releasing(runtime::Family family, const std::byte* base, size
   {
     std::lock_guard lock(mutex_);
     found = conflicts(whole);
-    records_.erase(base);
+    const Tensor view = view_of(whole.accesses.front());
+    if (const auto records = records_.find(block_of(base)); records != records_.end())
+      std::erase_if(records->second, [&](const Record& one) { return meet(one.view, view); });
   }
   if (found.empty() || !tools_.have(Tool::memcheck)) return;
   const Record& use = found.front().earlier;

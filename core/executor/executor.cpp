@@ -18,9 +18,9 @@ ExecutorTable& executors() { return lasting<ExecutorTable>; }
 
 namespace {
 
-Status check_allocated(const char* name, const void* address, uint64_t time, int32_t code,
-                       const char* since) {
-  REQUIRE(runtime::was_allocated_at(time, address), code, "memory-freed"_rule, name,
+Status check_allocated(const char* name, const void* address, size_t bytes, uint64_t time,
+                       int32_t code, const char* since) {
+  REQUIRE(runtime::was_allocated_at(time, address, bytes), code, "memory-freed"_rule, name,
           " is in memory that was freed since ", since);
   return {};
 }
@@ -37,14 +37,18 @@ Executor::Executor(const OperatorTraits& traits, std::span<const Operand> operan
     operands_.push_back({o.name, o.use, o.arg.handle, *o.arg, time});
 }
 
+size_t Executor::Bound::bytes() const {
+  return static_cast<size_t>(Bounds(tensor).end() - reinterpret_cast<intptr_t>(tensor.origin()));
+}
+
 Status Executor::place(Placement& out) const {
   std::lock_guard lock(mutex_);
   out.origins.reserve(operands_.size());
   for (const Bound& operand : operands_) {
     std::byte* const origin = operand.tensor.origin();
     if (operand.time != out.time && operand.needs_data())
-      RETURN_IF_FAILED(
-          check_allocated(operand.name, origin, operand.time, kParamInvalid, "phase one"));
+      RETURN_IF_FAILED(check_allocated(operand.name, origin, operand.bytes(), operand.time,
+                                       kParamInvalid, "phase one"));
     out.origins.push_back(origin);
   }
   return out.workspace == nullptr ? Status() : check_apart(out.workspace);
@@ -80,12 +84,14 @@ std::vector<Access> Executor::accesses(const Placement& placement) const {
 }
 
 Status Executor::check_still_allocated(const Placement& placement) const {
-  const auto check = [&](const char* name, const void* address) {
-    return check_allocated(name, address, placement.time, kRuntimeError, "the launch");
+  const auto check = [&](const char* name, const void* address, size_t bytes) {
+    return check_allocated(name, address, bytes, placement.time, kRuntimeError, "the launch");
   };
   for (size_t i = 0; i < operands_.size(); ++i)
-    if (operands_[i].needs_data()) RETURN_IF_FAILED(check(operands_[i].name, placement.origins[i]));
-  return placement.workspace == nullptr ? Status() : check("workspace", placement.workspace);
+    if (operands_[i].needs_data())
+      RETURN_IF_FAILED(check(operands_[i].name, placement.origins[i], operands_[i].bytes()));
+  if (placement.workspace == nullptr) return {};
+  return check("workspace", placement.workspace, workspace_size_);
 }
 
 Status Executor::check_apart(const std::byte* workspace) const {
@@ -129,7 +135,7 @@ Status Executor::set_address(Counted counted, size_t index, const void* handle, 
   for (const Bound& o : operands_) {
     if (&o == found)
       live.push_back(changed);
-    else if (runtime::was_allocated_at(o.time, o.tensor.origin()))
+    else if (runtime::was_allocated_at(o.time, o.tensor.origin(), o.needs_data() ? o.bytes() : 0))
       live.push_back({o.name, {&o.tensor, o.handle}, o.use});
   }
   RETURN_IF_FAILED(check_new_address(traits_, changed, live));
@@ -151,12 +157,16 @@ Status check_workspace(const Executor& executor, void* workspace, uint64_t size,
   REQUIRE(size >= planned, kParamInvalid, "workspace-small"_rule, "workspaceSize is ", size,
           ", but phase one planned ", planned, " bytes");
   const auto block = runtime::find_block(workspace);
+  REQUIRE(block.has_value() || !runtime::find_reservation(workspace), kParamInvalid,
+          "memory-unmapped"_rule, "workspace is in reserved addresses without memory: ",
+          runtime::describe_unmapped(workspace));
   REQUIRE(block.has_value(), kParamInvalid, "workspace-not-device-memory"_rule,
           "workspace is not device memory; allocate it with aclrtMalloc");
   const auto room =
       static_cast<uint64_t>(block->base + block->size - static_cast<const std::byte*>(workspace));
   REQUIRE(room >= planned, kParamInvalid, "workspace-past-allocation"_rule, "workspace is to hold ",
-          planned, " bytes, but its device allocation ends after ", room);
+          planned, " bytes, but its device allocation ends after ", room,
+          runtime::describe_unmapped(block->base + block->size, "; "));
   REQUIRE(reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment == 0, kParamInvalid,
           "workspace-misaligned"_rule, "workspace is not aligned to ", kWorkspaceAlignment,
           " bytes, as memory of aclrtMalloc is");

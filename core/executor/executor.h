@@ -68,6 +68,7 @@ class SOFTNPU_EXPORT Executor {
     uint64_t time;  // when it got its address
 
     bool needs_data() const { return use != Use::shape_only && tensor.numel() > 0; }
+    size_t bytes() const;  // from the view's first element to the end of its last
   };
 
   Status check_still_allocated(const Placement& placement) const;

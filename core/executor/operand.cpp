@@ -37,6 +37,9 @@ Status check_present(const Operand& operand) {
 Status find_room(const Operand& operand, int64_t& room) {
   const std::byte* const data = operand.arg->data;
   const auto block = runtime::find_block(data);
+  REQUIRE(block.has_value() || !runtime::find_reservation(data), kParamInvalid,
+          "memory-unmapped"_rule, operand.name,
+          " has its data in reserved addresses without memory: ", runtime::describe_unmapped(data));
   REQUIRE(block.has_value() || !runtime::was_freed(data), kParamInvalid, "memory-freed"_rule,
           operand.name, " has its data in device memory that was freed");
   REQUIRE(block.has_value(), kParamInvalid, "not-device-memory"_rule, operand.name,
@@ -59,7 +62,8 @@ Status check_room(const Operand& operand, int64_t room) {
   const int64_t bytes = *checked_numel(t.storage) * item_size(t.dtype);
   REQUIRE(bytes <= room, kParamInvalid, "storage-past-allocation"_rule, operand.name,
           " has storage ", t.storage, " of ", bytes,
-          " bytes, but its device allocation ends after ", room, " bytes");
+          " bytes, but its device allocation ends after ", room, " bytes",
+          runtime::describe_unmapped(t.data + room, "; "));
   return {};
 }
 

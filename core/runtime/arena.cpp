@@ -65,8 +65,18 @@ std::byte* Arena::take(size_t size) {
   return base;
 }
 
+std::byte* Arena::take_addresses(size_t size, size_t alignment) {
+  std::byte* base = carve(padded(size), alignment);
+  if (base == nullptr && grow(padded(size) + alignment)) base = carve(padded(size), alignment);
+  return base;
+}
+
 void Arena::give_back(std::byte* base, size_t size) noexcept {
   ASAN_POISON_MEMORY_REGION(base, size);
+  free_range(reinterpret_cast<uintptr_t>(base), padded(size));
+}
+
+void Arena::give_back_addresses(std::byte* base, size_t size) noexcept {
   free_range(reinterpret_cast<uintptr_t>(base), padded(size));
 }
 

@@ -23,8 +23,12 @@ class Arena {
 
   // Null when the system gives no more.
   std::byte* take(size_t size);
+  // Addresses without memory, for the caller to map pages there; null when there are no more. An
+  // arena is for these alone, or for the others.
+  std::byte* take_addresses(size_t size, size_t alignment);
   // With the same size. The pages must have been released first. Takes no memory.
   void give_back(std::byte* base, size_t size) noexcept;
+  void give_back_addresses(std::byte* base, size_t size) noexcept;
   // Returns the pages of a large range to the system. Touches nothing of the arena: callers need
   // not keep others out, only give_back() must come later.
   static void release_pages(std::byte* base, size_t size);

@@ -1,54 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/memory.h"
 
-#include <atomic>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
 #include <utility>
 
-#include "base/fork.h"
-#include "base/lasting.h"
 #include "base/observer.h"
-#include "runtime/arena.h"
 #include "runtime/machine.h"
+#include "runtime/registry.h"
 
 namespace softnpu::runtime {
 namespace {
-
-struct Allocation {
-  size_t size;
-  Family family;
-  uint64_t made;  // when
-};
-
-struct Registry {
-  Registry() { keep_free_over_fork(mutex); }
-
-  std::shared_mutex mutex;
-  Arena arena;
-  Arena host_arena;  // in use only where device memory is protected
-
-  Arena& arena_of(Family family) {
-    return family == Family::host && arena.is_protected() ? host_arena : arena;
-  }
-  bool owns(const void* address) const { return arena.owns(address) || host_arena.owns(address); }
-  std::map<uintptr_t, Allocation> live;  // by first address
-  size_t bytes = 0;
-  std::atomic<uint64_t> time{0};  // changes with the lock held
-};
-
-Registry& registry() { return lasting<Registry>; }
-
-uintptr_t number(const void* address) { return reinterpret_cast<uintptr_t>(address); }
-
-// With the lock held: the live allocation that contains the address.
-std::map<uintptr_t, Allocation>::const_iterator containing(const Registry& r, const void* address) {
-  auto next = r.live.upper_bound(number(address));
-  if (next == r.live.begin()) return r.live.end();
-  --next;
-  return number(address) - next->first < next->second.size ? next : r.live.end();
-}
 
 // Whether `count` bytes can lie in a program's memory. No 64-bit system gives one more than 2^56
 // bytes, and the bits above may be a pointer's tag.
@@ -61,23 +24,48 @@ bool fits_memory(const void* address, size_t count) {
 const char* parameter(Family family) { return family == Family::device ? "devPtr" : "hostPtr"; }
 
 const char* describe(Family family) {
-  return family == Family::device ? "device memory (aclrtMalloc)" : "host memory (aclrtMallocHost)";
+  switch (family) {
+    case Family::device:
+      return "device memory (aclrtMalloc)";
+    case Family::host:
+      return "host memory (aclrtMallocHost)";
+    case Family::mapped:
+      return "mapped memory (aclrtMapMem)";
+  }
+  return "other memory";
 }
+
+std::byte* pointer(uintptr_t address) { return reinterpret_cast<std::byte*>(address); }
 
 }  // namespace
 
 std::optional<Block> find_block(const void* address) {
   Registry& r = registry();
   std::shared_lock lock(r.mutex);
-  const auto found = containing(r, address);
-  if (found == r.live.end() || found->second.family != Family::device) return std::nullopt;
-  return Block{reinterpret_cast<std::byte*>(found->first), found->second.size};
+  const auto found = r.containing(address);
+  if (found == r.live.end() || found->second.family == Family::host) return std::nullopt;
+  return Block{pointer(found->first), r.end_of(found, kNow) - found->first};
+}
+
+std::optional<Block> find_reservation(const void* address) {
+  Registry& r = registry();
+  std::shared_lock lock(r.mutex);
+  const auto found = r.reserved_around(address);
+  if (found == r.reserved.end()) return std::nullopt;
+  return Block{pointer(found->first), found->second};
+}
+
+std::string describe_unmapped(const void* address, std::string_view lead) {
+  Registry& r = registry();
+  std::shared_lock lock(r.mutex);
+  const std::string unmapped = r.unmapped_around(address);
+  return unmapped.empty() ? unmapped : text(lead, unmapped);
 }
 
 bool was_freed(const void* address) {
   Registry& r = registry();
   std::shared_lock lock(r.mutex);
-  return r.owns(address) && containing(r, address) == r.live.end();
+  return r.owns(address) && r.containing(address) == r.live.end();
 }
 
 std::byte* kernel_address(const void* address) { return Arena::alias_of(address); }
@@ -86,28 +74,25 @@ void protect_device_memory() {
   Registry& r = registry();
   std::lock_guard lock(r.mutex);
   r.arena.protect();
+  r.reserved_arena.protect();
 }
 
 uint64_t memory_time() { return registry().time.load(std::memory_order_acquire); }
 
-bool was_allocated_at(uint64_t time, const void* address) {
+bool was_allocated_at(uint64_t time, const void* address, size_t count) {
   Registry& r = registry();
   std::shared_lock lock(r.mutex);
-  const auto found = containing(r, address);
-  return found != r.live.end() && found->second.family == Family::device &&
-         found->second.made <= time;
+  const auto found = r.containing(address);
+  return found != r.live.end() && found->second.family != Family::host &&
+         found->second.made <= time && count <= r.end_of(found, time) - number(address);
 }
 
 namespace {
 
 Status take(Family family, size_t size, std::byte*& base) {
-  const size_t machine = memory_limit();
   Registry& r = registry();
   std::lock_guard lock(r.mutex);
-  // The system would promise more than it has, and kill the process when it is used.
-  if (size > machine || r.bytes > machine - size)
-    return fail(kRtMemoryAllocation, "size is ", size, ", but only ",
-                r.bytes < machine ? machine - r.bytes : 0, " of ", machine, " bytes are left");
+  RETURN_IF_FAILED(r.check_room(size));
   // Its place in the registry comes first: without memory for it, nothing may have changed.
   std::map<uintptr_t, Allocation> one{{0, {size, family, 0}}};
   base = r.arena_of(family).take(size);
@@ -142,7 +127,11 @@ Status release(Family family, const void* address) {
   size_t size;
   {
     std::lock_guard lock(r.mutex);
-    const auto found = containing(r, address);
+    if (r.reserved_around(address) != r.reserved.end())
+      return fail("foreign-free"_rule, kRtParamInvalid, parameter(family),
+                  " is in a range that aclrtReserveMemAddress reserved; aclrtUnmapMem and "
+                  "aclrtReleaseMemAddress end its use");
+    const auto found = r.containing(address);
     if (found == r.live.end())
       return r.owns(address) ? fail("double-free"_rule, kRtParamInvalid, parameter(family),
                                     " is in memory that was freed already")
@@ -169,30 +158,52 @@ Status release(Family family, const void* address) {
   return {};
 }
 
+namespace {
+
+// With the lock held: no memory is there that the runtime knows.
+Status check_unknown(const Registry& r, std::string_view argument, const void* address,
+                     size_t count) {
+  if (r.reserved_around(address) != r.reserved.end())
+    return fail("memory-unmapped"_rule, kRtParamInvalid, argument,
+                " is in reserved addresses without memory: ", r.unmapped_around(address));
+  if (r.owns(address))
+    return fail("use-after-free"_rule, kRtParamInvalid, argument,
+                " is in memory of the runtime that was freed");
+  if (!fits_memory(address, count))
+    return fail(kRtParamInvalid, "the ", count, " bytes from ", argument,
+                " on reach past the end of memory");
+  return {};
+}
+
+Status past_end(const Registry& r, std::string_view argument,
+                Registry::Allocations::const_iterator found, const void* address, size_t count) {
+  const uintptr_t end = r.end_of(found, kNow);
+  const std::string unmapped = r.unmapped_around(pointer(end));
+  if (!unmapped.empty())
+    return fail("memory-unmapped"_rule, kRtParamInvalid, argument, " is ", end - number(address),
+                " bytes before the end of mapped memory; the ", count,
+                " bytes from there reach addresses without memory: ", unmapped);
+  return fail("out-of-bounds"_rule, kRtParamInvalid, argument, " is ",
+              number(address) - found->first, " bytes into an allocation of ", end - found->first,
+              " bytes; the ", count, " bytes from there reach past its end");
+}
+
+}  // namespace
+
 Status check_range(std::string_view argument, const void* address, size_t count, uint64_t time) {
   if (count == 0) return {};
   if (address == nullptr) return fail(kRtParamInvalid, argument, " is null");
   Registry& r = registry();
   std::shared_lock lock(r.mutex);
-  const auto found = containing(r, address);
-  if (found == r.live.end()) {
-    if (r.owns(address))
-      return fail("use-after-free"_rule, kRtParamInvalid, argument,
-                  " is in memory of the runtime that was freed");
-    if (!fits_memory(address, count))
-      return fail(kRtParamInvalid, "the ", count, " bytes from ", argument,
-                  " on reach past the end of memory");
-    return {};
+  const auto found = r.containing(address);
+  if (found == r.live.end()) return check_unknown(r, argument, address, count);
+  const auto room = [&](uint64_t when) { return r.end_of(found, when) - number(address); };
+  if (found->second.made <= time) {
+    if (count <= room(time)) return {};
+    if (count > room(kNow)) return past_end(r, argument, found, address, count);
   }
-  if (found->second.made > time)
-    return fail("use-after-free"_rule, kRtParamInvalid, argument,
-                " is in memory of the runtime that was freed, and allocated again since");
-  const size_t offset = number(address) - found->first;
-  const size_t room = found->second.size - offset;
-  if (count <= room) return {};
-  return fail("out-of-bounds"_rule, kRtParamInvalid, argument, " is ", offset,
-              " bytes into an allocation of ", found->second.size, " bytes; the ", count,
-              " bytes from there reach past its end");
+  return fail("use-after-free"_rule, kRtParamInvalid, argument,
+              " is in memory of the runtime that was freed, and allocated again since");
 }
 
 Status check_access(std::string_view argument, const void* address, size_t count, Touch touch) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/export.h"
@@ -19,7 +20,8 @@ struct Block {
   size_t size;
 };
 
-// The live device allocation that contains `address`.
+// The live device allocation that contains `address`; of mapped memory, the mapping that does,
+// together with those that follow without a gap.
 SOFTNPU_EXPORT std::optional<Block> find_block(const void* address);
 
 // Whether `address` lies in memory of the runtime that is no allocation now.
@@ -37,13 +39,21 @@ SOFTNPU_EXPORT void protect_device_memory();
 // freed.
 SOFTNPU_EXPORT uint64_t memory_time();
 
-// Whether `address` lies in a live device allocation that was there at that time already. One that
-// was made since may have the address of another that was freed.
-SOFTNPU_EXPORT bool was_allocated_at(uint64_t time, const void* address);
+// Whether `count` bytes lie in live device memory that was there at that time already. What was
+// made since may have the address of other memory that was freed.
+SOFTNPU_EXPORT bool was_allocated_at(uint64_t time, const void* address, size_t count);
 
-enum class Family : uint8_t { device, host };
+// Mapped memory is device memory that aclrtMapMem made accessible in a reserved range.
+enum class Family : uint8_t { device, host, mapped };
 
-// 64-byte aligned memory, contents undefined. `*out` becomes null on failure.
+// The range that aclrtReserveMemAddress reserved and that contains `address`.
+SOFTNPU_EXPORT std::optional<Block> find_reservation(const void* address);
+// `lead` and "no memory is mapped at ...", with the unmapped part of a reserved range around the
+// address; "" where there is none.
+SOFTNPU_EXPORT std::string describe_unmapped(const void* address, std::string_view lead = "");
+
+// 64-byte aligned memory of the device or the host, contents undefined. `*out` becomes null on
+// failure.
 SOFTNPU_EXPORT Status allocate(Family family, size_t size, void** out);
 
 // `address` must be what allocate() returned for the same family.
@@ -60,7 +70,7 @@ SOFTNPU_EXPORT Status check_range(std::string_view argument, const void* address
 SOFTNPU_EXPORT Status check_access(std::string_view argument, const void* address, size_t count,
                                    Touch touch);
 
-// Bytes in live allocations of both families.
+// Bytes in live allocations, and of physical memory, mapped or not.
 SOFTNPU_EXPORT size_t allocated_bytes();
 
 }  // namespace softnpu::runtime

@@ -50,6 +50,47 @@ typedef enum {
 } aclrtMemAttr;
 
 typedef enum {
+  ACL_MEM_LOCATION_TYPE_HOST = 0,
+  ACL_MEM_LOCATION_TYPE_DEVICE = 1
+} aclrtMemLocationType;
+typedef struct {
+  uint32_t id;  // of a device
+  aclrtMemLocationType type;
+} aclrtMemLocation;
+
+typedef enum { ACL_MEM_HANDLE_TYPE_NONE = 0 } aclrtMemHandleType;
+typedef enum { ACL_MEM_ALLOCATION_TYPE_PINNED = 0 } aclrtMemAllocationType;
+typedef enum {
+  ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
+  ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1
+} aclrtMemGranularityOptions;
+typedef struct {
+  aclrtMemHandleType handleType;
+  aclrtMemAllocationType allocationType;
+  aclrtMemAttr memAttr;
+  aclrtMemLocation location;
+  uint64_t reserve;
+} aclrtPhysicalMemProp;
+typedef void* aclrtDrvMemHandle;  // physical memory
+
+typedef struct {
+  aclrtMemLocation dstLoc;
+  aclrtMemLocation srcLoc;
+  uint8_t rsv[16];
+} aclrtMemcpyBatchAttr;
+
+typedef enum {
+  ACL_DEV_ATTR_AICORE_CORE_NUM = 0,
+  ACL_DEV_ATTR_VECTOR_CORE_NUM = 1,
+  ACL_DEV_ATTR_L2_CACHE_SIZE = 2
+} aclrtDevAttr;
+typedef enum {
+  ACL_DEVICE_INFO_AI_CORE_NUM = 0,
+  ACL_DEVICE_INFO_VECTOR_CORE_NUM = 1,
+  ACL_DEVICE_INFO_L2_SIZE = 2
+} aclDeviceInfo;
+
+typedef enum {
   ACL_OPT_DETERMINISTIC = 0,
   ACL_OPT_ENABLE_DEBUG_KERNEL = 1,
   ACL_OPT_STRONG_CONSISTENCY = 2
@@ -84,6 +125,15 @@ ACL_FUNC_VISIBILITY aclError aclrtGetVersion(int32_t* majorVersion, int32_t* min
 ACL_FUNC_VISIBILITY aclError aclrtGetRunMode(aclrtRunMode* runMode);
 ACL_FUNC_VISIBILITY aclError aclrtGetLastError(aclrtLastErrLevel level);     // and clears it
 ACL_FUNC_VISIBILITY aclError aclrtPeekAtLastError(aclrtLastErrLevel level);  // and keeps it
+
+// Core counts, and the bytes of the L2 cache, of the emulated product; where they are not public,
+// the number of threads, and this machine's cache. The last two are one function.
+ACL_FUNC_VISIBILITY aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr,
+                                                int64_t* value);
+ACL_FUNC_VISIBILITY aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo,
+                                                    int64_t* value);
+ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo,
+                                                      int64_t* value);
 
 // ---- devices -----------------------------------------------------------------------------------
 
@@ -186,6 +236,35 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void*
 ACL_FUNC_VISIBILITY aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src,
                                                 size_t spitch, size_t width, size_t height,
                                                 aclrtMemcpyKind kind, aclrtStream stream);
+
+// `numBatches` copies, in the stream's order. attrs[i] says where the memory of those from
+// attrsIndexes[i] up to attrsIndexes[i + 1] lies. Nothing is copied if one of them is wrong;
+// then `failIndex` is its index, or SIZE_MAX where the call itself is.
+ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** srcs,
+                                                   size_t* sizes, size_t numBatches,
+                                                   aclrtMemcpyBatchAttr* attrs,
+                                                   size_t* attrsIndexes, size_t numAttrs,
+                                                   size_t* failIndex, aclrtStream stream);
+
+// ---- virtual memory ----------------------------------------------------------------------------
+
+// Addresses without memory. `alignment` is 0 or a power of 2, `expectPtr` null, `flags` 0 or 1.
+// Sizes, offsets and the addresses at which memory is mapped are multiples of the granularity.
+ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment,
+                                                    void* expectPtr, uint64_t flags);
+ACL_FUNC_VISIBILITY aclError aclrtReleaseMemAddress(void* virPtr);
+// `flags` must be 0.
+ACL_FUNC_VISIBILITY aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
+                                                 const aclrtPhysicalMemProp* prop, uint64_t flags);
+ACL_FUNC_VISIBILITY aclError aclrtFreePhysical(aclrtDrvMemHandle handle);
+// `size` bytes of the physical memory from `offset` on. They are mapped at one place at a time, and
+// keep their contents until they are freed.
+ACL_FUNC_VISIBILITY aclError aclrtMapMem(void* virPtr, size_t size, size_t offset,
+                                         aclrtDrvMemHandle handle, uint64_t flags);
+ACL_FUNC_VISIBILITY aclError aclrtUnmapMem(void* virPtr);
+ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop,
+                                                              aclrtMemGranularityOptions option,
+                                                              size_t* granularity);
 
 // ---- callbacks ---------------------------------------------------------------------------------
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/mappings.h"
+
+#include <memory>
+#include <string>
+
+#include "base/call.h"
+#include "base/fork.h"
+#include "base/lasting.h"
+#include "runtime/registry.h"
+#include "runtime/virtual_memory.h"
+
+namespace softnpu::runtime {
+
+PhysicalTable& physical_memory() { return lasting<PhysicalTable>; }
+Mappings& mappings() { return lasting<Mappings>; }
+
+Mappings::Mappings() {
+  keep_free_over_fork({
+      this,
+      LockRank::outer,
+      [](void* self) { static_cast<Mappings*>(self)->mutex.lock(); },
+      [](void* self) { static_cast<Mappings*>(self)->mutex.unlock(); },
+      [](void* self) {
+        std::construct_at(&static_cast<Mappings*>(self)->mutex);
+        static_cast<Mappings*>(self)->leave_to_parent();
+      },
+  });
+}
+
+// A forked child shares pages of files with its parent, and must not write to them. No other thread
+// is there.
+void Mappings::leave_to_parent() noexcept {
+  for (auto& [address, mapping] : by_address) {
+    map_nothing(kernel_address(mapping.physical->mapped_at), mapping.size);
+    mapping.physical->mapped_at = nullptr;
+    registry().live.erase(address);
+    ++registry().time;
+  }
+  by_address.clear();
+  file.renew();
+}
+
+std::string hexadecimal(const void* address) {
+  std::string out;
+  append_argument(out, address);
+  return out;
+}
+
+Status check_multiple(std::string_view name, size_t value) {
+  if (value % kGranularity == 0) return {};
+  return fail(kRtParamInvalid, name, " is ", value, "; it must be a multiple of ", kGranularity,
+              ", the granularity of allocations");
+}
+
+Status check_size(size_t size) {
+  if (size == 0) return fail(kRtParamInvalid, "size is 0; it must be above 0");
+  return check_multiple("size", size);
+}
+
+Status find_physical(const void* handle, std::shared_ptr<Physical>& out) {
+  out = physical_memory().find(handle);
+  if (out != nullptr) return {};
+  const std::string message = not_live("handle", handle, HandleKind::physical_memory);
+  return handle == nullptr ? fail(kRtParamInvalid, message)
+                           : fail("dead-handle"_rule, kRtInvalidHandle, message);
+}
+
+Status check_unmapped(const Physical& physical) {
+  if (physical.mapped_at == nullptr) return {};
+  return fail(kRtParamInvalid, "handle is mapped at ", hexadecimal(physical.mapped_at),
+              "; unmap it first (aclrtUnmapMem)");
+}
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which physical memory there is, and where it is mapped: what virtual_memory.cpp works on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "base/handle_table.h"
+#include "base/status.h"
+#include "runtime/physical_file.h"
+
+namespace softnpu::runtime {
+
+struct Physical {
+  size_t size;
+  uint64_t offset;      // in the file
+  uint64_t generation;  // of the file
+  std::byte* mapped_at = nullptr;
+  bool was_mapped = false;
+};
+
+using PhysicalTable = HandleTable<Physical, HandleKind::physical_memory>;
+PhysicalTable& physical_memory();
+
+struct Mapping {
+  size_t size;
+  std::shared_ptr<Physical> physical;
+};
+
+// Held during whole calls: observers learn of mappings in the order in which they come and go.
+struct Mappings {
+  Mappings();
+  void leave_to_parent() noexcept;
+
+  std::mutex mutex;
+  PhysicalFile file;
+  std::map<uintptr_t, Mapping> by_address;
+};
+
+Mappings& mappings();
+
+std::string hexadecimal(const void* address);
+// Of the granularity.
+Status check_multiple(std::string_view name, size_t value);
+Status check_size(size_t size);
+Status find_physical(const void* handle, std::shared_ptr<Physical>& out);
+// Not ok where it is mapped.
+Status check_unmapped(const Physical& physical);
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/virtual_memory.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <utility>
+
+#include "base/observer.h"
+#include "runtime/mappings.h"
+#include "runtime/registry.h"
+
+namespace softnpu::runtime {
+namespace {
+
+Status no_reservation(const void* address) {
+  if (address == nullptr) return fail(kRtParamInvalid, "virPtr is null");
+  return fail(kRtParamInvalid, "virPtr is ", hexadecimal(address),
+              ", which is in no range that aclrtReserveMemAddress reserved");
+}
+
+}  // namespace
+
+Status reserve_addresses(void** out, size_t size, size_t alignment) {
+  *out = nullptr;
+  RETURN_IF_FAILED(check_size(size));
+  constexpr size_t kMost = size_t{1} << 47;  // no address space has more
+  if ((alignment & (alignment - 1)) != 0 || alignment >= kMost)
+    return fail(kRtParamInvalid, "alignment is ", alignment,
+                "; it must be 0 or a power of 2, below ", kMost);
+  std::byte* base = nullptr;
+  {
+    Registry& r = registry();
+    std::lock_guard lock(r.mutex);
+    std::map<uintptr_t, size_t> one{{0, size}};  // first: nothing may change without it
+    if (size < kMost)
+      base = r.reserved_arena.take_addresses(size, std::max(alignment, kGranularity));
+    if (base == nullptr)
+      return fail(kRtMemoryAllocation, "size is ", size, ", and the system has no such range left");
+    auto node = one.extract(one.begin());
+    node.key() = number(base);
+    r.reserved.insert(std::move(node));
+  }
+  *out = base;
+  if (Observer* const watching = observer()) [[unlikely]]
+    watching->created(HandleKind::reservation, base);
+  return {};
+}
+
+Status release_addresses(const void* address) {
+  std::lock_guard own(mappings().mutex);
+  const auto range = find_reservation(address);
+  if (!range) return no_reservation(address);
+  if (range->base != address)
+    return fail(kRtParamInvalid, "virPtr is ", number(address) - number(range->base),
+                " bytes into a reserved range; pass the address that aclrtReserveMemAddress gave");
+  const auto& all = mappings().by_address;
+  const auto first = all.lower_bound(number(address));
+  if (first != all.end() && first->first < number(address) + range->size)
+    return fail(kRtParamInvalid, "virPtr is a range in which memory is mapped, at ",
+                hexadecimal(reinterpret_cast<const void*>(first->first)),
+                "; unmap it first (aclrtUnmapMem)");
+  if (Observer* const watching = observer()) [[unlikely]]
+    watching->destroyed(HandleKind::reservation, address);
+  map_inaccessible(kernel_address(address), range->size);
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  r.reserved.erase(number(address));
+  r.reserved_arena.give_back_addresses(range->base, range->size);
+  return {};
+}
+
+namespace {
+
+// Returns the memory unless it was kept.
+struct Taken {
+  explicit Taken(Physical& one) : physical(&one) {}
+  Taken(const Taken&) = delete;
+  ~Taken() {
+    if (physical == nullptr) return;
+    if (physical->generation == mappings().file.generation())
+      mappings().file.give_back(physical->offset, physical->size);
+    std::lock_guard lock(registry().mutex);
+    registry().bytes -= physical->size;
+  }
+
+  Physical* physical;
+};
+
+Status take_physical(Physical& out) {
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  RETURN_IF_FAILED(r.check_room(out.size));
+  const auto offset = mappings().file.take(out.size);
+  if (!offset)
+    return fail(kRtMemoryAllocation, "size is ", out.size,
+                ", and the system has no such memory left");
+  r.bytes += out.size;
+  out.offset = *offset;
+  return {};
+}
+
+}  // namespace
+
+Status allocate_physical(void** out, size_t size) {
+  *out = nullptr;
+  RETURN_IF_FAILED(check_size(size));
+  std::lock_guard own(mappings().mutex);
+  const auto made = std::make_shared<Physical>(Physical{size, 0, mappings().file.generation()});
+  RETURN_IF_FAILED(take_physical(*made));
+  Taken taken(*made);
+  *out = physical_memory().insert(made);
+  if (*out == nullptr) return fail(kRtResourceAllocFail, "too many handles are alive");
+  taken.physical = nullptr;
+  return {};
+}
+
+Status free_physical(const void* handle) {
+  std::lock_guard own(mappings().mutex);
+  std::shared_ptr<Physical> physical;
+  RETURN_IF_FAILED(find_physical(handle, physical));
+  RETURN_IF_FAILED(check_unmapped(*physical));
+  physical_memory().erase(handle);
+  const Taken returned(*physical);
+  return {};
+}
+
+namespace {
+
+// With mappings() locked: whether physical memory can be mapped at this range.
+Status check_place(const std::byte* address, size_t size) {
+  const auto range = find_reservation(address);
+  if (!range) return no_reservation(address);
+  RETURN_IF_FAILED(check_multiple("virPtr", number(address)));
+  const size_t room = number(range->base) + range->size - number(address);
+  if (size > room)
+    return fail(kRtParamInvalid, "size is ", size, ", but the reserved range ends ", room,
+                " bytes after virPtr");
+  const auto& all = mappings().by_address;
+  auto next = all.lower_bound(number(address) + size);
+  if (next == all.begin()) return {};
+  --next;
+  const uintptr_t end = next->first + next->second.size;
+  if (end <= number(address)) return {};
+  return fail(kRtParamInvalid, "memory is mapped already at ",
+              hexadecimal(reinterpret_cast<const void*>(next->first)), " to ",
+              hexadecimal(reinterpret_cast<const void*>(end)), ", which the ", size,
+              " bytes from virPtr on meet");
+}
+
+Status check_part(const Physical& physical, size_t size, size_t offset) {
+  RETURN_IF_FAILED(check_multiple("offset", offset));
+  if (offset > physical.size || size > physical.size - offset)
+    return fail(kRtParamInvalid, "offset is ", offset, " and size ", size, ", but handle has only ",
+                physical.size, " bytes");
+  RETURN_IF_FAILED(check_unmapped(physical));
+  if (physical.generation == mappings().file.generation()) return {};
+  return fail(kRtParamInvalid, "handle is memory of the process that this one was forked from");
+}
+
+// Makes it usable. Its places in the maps come first: without memory for them, nothing may change.
+Status enter(std::byte* base, size_t size, size_t offset, std::shared_ptr<Physical> physical) {
+  Physical& mapped = *physical;
+  std::map<uintptr_t, Mapping> mapping{{number(base), {size, std::move(physical)}}};
+  Registry::Allocations allocation{{number(base), {size, Family::mapped, 0}}};
+  if (!mappings().file.map(kernel_address(base), mapped.offset + offset, size))
+    return fail(kRtMemoryAllocation, "size is ", size, ", and the system can map no more memory");
+  mappings().by_address.insert(mapping.extract(mapping.begin()));
+  mapped.mapped_at = base;
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  auto node = allocation.extract(allocation.begin());
+  node.mapped().made = ++r.time;
+  r.live.insert(std::move(node));
+  return {};
+}
+
+}  // namespace
+
+Status map_memory(void* address, size_t size, size_t offset, const void* handle) {
+  RETURN_IF_FAILED(check_size(size));
+  auto* const base = static_cast<std::byte*>(address);
+  std::lock_guard own(mappings().mutex);
+  RETURN_IF_FAILED(check_place(base, size));
+  std::shared_ptr<Physical> physical;
+  RETURN_IF_FAILED(find_physical(handle, physical));
+  RETURN_IF_FAILED(check_part(*physical, size, offset));
+  RETURN_IF_FAILED(enter(base, size, offset, physical));
+  const bool is_new = !std::exchange(physical->was_mapped, true);
+  Observer* const watching = observer();
+  if (watching == nullptr) [[likely]]
+    return {};
+  watching->allocated(Family::mapped, base, size);
+  if (!is_new) watching->kept(base, size);
+  return {};
+}
+
+Status unmap_memory(const void* address) {
+  std::lock_guard own(mappings().mutex);
+  auto& all = mappings().by_address;
+  const auto found = all.find(number(address));
+  if (found == all.end()) {
+    const auto range = find_reservation(address);
+    if (!range) return no_reservation(address);
+    const auto block = find_block(address);
+    if (!block) return fail(kRtParamInvalid, "virPtr has no memory: ", describe_unmapped(address));
+    return fail(kRtParamInvalid, "virPtr is ", number(address) - number(block->base),
+                " bytes into a mapping; pass the address at which it was mapped");
+  }
+  Physical& physical = *found->second.physical;
+  std::byte* const base = physical.mapped_at;
+  {
+    Registry& r = registry();
+    std::lock_guard lock(r.mutex);
+    r.live.erase(found->first);
+    ++r.time;
+  }
+  if (Observer* const watching = observer()) [[unlikely]]
+    watching->releasing(Family::mapped, base, found->second.size);
+  map_nothing(kernel_address(base), found->second.size);
+  physical.mapped_at = nullptr;
+  all.erase(found);
+  return {};
+}
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reserved addresses, and physical memory that is mapped there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/export.h"
+#include "base/status.h"
+
+namespace softnpu::runtime {
+
+// Sizes, addresses and offsets are multiples of it.
+constexpr size_t kGranularity = size_t{2} << 20;
+
+// `*out` becomes null on failure. An alignment of 0 is the granularity.
+SOFTNPU_EXPORT Status reserve_addresses(void** out, size_t size, size_t alignment);
+// Nothing may be mapped there any more.
+SOFTNPU_EXPORT Status release_addresses(const void* address);
+
+// `*out` becomes null on failure.
+SOFTNPU_EXPORT Status allocate_physical(void** out, size_t size);
+// It must not be mapped.
+SOFTNPU_EXPORT Status free_physical(const void* handle);
+
+// Physical memory is mapped at one place at a time. It keeps its contents until it is freed.
+SOFTNPU_EXPORT Status map_memory(void* address, size_t size, size_t offset, const void* handle);
+SOFTNPU_EXPORT Status unmap_memory(const void* address);
+
+}  // namespace softnpu::runtime
