@@ -12,6 +12,8 @@ int init(const FileName& config) {
   return aclInit(config.c_str());
 }
 
+int set_model_dir(const FileName& folder) { return aclopSetModelDir(folder.c_str()); }
+
 nb::object recent_message() {
   const char* message = aclGetRecentErrMsg();
   if (message == nullptr) return nb::none();
@@ -25,6 +27,7 @@ void bind_process(nb::module_& m) {
   BIND_ACL(aclFinalize, "End the process's use of all devices.");
   m.def("aclGetRecentErrMsg", &recent_message, nb::sig("def aclGetRecentErrMsg() -> str | None"),
         "Return and clear this thread's latest message.");
+  define(m, "aclopSetModelDir", &set_model_dir, nb::arg("model_dir"), "Accepted and ignored.");
   m.def("aclrtGetSocName", [] { return aclrtGetSocName(); }, "The emulated product.");
   BIND_ACL(aclrtGetVersion, "Major, minor and patch version, status.");
   BIND_ACL(aclrtGetRunMode, "Run mode (ACL_HOST), status.");

@@ -158,7 +158,7 @@ Status check_workspace(const Executor& executor, void* workspace, uint64_t size,
           ", but phase one planned ", planned, " bytes");
   const auto block = runtime::find_block(workspace);
   REQUIRE(block.has_value() || !runtime::find_reservation(workspace), kParamInvalid,
-          "memory-unmapped"_rule, "workspace is in reserved addresses without memory: ",
+          "memory-unmapped"_rule, "workspace is at a reserved address, but ",
           runtime::describe_unmapped(workspace));
   REQUIRE(block.has_value(), kParamInvalid, "workspace-not-device-memory"_rule,
           "workspace is not device memory; allocate it with aclrtMalloc");

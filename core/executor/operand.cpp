@@ -38,8 +38,8 @@ Status find_room(const Operand& operand, int64_t& room) {
   const std::byte* const data = operand.arg->data;
   const auto block = runtime::find_block(data);
   REQUIRE(block.has_value() || !runtime::find_reservation(data), kParamInvalid,
-          "memory-unmapped"_rule, operand.name,
-          " has its data in reserved addresses without memory: ", runtime::describe_unmapped(data));
+          "memory-unmapped"_rule, operand.name, " has its data at a reserved address, but ",
+          runtime::describe_unmapped(data));
   REQUIRE(block.has_value() || !runtime::was_freed(data), kParamInvalid, "memory-freed"_rule,
           operand.name, " has its data in device memory that was freed");
   REQUIRE(block.has_value(), kParamInvalid, "not-device-memory"_rule, operand.name,

@@ -5,6 +5,7 @@
 #include "runtime/capture.h"
 #include "runtime/context.h"
 #include "runtime/copy.h"
+#include "runtime/copy_work.h"
 #include "runtime/device.h"
 #include "runtime/entry.h"
 #include "runtime/machine.h"
@@ -25,15 +26,6 @@ aclError allocate_on_device(const Call& call, void** out, size_t size, int32_t p
     RETURN_IF_FAILED(require_device());
     return allocate(Family::device, size, out);
   });
-}
-
-// What observers are told of a copy or fill; null where there are none.
-template <class Operation>
-std::shared_ptr<Piece> piece_of(const Call& call, const Operation& operation) {
-  if (!wants_pieces()) [[likely]]
-    return nullptr;
-  return std::make_shared<Piece>(
-      Piece{.kind = Operation::kKind, .what = call.function(), .accesses = operation.accesses()});
 }
 
 template <class Operation>
@@ -65,12 +57,7 @@ aclError run_in_stream(const Call& call, const Operation& operation, aclrtStream
     RETURN_IF_FAILED(require_device());
     const uint64_t time = memory_time();  // earlier than the check, so as to miss nothing
     RETURN_IF_FAILED(operation.check());
-    Task task = [operation, time]() -> Status {
-      if (memory_time() != time) RETURN_IF_FAILED(operation.check(time));
-      operation.run();
-      return {};
-    };
-    return launch(stream, call.function(), std::move(task), piece_of(call, operation));
+    return launch_operation(call, operation, time, stream);
   });
 }
 

@@ -165,7 +165,7 @@ Status check_unknown(const Registry& r, std::string_view argument, const void* a
                      size_t count) {
   if (r.reserved_around(address) != r.reserved.end())
     return fail("memory-unmapped"_rule, kRtParamInvalid, argument,
-                " is in reserved addresses without memory: ", r.unmapped_around(address));
+                " is at a reserved address, but ", r.unmapped_around(address));
   if (r.owns(address))
     return fail("use-after-free"_rule, kRtParamInvalid, argument,
                 " is in memory of the runtime that was freed");
@@ -182,7 +182,7 @@ Status past_end(const Registry& r, std::string_view argument,
   if (!unmapped.empty())
     return fail("memory-unmapped"_rule, kRtParamInvalid, argument, " is ", end - number(address),
                 " bytes before the end of mapped memory; the ", count,
-                " bytes from there reach addresses without memory: ", unmapped);
+                " bytes from there reach further, but ", unmapped);
   return fail("out-of-bounds"_rule, kRtParamInvalid, argument, " is ",
               number(address) - found->first, " bytes into an allocation of ", end - found->first,
               " bytes; the ", count, " bytes from there reach past its end");

@@ -5,6 +5,7 @@
 #define SOFTNPU_INCLUDE_ACL_ACL_H_
 
 #include "acl_base.h"
+#include "acl_op.h"
 #include "acl_rt.h"
 
 #ifdef __cplusplus

@@ -37,6 +37,16 @@ ENUMS = {
         "ACL_",
         "DDR_MEM 0, HBM_MEM 1, DDR_MEM_HUGE 2, DDR_MEM_NORMAL 3, HBM_MEM_HUGE 4, HBM_MEM_NORMAL 5",
     ),
+    "aclrtMemLocationType": _enum("ACL_MEM_LOCATION_TYPE_", "HOST 0, DEVICE 1"),
+    "aclrtMemHandleType": _enum("ACL_MEM_HANDLE_TYPE_", "NONE 0"),
+    "aclrtMemAllocationType": _enum("ACL_MEM_ALLOCATION_TYPE_", "PINNED 0"),
+    "aclrtMemGranularityOptions": _enum(
+        "ACL_RT_MEM_ALLOC_GRANULARITY_", "MINIMUM 0, RECOMMENDED 1"
+    ),
+    "aclrtDevAttr": _enum(
+        "ACL_DEV_ATTR_", "AICORE_CORE_NUM 0, VECTOR_CORE_NUM 1, L2_CACHE_SIZE 2"
+    ),
+    "aclDeviceInfo": _enum("ACL_DEVICE_INFO_", "AI_CORE_NUM 0, VECTOR_CORE_NUM 1, L2_SIZE 2"),
     "aclSysParamOpt": _enum(
         "ACL_OPT_", "DETERMINISTIC 0, ENABLE_DEBUG_KERNEL 1, STRONG_CONSISTENCY 2"
     ),
@@ -100,7 +110,10 @@ aclrtSynchronizeEventWithTimeout aclrtQueryEvent aclrtQueryEventStatus aclrtQuer
 aclrtEventElapsedTime aclrtEventGetTimestamp
 aclrtMalloc aclrtMallocAlign32 aclrtMallocCached aclrtFree aclrtFreeWithDevSync aclrtMallocHost
 aclrtFreeHost aclrtGetMemInfo aclrtMemcpy aclrtMemcpyAsync aclrtMemset aclrtMemsetAsync
-aclrtMemcpy2d aclrtMemcpy2dAsync
+aclrtMemcpy2d aclrtMemcpy2dAsync aclrtMemcpyBatchAsync
+aclrtReserveMemAddress aclrtReleaseMemAddress aclrtMallocPhysical aclrtFreePhysical
+aclrtMapMem aclrtUnmapMem aclrtMemGetAllocationGranularity
+aclrtGetDeviceInfo aclGetDeviceCapability aclrtGetDeviceCapability aclopSetModelDir
 aclrtLaunchCallback aclrtSubscribeReport aclrtUnSubscribeReport aclrtProcessReport
 aclrtLaunchHostFunc
 aclmdlRICaptureBegin aclmdlRICaptureEnd aclmdlRICaptureGetInfo aclmdlRIExecuteAsync aclmdlRIDestroy
@@ -165,6 +178,21 @@ SIGNATURES = {
     "aclrtMemcpy": "aclError (*)(void *, size_t, const void *, size_t, aclrtMemcpyKind)",
     "aclrtMemcpyAsync": "aclError (*)(void *, size_t, const void *, size_t, aclrtMemcpyKind,"
     " aclrtStream)",
+    "aclrtMemcpyBatchAsync": "aclError (*)(void **, size_t *, void **, size_t *, size_t,"
+    " aclrtMemcpyBatchAttr *, size_t *, size_t, size_t *, aclrtStream)",
+    "aclrtReserveMemAddress": "aclError (*)(void **, size_t, size_t, void *, uint64_t)",
+    "aclrtReleaseMemAddress": "aclError (*)(void *)",
+    "aclrtMallocPhysical": "aclError (*)(aclrtDrvMemHandle *, size_t,"
+    " const aclrtPhysicalMemProp *, uint64_t)",
+    "aclrtFreePhysical": "aclError (*)(aclrtDrvMemHandle)",
+    "aclrtMapMem": "aclError (*)(void *, size_t, size_t, aclrtDrvMemHandle, uint64_t)",
+    "aclrtUnmapMem": "aclError (*)(void *)",
+    "aclrtMemGetAllocationGranularity": "aclError (*)(aclrtPhysicalMemProp *,"
+    " aclrtMemGranularityOptions, size_t *)",
+    "aclrtGetDeviceInfo": "aclError (*)(uint32_t, aclrtDevAttr, int64_t *)",
+    "aclGetDeviceCapability": "aclError (*)(uint32_t, aclDeviceInfo, int64_t *)",
+    "aclrtGetDeviceCapability": "aclError (*)(uint32_t, aclDeviceInfo, int64_t *)",
+    "aclopSetModelDir": "aclError (*)(const char *)",
     "aclrtMemset": "aclError (*)(void *, size_t, int32_t, size_t)",
     "aclrtMemcpy2d": "aclError (*)(void *, size_t, const void *, size_t, size_t, size_t,"
     " aclrtMemcpyKind)",

@@ -102,6 +102,12 @@ aclrtFree: i p  aclrtFreeWithDevSync: i p  aclrtMallocHost: i pz  aclrtFreeHost:
 aclrtGetMemInfo: i ipp  aclrtMemcpy: i pzpzi  aclrtMemcpyAsync: i pzpzip
 aclrtMemset: i pziz  aclrtMemsetAsync: i pzizp
 aclrtMemcpy2d: i pzpzzzi  aclrtMemcpy2dAsync: i pzpzzzip
+aclrtMemcpyBatchAsync: i ppppzppzpp
+aclrtReserveMemAddress: i pzzpL  aclrtReleaseMemAddress: i p
+aclrtMallocPhysical: i pzpL  aclrtFreePhysical: i p
+aclrtMapMem: i pzzpL  aclrtUnmapMem: i p  aclrtMemGetAllocationGranularity: i pip
+aclrtGetDeviceInfo: i uip  aclGetDeviceCapability: i uip  aclrtGetDeviceCapability: i uip
+aclopSetModelDir: i s
 aclrtLaunchCallback: i ppip  aclrtSubscribeReport: i Lp  aclrtUnSubscribeReport: i Lp
 aclrtProcessReport: i i  aclrtLaunchHostFunc: i ppp
 aclmdlRICaptureBegin: i pi  aclmdlRICaptureEnd: i pp  aclmdlRICaptureGetInfo: i ppp

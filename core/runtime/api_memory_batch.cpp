@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many copies in one call.
+#include <cstdint>
+
+#include "acl/acl_rt.h"
+#include "base/fault_injection.h"
+#include "runtime/context.h"
+#include "runtime/copy_work.h"
+#include "runtime/entry.h"
+#include "runtime/settings.h"
+
+using namespace softnpu;
+using namespace softnpu::runtime;
+
+namespace {
+
+// The call's arguments. Those of lists are checked before they are read.
+struct Batch {
+  void** dsts;
+  size_t* dest_maxs;
+  void** srcs;
+  size_t* sizes;
+  size_t count;
+  aclrtMemcpyBatchAttr* attrs;
+  size_t* attrs_indexes;
+  size_t attrs_count;
+
+  Status check_lists() const;
+  Status check_indexes() const;
+  // Of copy i, whose attributes are attrs[attr].
+  Status check(size_t i, size_t attr) const;
+  Copy copy(size_t i) const { return {dsts[i], dest_maxs[i], srcs[i], sizes[i]}; }
+  // The attributes of the copy after the one that has `attr`.
+  size_t attr_of(size_t i, size_t attr) const {
+    return attr + 1 < attrs_count && attrs_indexes[attr + 1] == i ? attr + 1 : attr;
+  }
+};
+
+Status Batch::check_lists() const {
+  if (count == 0) return fail(kRtParamInvalid, "numBatches is 0; it must be above 0");
+  if (attrs_count == 0 || attrs_count > count)
+    return fail(kRtParamInvalid, "numAttrs is ", attrs_count,
+                "; it must be at least 1 and at most numBatches, which is ", count);
+  const struct {
+    const char* name;
+    const void* list;
+  } lists[] = {{"dsts", dsts},   {"destMaxs", dest_maxs}, {"srcs", srcs},
+               {"sizes", sizes}, {"attrs", attrs},        {"attrsIndexes", attrs_indexes}};
+  for (const auto& [name, list] : lists)
+    if (list == nullptr) return fail(kRtParamInvalid, name, " is null");
+  return {};
+}
+
+Status Batch::check_indexes() const {
+  if (attrs_indexes[0] != 0)
+    return fail(kRtParamInvalid, "attrsIndexes[0] is ", attrs_indexes[0], "; it must be 0");
+  for (size_t i = 1; i < attrs_count; ++i)
+    if (attrs_indexes[i] <= attrs_indexes[i - 1] || attrs_indexes[i] >= count)
+      return fail(kRtParamInvalid, "attrsIndexes[", i, "] is ", attrs_indexes[i],
+                  "; it must be above attrsIndexes[", i - 1, "], which is ", attrs_indexes[i - 1],
+                  ", and below numBatches, which is ", count);
+  return {};
+}
+
+// `name` is that of the location in attrs[attr], `list` and `i` those of the address.
+Status check_location(const char* name, size_t attr, const aclrtMemLocation& location,
+                      const char* list, size_t i, const void* address) {
+  const int32_t type = number_of(location.type);
+  if (type != ACL_MEM_LOCATION_TYPE_HOST && type != ACL_MEM_LOCATION_TYPE_DEVICE)
+    return fail(kRtParamInvalid, "attrs[", attr, "].", name, ".type is ", type,
+                "; it must be one of aclrtMemLocationType, 0 or 1");
+  const bool on_device = type == ACL_MEM_LOCATION_TYPE_DEVICE;
+  if (on_device && location.id >= static_cast<uint32_t>(device_count()))
+    return fail(kRtInvalidDeviceId, "attrs[", attr, "].", name, ".id is ", location.id,
+                "; it must be below ", device_count(), ", the number of devices");
+  if (find_block(address).has_value() == on_device) return {};
+  return fail(kRtParamInvalid, list, "[", i, "] is ",
+              on_device ? "no device memory" : "device memory", ", but attrs[", attr, "].", name,
+              ".type is ", type, " (",
+              on_device ? "ACL_MEM_LOCATION_TYPE_DEVICE)" : "ACL_MEM_LOCATION_TYPE_HOST)");
+}
+
+Status Batch::check(size_t i, size_t attr) const {
+  const Status wrong = copy(i).check();
+  if (!wrong.ok()) return wrong.in(text("copy ", i));
+  if (sizes[i] == 0) return {};
+  RETURN_IF_FAILED(check_location("dstLoc", attr, attrs[attr].dstLoc, "dsts", i, dsts[i]));
+  return check_location("srcLoc", attr, attrs[attr].srcLoc, "srcs", i, srcs[i]);
+}
+
+Status launch_batch(const Call& call, const Batch& batch, size_t& failing, aclrtStream stream) {
+  RETURN_IF_FAILED(injected_failure(FaultKind::memcpy));
+  RETURN_IF_FAILED(require_device());
+  RETURN_IF_FAILED(batch.check_lists());
+  RETURN_IF_FAILED(batch.check_indexes());
+  const uint64_t time = memory_time();  // earlier than the checks, so as to miss nothing
+  for (size_t i = 0, attr = 0; i < batch.count; ++i) {
+    attr = batch.attr_of(i, attr);
+    failing = i;
+    RETURN_IF_FAILED(batch.check(i, attr));
+  }
+  failing = SIZE_MAX;
+  for (size_t i = 0; i < batch.count; ++i)
+    RETURN_IF_FAILED(launch_operation(call, batch.copy(i), time, stream));
+  return {};
+}
+
+}  // namespace
+
+extern "C" aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes,
+                                          size_t numBatches, aclrtMemcpyBatchAttr* attrs,
+                                          size_t* attrsIndexes, size_t numAttrs, size_t* failIndex,
+                                          aclrtStream stream) {
+  const auto call = CALL(dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs,
+                         failIndex, stream);
+  return entry(call, [&]() -> Status {
+    size_t failing = SIZE_MAX;
+    RETURN_IF_FAILED(store("failIndex", failIndex, failing));
+    const Batch batch{dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs};
+    Status status = launch_batch(call, batch, failing, stream);
+    *failIndex = failing;
+    return status;
+  });
+}

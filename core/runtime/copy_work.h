@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies and fills as work of a stream.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "base/call.h"
+#include "base/observer.h"
+#include "runtime/capture.h"
+#include "runtime/copy.h"
+#include "runtime/memory.h"
+#include "runtime/stream.h"
+
+namespace softnpu::runtime {
+
+// What observers are told of a copy or fill; null where there are none.
+template <class Operation>
+std::shared_ptr<Piece> piece_of(const Call& call, const Operation& operation) {
+  if (!wants_pieces()) [[likely]]
+    return nullptr;
+  return std::make_shared<Piece>(
+      Piece{.kind = Operation::kKind, .what = call.function(), .accesses = operation.accesses()});
+}
+
+// Of an operation that was checked after `time`.
+template <class Operation>
+Status launch_operation(const Call& call, const Operation& operation, uint64_t time,
+                        aclrtStream stream) {
+  Task task = [operation, time]() -> Status {
+    if (memory_time() != time) RETURN_IF_FAILED(operation.check(time));
+    operation.run();
+    return {};
+  };
+  return launch(stream, call.function(), std::move(task), piece_of(call, operation));
+}
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sizes of the emulated product.
+#pragma once
+
+#include <cstdint>
+
+#include "base/export.h"
+
+namespace softnpu::runtime {
+
+// All are above 0. What is not public of a product is this machine's: its threads and its cache.
+struct DeviceInfo {
+  int64_t ai_cores;
+  int64_t vector_cores;
+  int64_t l2_bytes;
+};
+SOFTNPU_EXPORT DeviceInfo device_info();
+
+}  // namespace softnpu::runtime

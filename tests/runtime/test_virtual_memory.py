@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Virtual memory: reserved addresses, physical memory, and what may be done where it is mapped."""
+
+from __future__ import annotations
+
+import ctypes as ct
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softnpu import reference
+from tests.support.acl_runtime import (
+    INVALID_DEVICEID,
+    INVALID_HANDLE,
+    MEMORY_ALLOCATION,
+    NOT_A_HANDLE,
+    PARAM_INVALID,
+    Runtime,
+    in_thread,
+    made,
+    out,
+)
+from tests.support.virtual_memory import GRANULARITY, Range, prop
+
+
+@pytest.fixture
+def addresses(rt: Runtime) -> Iterator[Range]:
+    """Eight units of reserved addresses."""
+    with Range(rt, 8) as reserved:
+        yield reserved
+
+
+def pattern(size: int, seed: int = 0) -> Any:
+    """Bytes that tell a wrong copy."""
+    return np.random.default_rng(seed).integers(0, 256, size, dtype=np.uint8)
+
+
+def free_bytes(rt: Runtime) -> int:
+    """What an allocation that nobody has room for says is left."""
+    assert out(ct.c_void_p, rt.api.aclrtMallocHost, 2**63, first=True)[0] == MEMORY_ALLOCATION
+    found = re.search(r"only (\d+) of", rt.message())
+    assert found is not None
+    return int(found[1])
+
+
+def memory_of_files() -> int:
+    """The bytes of the files in memory that this process has open."""
+    return sum(
+        os.stat(file).st_blocks * 512
+        for file in Path("/proc/self/fd").iterdir()
+        if file.is_symlink() and os.readlink(file).startswith("/memfd:softnpu")
+    )
+
+
+def test_granularity(rt: Runtime) -> None:
+    """It is the same for both options."""
+    for option in (0, 1):
+        got = out(ct.c_size_t, rt.api.aclrtMemGetAllocationGranularity, ct.byref(prop()), option)
+        assert got == (0, GRANULARITY)
+
+
+@pytest.mark.parametrize("alignment", [0, 1, 64, GRANULARITY, 1 << 30])
+@pytest.mark.parametrize("flags", [0, 1])
+def test_alignment(rt: Runtime, alignment: int, flags: int) -> None:
+    """Reserved addresses are aligned to the granularity, or to more if that is asked for."""
+    base = made(rt.api.aclrtReserveMemAddress, 3 * GRANULARITY, alignment, None, flags)
+    assert base % max(alignment, GRANULARITY) == 0
+    assert rt.api.aclrtReleaseMemAddress(base) == 0
+
+
+def test_more_addresses_than_memory(rt: Runtime) -> None:
+    """A range may be larger than the machine's memory."""
+    free, total = ct.c_size_t(), ct.c_size_t()
+    rt.check(rt.api.aclrtGetMemInfo(1, ct.byref(free), ct.byref(total)))
+    size = 2 * total.value // GRANULARITY * GRANULARITY
+    base = made(rt.api.aclrtReserveMemAddress, size, 0, None, 0)
+    handle = made(rt.api.aclrtMallocPhysical, GRANULARITY, ct.byref(prop()), 0)
+    last = base + size - GRANULARITY
+    rt.check(rt.api.aclrtMapMem(last, GRANULARITY, 0, handle, 0))
+    rt.check(rt.api.aclrtMemset(last, GRANULARITY, 5, GRANULARITY))
+    rt.check(rt.api.aclrtUnmapMem(last))
+    rt.check(rt.api.aclrtFreePhysical(handle))
+    rt.check(rt.api.aclrtReleaseMemAddress(base))
+
+
+def test_contents_stay_with_the_physical_memory(rt: Runtime, addresses: Range) -> None:
+    """What is mapped elsewhere has its contents there; new memory reads as something else."""
+    data = pattern(GRANULARITY)
+    handle = addresses.map(0)
+    rt.upload(data, addresses.at(0))
+    addresses.unmap(0)
+    addresses.map(5, handle=handle)
+    addresses.map(0)
+    rt.check(rt.api.aclrtMemset(addresses.at(0), GRANULARITY, 0, GRANULARITY))
+    assert (rt.download(addresses.at(5), GRANULARITY) == data).all()
+
+
+def test_a_part_of_physical_memory(rt: Runtime, addresses: Range) -> None:
+    """An offset selects which part is mapped."""
+    handle = addresses.map(0, 3)
+    data = pattern(3 * GRANULARITY)
+    rt.upload(data, addresses.at(0))
+    addresses.unmap(0)
+    rt.check(rt.api.aclrtMapMem(addresses.at(1), GRANULARITY, 2 * GRANULARITY, handle, 0))
+    addresses.mapped[addresses.at(1)] = handle
+    assert (rt.download(addresses.at(1), GRANULARITY) == data[2 * GRANULARITY :]).all()
+    assert rt.api.aclrtMemset(addresses.at(2), 1, 0, 1) == PARAM_INVALID
+
+
+def test_an_operator_across_two_mappings(rt: Runtime, addresses: Range) -> None:
+    """An operand may span mappings that touch, but nothing else of the range."""
+    addresses.map(1)
+    addresses.map(2)
+    count = GRANULARITY // 4
+    values = np.linspace(-2, 2, count, dtype=np.float32)
+    there = rt.upload(values, addresses.at(2) - values.nbytes // 2)
+    tensor = rt.tensor("FLOAT", (count,), there)
+    rt.run("aclnnInplaceSelu", tensor)
+    done = rt.download(there, values.nbytes).view(np.float32)
+    np.testing.assert_allclose(done, reference.selu(values), rtol=1e-6)
+    for first, why in (
+        (addresses.at(2) + 4, f"{addresses.at(3):#x} to {addresses.at(8):#x}"),
+        (addresses.at(3), f"{addresses.at(3):#x} to {addresses.at(8):#x}"),
+        (addresses.at(0), f"{addresses.at(0):#x} to {addresses.at(1):#x}"),
+    ):
+        wrong = rt.phase_one("aclnnInplaceSelu", rt.tensor("FLOAT", (count,), first))
+        assert wrong.status == 161002
+        assert f"no memory is mapped at {why} (aclrtMapMem)" in wrong.message
+    addresses.end(1)
+    assert rt.phase_one("aclnnInplaceSelu", tensor).status == 161002
+
+
+@pytest.mark.parametrize("unit", [0, 1])
+def test_memory_unmapped_since_phase_one(rt: Runtime, addresses: Range, unit: int) -> None:
+    """Phase two is refused if any part of an operand was unmapped, and no other."""
+    addresses.map(0)
+    addresses.map(1)
+    addresses.map(2)
+    rt.check(rt.api.aclrtMemset(addresses.base, 3 * GRANULARITY, 0, 3 * GRANULARITY))
+    tensor = rt.tensor("FLOAT", (GRANULARITY // 2,), addresses.base)
+    planned = rt.plan("aclnnInplaceSelu", tensor)
+    addresses.end(2)
+    assert rt.launch("aclnnInplaceSelu", planned) == 0
+    planned = rt.plan("aclnnInplaceSelu", tensor)
+    addresses.end(unit)
+    assert rt.launch("aclnnInplaceSelu", planned) == 161002
+    assert "memory that was freed since phase one" in rt.message()
+    addresses.map(unit)
+    assert rt.launch("aclnnInplaceSelu", planned) == 161002
+    assert rt.synchronize() == 0
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_memory_unmapped_while_work_waits(rt: Runtime, addresses: Range, again: bool) -> None:
+    """Work that waits in a stream fails as after aclrtFree, also if memory is mapped there again."""
+    addresses.map(0)
+    addresses.map(1)
+    rt.check(rt.api.aclrtMemset(addresses.base, 2 * GRANULARITY, 1, 2 * GRANULARITY))
+    target = rt.malloc(2 * GRANULARITY)
+    with rt.held() as release:
+        rt.check(
+            rt.api.aclrtMemcpyAsync(
+                target, 2 * GRANULARITY, addresses.base, 2 * GRANULARITY, 3, rt.stream
+            )
+        )
+        addresses.end(1)
+        if again:
+            addresses.map(1)
+        release()
+    assert rt.synchronize() == PARAM_INVALID
+    assert ("allocated again since" if again else "no memory is mapped at") in rt.message()
+
+
+def test_work_that_waits_and_whose_neighbour_is_unmapped(rt: Runtime, addresses: Range) -> None:
+    """What it does not touch does not matter."""
+    addresses.map(0)
+    addresses.map(1)
+    with rt.held() as release:
+        rt.check(rt.api.aclrtMemsetAsync(addresses.base, GRANULARITY, 3, GRANULARITY, rt.stream))
+        addresses.end(1)
+        release()
+    assert rt.synchronize() == 0
+    assert set(rt.download(addresses.base, GRANULARITY)) == {3}
+
+
+def test_memory_returns_to_the_system(rt: Runtime, addresses: Range) -> None:
+    """Freed physical memory is no longer the process's, and is counted as free."""
+    size = 4 * GRANULARITY
+    before, left = memory_of_files(), free_bytes(rt)
+    for _ in range(3):
+        addresses.map(0, 4)
+        assert free_bytes(rt) == left - size
+        rt.check(rt.api.aclrtMemset(addresses.base, size, 1, size))
+        assert memory_of_files() == before + size
+        handle = addresses.unmap(0)
+        assert memory_of_files() == before + size
+        assert free_bytes(rt) == left - size
+        rt.check(rt.api.aclrtFreePhysical(handle))
+        assert (memory_of_files(), free_bytes(rt)) == (before, left)
+
+
+def test_out_of_memory(rt: Runtime) -> None:
+    """More than the machine has gives 207001 and no handle, and nothing is lost."""
+    left = free_bytes(rt)
+    free, total = ct.c_size_t(), ct.c_size_t()
+    rt.check(rt.api.aclrtGetMemInfo(1, ct.byref(free), ct.byref(total)))
+    too_much = (total.value // GRANULARITY + 1) * GRANULARITY
+    for size in (too_much, 2**63, 2**64 - GRANULARITY):
+        handle = ct.c_void_p(1)
+        status = rt.api.aclrtMallocPhysical(ct.byref(handle), size, ct.byref(prop()), 0)
+        assert (status, handle.value) == (MEMORY_ALLOCATION, None)
+        assert f"size is {size}" in rt.message()
+    for size in (1 << 47, 2**63, 2**64 - GRANULARITY):
+        base = ct.c_void_p(1)
+        status = rt.api.aclrtReserveMemAddress(ct.byref(base), size, 0, None, 0)
+        assert (status, base.value) == (MEMORY_ALLOCATION, None)
+    assert free_bytes(rt) == left
+
+
+def test_thousands_of_pieces(rt: Runtime) -> None:
+    """There may be more pieces of physical memory than files that a process may open."""
+    with Range(rt, 1100) as reserved:
+        for unit in range(1100):
+            reserved.map(unit)
+        whole = 1100 * GRANULARITY
+        assert rt.api.aclrtMemcpy(reserved.base, whole, reserved.base, 0, 3) == 0
+        rt.check(rt.api.aclrtMemset(reserved.at(1499), GRANULARITY, 9, GRANULARITY))
+
+
+MISUSE: list[tuple[str, Callable[[Range, int, int], tuple[Any, ...]], str]] = [
+    ("aclrtReserveMemAddress", lambda *_: (None, GRANULARITY, 0, None, 0), "virPtr is null"),
+    ("aclrtReserveMemAddress", lambda *_: (out_(), 0, 0, None, 0), "size is 0"),
+    ("aclrtReserveMemAddress", lambda *_: (out_(), 4096, 0, None, 0), "size is 4096; it must be a"),
+    ("aclrtReserveMemAddress", lambda *_: (out_(), GRANULARITY, 3, None, 0), "alignment is 3"),
+    ("aclrtReserveMemAddress", lambda *_: (out_(), GRANULARITY, 2**63, None, 0), "alignment is 9"),
+    ("aclrtReserveMemAddress", lambda *_: (out_(), GRANULARITY, 0, 64, 0), "expectPtr is not null"),
+    ("aclrtReserveMemAddress", lambda *_: (out_(), GRANULARITY, 0, None, 2), "flags is 2"),
+    ("aclrtReleaseMemAddress", lambda *_: (None,), "virPtr is null"),
+    ("aclrtReleaseMemAddress", lambda *_: (64,), "which is in no range"),
+    ("aclrtReleaseMemAddress", lambda a, *_: (a.base + 1,), "virPtr is 1 bytes into a reserved"),
+    ("aclrtReleaseMemAddress", lambda a, *_: (a.base,), "virPtr is a range in which memory is map"),
+    ("aclrtMallocPhysical", lambda *_: (None, GRANULARITY, given(), 0), "handle is null"),
+    ("aclrtMallocPhysical", lambda *_: (out_(), 0, given(), 0), "size is 0"),
+    ("aclrtMallocPhysical", lambda *_: (out_(), 64, given(), 0), "size is 64; it must be a multi"),
+    ("aclrtMallocPhysical", lambda *_: (out_(), GRANULARITY, None, 0), "prop is null"),
+    ("aclrtMallocPhysical", lambda *_: (out_(), GRANULARITY, given(), 1), "flags is 1"),
+    *(
+        (
+            "aclrtMallocPhysical",
+            lambda *_, wrong=wrong: (out_(), GRANULARITY, given(**wrong), 0),
+            why,
+        )
+        for wrong, why in (
+            ({"handle_type": 7}, "prop->handleType is 7"),
+            ({"allocation_type": -1}, "prop->allocationType is -1"),
+            ({"attr": 6}, "prop->memAttr is 6"),
+            ({"type": 0}, "prop->location.type is 0; it must be ACL_MEM_LOCATION_TYPE_DEVICE (1)"),
+        )
+    ),
+    ("aclrtFreePhysical", lambda *_: (None,), "handle is a null pointer"),
+    ("aclrtFreePhysical", lambda a, h, _: (h,), "handle is mapped at 0x"),
+    ("aclrtMapMem", lambda a, h, o: (None, GRANULARITY, 0, o, 0), "virPtr is null"),
+    ("aclrtMapMem", lambda a, h, o: (64, GRANULARITY, 0, o, 0), "which is in no range"),
+    ("aclrtMapMem", lambda a, h, o: (a.at(4) + 64, GRANULARITY, 0, o, 0), "virPtr is "),
+    ("aclrtMapMem", lambda a, h, o: (a.at(7), 2 * GRANULARITY, 0, o, 0), "range ends 2097152 bytes"),
+    ("aclrtMapMem", lambda a, h, o: (a.at(4), 0, 0, o, 0), "size is 0"),
+    ("aclrtMapMem", lambda a, h, o: (a.at(4), 64, 0, o, 0), "size is 64"),
+    ("aclrtMapMem", lambda a, h, o: (a.at(4), 2 * GRANULARITY, 0, o, 0), "has only 2097152 bytes"),
+    ("aclrtMapMem", lambda a, h, o: (a.at(4), GRANULARITY, 64, o, 0), "offset is 64"),
+    ("aclrtMapMem", lambda a, h, o: (a.at(4), GRANULARITY, GRANULARITY, o, 0), "offset is 2097152"),
+    ("aclrtMapMem", lambda a, h, o: (a.at(4), GRANULARITY, 0, o, 1), "flags is 1"),
+    ("aclrtMapMem", lambda a, h, o: (a.at(4), GRANULARITY, 0, None, 0), "handle is a null pointer"),
+    ("aclrtMapMem", lambda a, h, o: (a.at(4), GRANULARITY, 0, h, 0), "handle is mapped at 0x"),
+    ("aclrtMapMem", lambda a, h, o: (a.at(2), GRANULARITY, 0, o, 0), "memory is mapped already at"),
+    ("aclrtUnmapMem", lambda *_: (None,), "virPtr is null"),
+    ("aclrtUnmapMem", lambda *_: (64,), "which is in no range"),
+    ("aclrtUnmapMem", lambda a, *_: (a.at(3),), "virPtr has no memory: no memory is mapped at 0x"),
+    ("aclrtUnmapMem", lambda a, *_: (a.at(2),), "virPtr is 2097152 bytes into a mapping"),
+    ("aclrtMemGetAllocationGranularity", lambda *_: (None, 0, out_()), "prop is null"),
+    ("aclrtMemGetAllocationGranularity", lambda *_: (given(), 2, out_()), "option is 2"),
+    ("aclrtMemGetAllocationGranularity", lambda *_: (given(), 0, None), "granularity is null"),
+    ("aclrtFree", lambda a, *_: (a.base,), "aclrtUnmapMem and aclrtReleaseMemAddress end its use"),
+    ("aclrtFreeHost", lambda a, *_: (a.at(1),), "range that aclrtReserveMemAddress reserved"),
+]
+
+
+def out_() -> Any:
+    """Room for a result."""
+    return ct.byref(ct.c_uint64())
+
+
+def given(**other: int) -> Any:
+    """A description of memory."""
+    return ct.byref(prop(**other))
+
+
+@pytest.mark.parametrize(("function", "arguments", "why"), MISUSE)
+def test_misuse(
+    rt: Runtime, addresses: Range, function: str, arguments: Callable[..., Any], why: str
+) -> None:
+    """A wrong argument gives 107000 and its name, and changes nothing."""
+    mapped, other = addresses.map(1, 2), addresses.allocate()
+    left = free_bytes(rt)
+    assert getattr(rt.api, function)(*arguments(addresses, mapped, other)) == PARAM_INVALID
+    said = rt.message()
+    assert said.startswith(function + ": ")
+    assert why in said
+    assert free_bytes(rt) == left
+    addresses.map(4, handle=other)
+
+
+def test_dead_handles_and_other_devices(rt: Runtime, addresses: Range) -> None:
+    """Handles that are no live ones give 107017, devices that are not there 107001."""
+    handle = addresses.allocate()
+    rt.check(rt.api.aclrtFreePhysical(handle))
+    for wrong in (handle, NOT_A_HANDLE, rt.stream, addresses.base):
+        assert rt.api.aclrtFreePhysical(wrong) == INVALID_HANDLE
+        assert rt.api.aclrtMapMem(addresses.at(0), GRANULARITY, 0, wrong, 0) == INVALID_HANDLE
+        assert "expected a live aclrtDrvMemHandle" in rt.message()
+    for function, arguments in (
+        ("aclrtMallocPhysical", (out_(), GRANULARITY, given(id=99), 0)),
+        ("aclrtMemGetAllocationGranularity", (given(id=99), 0, out_())),
+    ):
+        assert getattr(rt.api, function)(*arguments) == INVALID_DEVICEID
+        assert "prop->location.id is 99" in rt.message()
+
+
+def test_a_released_range_is_freed_memory(rt: Runtime) -> None:
+    """Its addresses are the runtime's for ever, so copies there are refused."""
+    base = made(rt.api.aclrtReserveMemAddress, GRANULARITY, 0, None, 0)
+    rt.check(rt.api.aclrtReleaseMemAddress(base))
+    assert rt.api.aclrtReleaseMemAddress(base) == PARAM_INVALID
+    assert rt.api.aclrtMemset(base, 1, 0, 1) == PARAM_INVALID
+    assert "in memory of the runtime that was freed" in rt.message()
+    again = made(rt.api.aclrtReserveMemAddress, GRANULARITY, 0, None, 0)
+    assert again == base
+    rt.check(rt.api.aclrtReleaseMemAddress(again))
+
+
+def test_threads_and_devices(rt: Runtime, addresses: Range) -> None:
+    """A thread without a device takes no memory, but returns what there is."""
+    handle = addresses.map(0)
+
+    def without() -> list[int]:
+        return [
+            rt.api.aclrtReserveMemAddress(out_(), GRANULARITY, 0, None, 0),
+            rt.api.aclrtMallocPhysical(out_(), GRANULARITY, given(), 0),
+            rt.api.aclrtMapMem(addresses.at(1), GRANULARITY, 0, handle, 0),
+            rt.api.aclrtUnmapMem(addresses.base),
+            rt.api.aclrtFreePhysical(handle),
+        ]
+
+    addresses.mapped.clear()
+    assert in_thread(without) == [107002, 107002, 107002, 0, 0]
+
+
+def test_a_forked_child_leaves_the_memory_alone(rt: Runtime, addresses: Range) -> None:
+    """It has no memory there, and can map some of its own; the parent's keeps its contents."""
+    data = pattern(GRANULARITY)
+    handle = addresses.map(0)
+    rt.upload(data, addresses.base)
+    child = os.fork()
+    if child == 0:
+        mine = ct.c_void_p()
+        codes = [
+            rt.api.aclrtMemset(addresses.base, 1, 0, 1),
+            rt.api.aclrtUnmapMem(addresses.base),
+            rt.api.aclrtMapMem(addresses.base, GRANULARITY, 0, handle, 0),
+            rt.api.aclrtFreePhysical(handle),
+            rt.api.aclrtMallocPhysical(ct.byref(mine), GRANULARITY, given(), 0),
+            rt.api.aclrtMapMem(addresses.base, GRANULARITY, 0, mine, 0),
+            rt.api.aclrtMemset(addresses.base, GRANULARITY, 3, GRANULARITY),
+        ]
+        os._exit(0 if codes == [PARAM_INVALID] * 3 + [0] * 4 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert (rt.download(addresses.base, GRANULARITY) == data).all()
