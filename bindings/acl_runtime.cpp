@@ -27,7 +27,8 @@ void bind_process(nb::module_& m) {
   BIND_ACL(aclFinalize, "End the process's use of all devices.");
   m.def("aclGetRecentErrMsg", &recent_message, nb::sig("def aclGetRecentErrMsg() -> str | None"),
         "Return and clear this thread's latest message.");
-  define(m, "aclopSetModelDir", &set_model_dir, nb::arg("model_dir"), "Accepted and ignored.");
+  define(m, "aclopSetModelDir", &set_model_dir, nb::arg("model_dir").none(),
+         "Accepted and ignored.");
   m.def("aclrtGetSocName", [] { return aclrtGetSocName(); }, "The emulated product.");
   BIND_ACL(aclrtGetVersion, "Major, minor and patch version, status.");
   BIND_ACL(aclrtGetRunMode, "Run mode (ACL_HOST), status.");

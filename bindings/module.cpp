@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
   bind_foreign_memory(m);
   bind_acl_runtime(m);
   bind_acl_memory(m);
+  bind_acl_virtual_memory(m);
   bind_acl_callback(m);
   bind_aclnn_descriptors(m);
   bind_aclnn_executors(m);

@@ -15,6 +15,7 @@ void bind_foreign_memory(nanobind::module_& m);
 // The documented C functions.
 void bind_acl_runtime(nanobind::module_& m);
 void bind_acl_memory(nanobind::module_& m);
+void bind_acl_virtual_memory(nanobind::module_& m);
 void bind_acl_callback(nanobind::module_& m);
 void bind_aclnn_descriptors(nanobind::module_& m);
 void bind_aclnn_executors(nanobind::module_& m);

@@ -100,8 +100,11 @@ Status launch_batch(const Call& call, const Batch& batch, size_t& failing, aclrt
     RETURN_IF_FAILED(batch.check(i, attr));
   }
   failing = SIZE_MAX;
-  for (size_t i = 0; i < batch.count; ++i)
+  for (size_t i = 0; i < batch.count; ++i) {
+    if (i > 0) failing = i;  // those before it will run; the first fails for all
     RETURN_IF_FAILED(launch_operation(call, batch.copy(i), time, stream));
+  }
+  failing = SIZE_MAX;
   return {};
 }
 
@@ -114,11 +117,8 @@ extern "C" aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** 
   const auto call = CALL(dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs,
                          failIndex, stream);
   return entry(call, [&]() -> Status {
-    size_t failing = SIZE_MAX;
-    RETURN_IF_FAILED(store("failIndex", failIndex, failing));
+    RETURN_IF_FAILED(store("failIndex", failIndex, SIZE_MAX));
     const Batch batch{dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs};
-    Status status = launch_batch(call, batch, failing, stream);
-    *failIndex = failing;
-    return status;
+    return launch_batch(call, batch, *failIndex, stream);
   });
 }

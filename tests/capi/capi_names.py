@@ -43,9 +43,7 @@ ENUMS = {
     "aclrtMemGranularityOptions": _enum(
         "ACL_RT_MEM_ALLOC_GRANULARITY_", "MINIMUM 0, RECOMMENDED 1"
     ),
-    "aclrtDevAttr": _enum(
-        "ACL_DEV_ATTR_", "AICORE_CORE_NUM 0, VECTOR_CORE_NUM 1, L2_CACHE_SIZE 2"
-    ),
+    "aclrtDevAttr": _enum("ACL_DEV_ATTR_", "AICORE_CORE_NUM 0, VECTOR_CORE_NUM 1, L2_CACHE_SIZE 2"),
     "aclDeviceInfo": _enum("ACL_DEVICE_INFO_", "AI_CORE_NUM 0, VECTOR_CORE_NUM 1, L2_SIZE 2"),
     "aclSysParamOpt": _enum(
         "ACL_OPT_", "DETERMINISTIC 0, ENABLE_DEBUG_KERNEL 1, STRONG_CONSISTENCY 2"

@@ -25,6 +25,7 @@ Room stream_calls();
 Room event_calls();
 Room graph_calls();
 Room memory_calls();
+Room virtual_calls();
 Room tensor_calls();
 Room array_calls();
 Room executor_calls();
@@ -43,8 +44,10 @@ void make_context(State& state);
 void make_stream(State& state);
 void make_event(State& state);
 void make_graph(State& state);
+void make_physical(State& state);
 void make_device_memory(State& state);
 void make_host_memory(State& state);
+void make_reservation(State& state);
 
 // As many as the calling thread's context has.
 void end_captures(State& state);

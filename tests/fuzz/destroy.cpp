@@ -36,6 +36,10 @@ int call_for(Kind kind, void* value) {
       return CALL(aclrtDestroyEvent, value);
     case kGraph:
       return CALL(aclmdlRIDestroy, value);
+    case kPhysical:
+      return CALL(aclrtFreePhysical, value);
+    case kReservation:
+      return CALL(aclrtReleaseMemAddress, value);
     case kDeviceMemory:
       return CALL(aclrtFree, value);
     default:

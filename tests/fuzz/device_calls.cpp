@@ -25,6 +25,23 @@ void finalize(State& s) {
 }
 void recent_message(State&) { CALL(aclGetRecentErrMsg); }
 void soc_name(State&) { expect(CALL(aclrtGetSocName) != nullptr, "a name", "aclrtGetSocName"); }
+void device_info(State& s) {
+  int64_t value = 1;
+  CALL(aclrtGetDeviceInfo, s.in.once_in(8) ? s.in.bits<uint32_t>() : 0,
+       static_cast<aclrtDevAttr>(s.in.enumerator(3)), s.out(value));
+  expect(value > 0, "a number above 0", "aclrtGetDeviceInfo", value);
+}
+void device_capability(State& s) {
+  int64_t value = 1;
+  CALL(aclGetDeviceCapability, s.in.once_in(8) ? s.in.bits<uint32_t>() : 0,
+       static_cast<aclDeviceInfo>(s.in.enumerator(3)), s.out(value));
+}
+void runtime_device_capability(State& s) {
+  int64_t value = 1;
+  CALL(aclrtGetDeviceCapability, s.in.once_in(8) ? s.in.bits<uint32_t>() : 0,
+       static_cast<aclDeviceInfo>(s.in.enumerator(3)), s.out(value));
+}
+void model_dir(State& s) { CALL(aclopSetModelDir, s.in.one_of(kConfigs)); }
 void version(State& s) {
   int32_t numbers[3];
   CALL(aclrtGetVersion, s.out(numbers[0]), s.out(numbers[1]), s.out(numbers[2]));
@@ -117,6 +134,10 @@ constexpr Call kCalls[] = {
     {"aclFinalize", finalize, 8},
     {"aclGetRecentErrMsg", recent_message},
     {"aclrtGetSocName", soc_name},
+    {"aclrtGetDeviceInfo", device_info},
+    {"aclGetDeviceCapability", device_capability},
+    {"aclrtGetDeviceCapability", runtime_device_capability},
+    {"aclopSetModelDir", model_dir},
     {"aclrtGetVersion", version},
     {"aclrtGetRunMode", run_mode},
     {"aclrtGetLastError", last_error},

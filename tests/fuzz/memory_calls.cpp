@@ -144,6 +144,32 @@ void copy2d_async(State& s) {
        ACL_MEMCPY_DEFAULT, c.stream);
 }
 
+// Some copies in one call, mostly described by one element of attributes.
+void copy_batch(State& s) {
+  constexpr size_t kMost = 4;
+  void *to[kMost], *from[kMost];
+  size_t most[kMost], counts[kMost], indexes[kMost] = {};
+  aclrtMemcpyBatchAttr attrs[kMost] = {};
+  const size_t count = s.in.below(kMost + 1);
+  const bool to_device = s.in.once_in(2), from_device = s.in.once_in(2);
+  for (size_t i = 0; i < count; ++i) {
+    const Copy c = copy_of(s);
+    to[i] = to_device && !s.in.once_in(8) ? s.room(64) : c.to;
+    from[i] = from_device && !s.in.once_in(8) ? s.room(64) : c.from;
+    counts[i] = std::min<size_t>(c.count, 64);
+    most[i] = s.in.once_in(16) ? c.most : 64;
+    indexes[i] = s.in.once_in(16) ? static_cast<size_t>(s.in.number()) : i;
+    attrs[i].dstLoc = {s.in.byte() % 2u, static_cast<aclrtMemLocationType>(to_device)};
+    attrs[i].srcLoc = {0, static_cast<aclrtMemLocationType>(from_device)};
+    if (s.in.once_in(32)) attrs[i].srcLoc = {7, static_cast<aclrtMemLocationType>(s.in.byte())};
+  }
+  const size_t described = s.in.once_in(4) ? s.in.below(count + 2) : 1;
+  size_t failing = 77;
+  const int status = CALL(aclrtMemcpyBatchAsync, to, most, from, counts, count, attrs, indexes,
+                          std::min(described, kMost), s.out(failing), stream_of(s));
+  if (status == 0) expect(failing == SIZE_MAX, "no index", "aclrtMemcpyBatchAsync");
+}
+
 constexpr Call kCalls[] = {
     {"aclrtMalloc", malloc_device},
     {"aclrtMallocAlign32", malloc_align32},
@@ -159,6 +185,7 @@ constexpr Call kCalls[] = {
     {"aclrtMemsetAsync", fill_async},
     {"aclrtMemcpy2d", copy2d},
     {"aclrtMemcpy2dAsync", copy2d_async},
+    {"aclrtMemcpyBatchAsync", copy_batch},
 };
 
 }  // namespace

@@ -68,6 +68,8 @@ void State::end_of_runtime() {
 }
 
 void State::end_of_things() {
+  for (const Mapping& each : mappings)
+    expect(CALL(aclrtUnmapMem, each.address) == 0, "success", "aclrtUnmapMem");
   for (size_t kind = 0; kind < kKinds; ++kind) {
     if (kind == kContext || kind == kStream) continue;
     for (size_t i = 0; i < things[kind].size(); ++i)
@@ -152,7 +154,8 @@ void State::make(Kind kind) {
   static constexpr void (*kMakers[kKinds])(State&) = {
       make_tensor,      make_scalar,      make_int_array,     make_float_array, make_bool_array,
       make_tensor_list, make_scalar_list, make_executor,      make_context,     make_stream,
-      make_event,       make_graph,       make_device_memory, make_host_memory,
+      make_event,       make_graph,       make_physical,      make_device_memory,
+      make_host_memory, make_reservation,
   };
   kMakers[kind](*this);
 }
@@ -164,6 +167,11 @@ Place State::place() {
     return {programs_memory + offset, sizeof programs_memory - offset, true};
   }
   if (choice == 4) return {nowhere(), 8};
+  if (choice == 5 && !mappings.empty()) {
+    const Mapping& some = mappings[in.byte() % mappings.size()];
+    const size_t offset = in.once_in(2) ? some.bytes - 1 - in.byte() : 0;
+    return {some.address + offset, some.bytes - offset};
+  }
   const Kind kind = choice < 8 ? kHostMemory : kDeviceMemory;
   auto* address = static_cast<std::byte*>(pick_live(kind));
   const Thing* thing = find(kind, address);
@@ -188,6 +196,10 @@ void* State::nowhere() {
 }
 
 void* State::room(size_t bytes) {
+  if (!mappings.empty() && in.once_in(16)) {
+    const Mapping& some = mappings[in.byte() % mappings.size()];
+    if (bytes <= some.bytes) return some.address;
+  }
   if (bytes <= kSlotBytes) return bench_ + kSlotBytes * (next_slot_++ % kSlots);
   void* address = nullptr;
   if (CALL(aclrtMalloc, &address, bytes, ACL_MEM_MALLOC_HUGE_FIRST) == 0)

@@ -28,8 +28,10 @@ enum Kind : size_t {
   kStream,
   kEvent,
   kGraph,
+  kPhysical,
   kDeviceMemory,
   kHostMemory,
+  kReservation,
   kKinds
 };
 
@@ -50,6 +52,13 @@ struct Place {
   void* address;
   size_t room;
   bool is_programs = false;
+};
+
+// Physical memory at reserved addresses.
+struct Mapping {
+  std::byte* address;
+  size_t bytes;
+  void* physical;
 };
 
 struct Subscription {
@@ -99,6 +108,7 @@ class State {
   Input in;
   std::array<std::vector<Thing>, kKinds> things;
   std::vector<Subscription> subscriptions;
+  std::vector<Mapping> mappings;
   bool others_run = false;   // other threads may run work of streams from now on
   bool nobody_runs = false;  // a callback may have been launched for a thread that does not exist
 

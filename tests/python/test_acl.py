@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from softnpu import acl
-from softnpu.acl import rt, util
+from softnpu.acl import op, rt, util
 
 
 @pytest.fixture
@@ -279,3 +279,10 @@ def test_views_end_with_their_allocation() -> None:
     assert rt.free(small) == 0
     with pytest.raises(ValueError, match="was freed"):
         util.ptr_to_bytes(small, 1)
+
+
+def test_compiled_operators() -> None:
+    """Their folder is accepted and ignored."""
+    assert op.set_model_dir("./op_models") == 0
+    assert op.set_model_dir(None) == acl.ACL_ERROR_INVALID_PARAM
+    assert acl.get_recent_err_msg() == "aclopSetModelDir: modelDir is null"

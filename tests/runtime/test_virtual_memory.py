@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -51,9 +51,9 @@ def free_bytes(rt: Runtime) -> int:
 def memory_of_files() -> int:
     """The bytes of the files in memory that this process has open."""
     return sum(
-        os.stat(file).st_blocks * 512
+        file.stat().st_blocks * 512
         for file in Path("/proc/self/fd").iterdir()
-        if file.is_symlink() and os.readlink(file).startswith("/memfd:softnpu")
+        if file.is_symlink() and str(file.readlink()).startswith("/memfd:softnpu")
     )
 
 
@@ -157,7 +157,7 @@ def test_memory_unmapped_since_phase_one(rt: Runtime, addresses: Range, unit: in
 
 @pytest.mark.parametrize("again", [False, True])
 def test_memory_unmapped_while_work_waits(rt: Runtime, addresses: Range, again: bool) -> None:
-    """Work that waits in a stream fails as after aclrtFree, also if memory is mapped there again."""
+    """Work that waits in a stream fails as after aclrtFree, also with new memory there."""
     addresses.map(0)
     addresses.map(1)
     rt.check(rt.api.aclrtMemset(addresses.base, 2 * GRANULARITY, 1, 2 * GRANULARITY))
@@ -229,30 +229,47 @@ def test_thousands_of_pieces(rt: Runtime) -> None:
             reserved.map(unit)
         whole = 1100 * GRANULARITY
         assert rt.api.aclrtMemcpy(reserved.base, whole, reserved.base, 0, 3) == 0
-        rt.check(rt.api.aclrtMemset(reserved.at(1499), GRANULARITY, 9, GRANULARITY))
+        rt.check(rt.api.aclrtMemset(reserved.at(1099), GRANULARITY, 9, GRANULARITY))
 
 
-MISUSE: list[tuple[str, Callable[[Range, int, int], tuple[Any, ...]], str]] = [
-    ("aclrtReserveMemAddress", lambda *_: (None, GRANULARITY, 0, None, 0), "virPtr is null"),
-    ("aclrtReserveMemAddress", lambda *_: (out_(), 0, 0, None, 0), "size is 0"),
-    ("aclrtReserveMemAddress", lambda *_: (out_(), 4096, 0, None, 0), "size is 4096; it must be a"),
-    ("aclrtReserveMemAddress", lambda *_: (out_(), GRANULARITY, 3, None, 0), "alignment is 3"),
-    ("aclrtReserveMemAddress", lambda *_: (out_(), GRANULARITY, 2**63, None, 0), "alignment is 9"),
-    ("aclrtReserveMemAddress", lambda *_: (out_(), GRANULARITY, 0, 64, 0), "expectPtr is not null"),
-    ("aclrtReserveMemAddress", lambda *_: (out_(), GRANULARITY, 0, None, 2), "flags is 2"),
-    ("aclrtReleaseMemAddress", lambda *_: (None,), "virPtr is null"),
-    ("aclrtReleaseMemAddress", lambda *_: (64,), "which is in no range"),
-    ("aclrtReleaseMemAddress", lambda a, *_: (a.base + 1,), "virPtr is 1 bytes into a reserved"),
-    ("aclrtReleaseMemAddress", lambda a, *_: (a.base,), "virPtr is a range in which memory is map"),
-    ("aclrtMallocPhysical", lambda *_: (None, GRANULARITY, given(), 0), "handle is null"),
-    ("aclrtMallocPhysical", lambda *_: (out_(), 0, given(), 0), "size is 0"),
-    ("aclrtMallocPhysical", lambda *_: (out_(), 64, given(), 0), "size is 64; it must be a multi"),
-    ("aclrtMallocPhysical", lambda *_: (out_(), GRANULARITY, None, 0), "prop is null"),
-    ("aclrtMallocPhysical", lambda *_: (out_(), GRANULARITY, given(), 1), "flags is 1"),
+class Prepared(NamedTuple):
+    """A range with memory at units 1 and 2, and some that is mapped nowhere."""
+
+    addresses: Range
+    mine: int
+    other: int
+
+    @property
+    def base(self) -> int:
+        """The range's address."""
+        return self.addresses.base
+
+    def at(self, unit: int) -> int:
+        """The address of a unit."""
+        return self.addresses.at(unit)
+
+
+MISUSE: list[tuple[str, Callable[[Prepared], tuple[Any, ...]], str]] = [
+    ("aclrtReserveMemAddress", lambda _: (None, GRANULARITY, 0, None, 0), "virPtr is null"),
+    ("aclrtReserveMemAddress", lambda _: (out_(), 0, 0, None, 0), "size is 0"),
+    ("aclrtReserveMemAddress", lambda _: (out_(), 4096, 0, None, 0), "size is 4096; it must be a"),
+    ("aclrtReserveMemAddress", lambda _: (out_(), GRANULARITY, 3, None, 0), "alignment is 3"),
+    ("aclrtReserveMemAddress", lambda _: (out_(), GRANULARITY, 2**63, None, 0), "alignment is 9"),
+    ("aclrtReserveMemAddress", lambda _: (out_(), GRANULARITY, 0, 64, 0), "expectPtr is not null"),
+    ("aclrtReserveMemAddress", lambda _: (out_(), GRANULARITY, 0, None, 2), "flags is 2"),
+    ("aclrtReleaseMemAddress", lambda _: (None,), "virPtr is null"),
+    ("aclrtReleaseMemAddress", lambda _: (64,), "which is in no range"),
+    ("aclrtReleaseMemAddress", lambda s: (s.base + 1,), "virPtr is 1 bytes into a reserved"),
+    ("aclrtReleaseMemAddress", lambda s: (s.base,), "virPtr is a range in which memory is map"),
+    ("aclrtMallocPhysical", lambda _: (None, GRANULARITY, given(), 0), "handle is null"),
+    ("aclrtMallocPhysical", lambda _: (out_(), 0, given(), 0), "size is 0"),
+    ("aclrtMallocPhysical", lambda _: (out_(), 64, given(), 0), "size is 64; it must be a multi"),
+    ("aclrtMallocPhysical", lambda _: (out_(), GRANULARITY, None, 0), "prop is null"),
+    ("aclrtMallocPhysical", lambda _: (out_(), GRANULARITY, given(), 1), "flags is 1"),
     *(
         (
             "aclrtMallocPhysical",
-            lambda *_, wrong=wrong: (out_(), GRANULARITY, given(**wrong), 0),
+            lambda _, wrong=wrong: (out_(), GRANULARITY, given(**wrong), 0),
             why,
         )
         for wrong, why in (
@@ -262,30 +279,30 @@ MISUSE: list[tuple[str, Callable[[Range, int, int], tuple[Any, ...]], str]] = [
             ({"type": 0}, "prop->location.type is 0; it must be ACL_MEM_LOCATION_TYPE_DEVICE (1)"),
         )
     ),
-    ("aclrtFreePhysical", lambda *_: (None,), "handle is a null pointer"),
-    ("aclrtFreePhysical", lambda a, h, _: (h,), "handle is mapped at 0x"),
-    ("aclrtMapMem", lambda a, h, o: (None, GRANULARITY, 0, o, 0), "virPtr is null"),
-    ("aclrtMapMem", lambda a, h, o: (64, GRANULARITY, 0, o, 0), "which is in no range"),
-    ("aclrtMapMem", lambda a, h, o: (a.at(4) + 64, GRANULARITY, 0, o, 0), "virPtr is "),
-    ("aclrtMapMem", lambda a, h, o: (a.at(7), 2 * GRANULARITY, 0, o, 0), "range ends 2097152 bytes"),
-    ("aclrtMapMem", lambda a, h, o: (a.at(4), 0, 0, o, 0), "size is 0"),
-    ("aclrtMapMem", lambda a, h, o: (a.at(4), 64, 0, o, 0), "size is 64"),
-    ("aclrtMapMem", lambda a, h, o: (a.at(4), 2 * GRANULARITY, 0, o, 0), "has only 2097152 bytes"),
-    ("aclrtMapMem", lambda a, h, o: (a.at(4), GRANULARITY, 64, o, 0), "offset is 64"),
-    ("aclrtMapMem", lambda a, h, o: (a.at(4), GRANULARITY, GRANULARITY, o, 0), "offset is 2097152"),
-    ("aclrtMapMem", lambda a, h, o: (a.at(4), GRANULARITY, 0, o, 1), "flags is 1"),
-    ("aclrtMapMem", lambda a, h, o: (a.at(4), GRANULARITY, 0, None, 0), "handle is a null pointer"),
-    ("aclrtMapMem", lambda a, h, o: (a.at(4), GRANULARITY, 0, h, 0), "handle is mapped at 0x"),
-    ("aclrtMapMem", lambda a, h, o: (a.at(2), GRANULARITY, 0, o, 0), "memory is mapped already at"),
-    ("aclrtUnmapMem", lambda *_: (None,), "virPtr is null"),
-    ("aclrtUnmapMem", lambda *_: (64,), "which is in no range"),
-    ("aclrtUnmapMem", lambda a, *_: (a.at(3),), "virPtr has no memory: no memory is mapped at 0x"),
-    ("aclrtUnmapMem", lambda a, *_: (a.at(2),), "virPtr is 2097152 bytes into a mapping"),
-    ("aclrtMemGetAllocationGranularity", lambda *_: (None, 0, out_()), "prop is null"),
-    ("aclrtMemGetAllocationGranularity", lambda *_: (given(), 2, out_()), "option is 2"),
-    ("aclrtMemGetAllocationGranularity", lambda *_: (given(), 0, None), "granularity is null"),
-    ("aclrtFree", lambda a, *_: (a.base,), "aclrtUnmapMem and aclrtReleaseMemAddress end its use"),
-    ("aclrtFreeHost", lambda a, *_: (a.at(1),), "range that aclrtReserveMemAddress reserved"),
+    ("aclrtFreePhysical", lambda _: (None,), "handle is a null pointer"),
+    ("aclrtFreePhysical", lambda s: (s.mine,), "handle is mapped at 0x"),
+    ("aclrtMapMem", lambda s: (None, GRANULARITY, 0, s.other, 0), "virPtr is null"),
+    ("aclrtMapMem", lambda s: (64, GRANULARITY, 0, s.other, 0), "which is in no range"),
+    ("aclrtMapMem", lambda s: (s.at(4) + 64, GRANULARITY, 0, s.other, 0), "virPtr is "),
+    ("aclrtMapMem", lambda s: (s.at(7), 2 * GRANULARITY, 0, s.other, 0), "range ends 2097152"),
+    ("aclrtMapMem", lambda s: (s.at(4), 0, 0, s.other, 0), "size is 0"),
+    ("aclrtMapMem", lambda s: (s.at(4), 64, 0, s.other, 0), "size is 64"),
+    ("aclrtMapMem", lambda s: (s.at(4), 2 * GRANULARITY, 0, s.other, 0), "has only 2097152 bytes"),
+    ("aclrtMapMem", lambda s: (s.at(4), GRANULARITY, 64, s.other, 0), "offset is 64"),
+    ("aclrtMapMem", lambda s: (s.at(4), GRANULARITY, GRANULARITY, s.other, 0), "offset is 2097152"),
+    ("aclrtMapMem", lambda s: (s.at(4), GRANULARITY, 0, s.other, 1), "flags is 1"),
+    ("aclrtMapMem", lambda s: (s.at(4), GRANULARITY, 0, None, 0), "handle is a null pointer"),
+    ("aclrtMapMem", lambda s: (s.at(4), GRANULARITY, 0, s.mine, 0), "handle is mapped at 0x"),
+    ("aclrtMapMem", lambda s: (s.at(2), GRANULARITY, 0, s.other, 0), "memory is mapped already at"),
+    ("aclrtUnmapMem", lambda _: (None,), "virPtr is null"),
+    ("aclrtUnmapMem", lambda _: (64,), "which is in no range"),
+    ("aclrtUnmapMem", lambda s: (s.at(3),), "virPtr has no memory: no memory is mapped at 0x"),
+    ("aclrtUnmapMem", lambda s: (s.at(2),), "virPtr is 2097152 bytes into a mapping"),
+    ("aclrtMemGetAllocationGranularity", lambda _: (None, 0, out_()), "prop is null"),
+    ("aclrtMemGetAllocationGranularity", lambda _: (given(), 2, out_()), "option is 2"),
+    ("aclrtMemGetAllocationGranularity", lambda _: (given(), 0, None), "granularity is null"),
+    ("aclrtFree", lambda s: (s.base,), "aclrtUnmapMem and aclrtReleaseMemAddress end its use"),
+    ("aclrtFreeHost", lambda s: (s.at(1),), "range that aclrtReserveMemAddress reserved"),
 ]
 
 
@@ -304,14 +321,14 @@ def test_misuse(
     rt: Runtime, addresses: Range, function: str, arguments: Callable[..., Any], why: str
 ) -> None:
     """A wrong argument gives 107000 and its name, and changes nothing."""
-    mapped, other = addresses.map(1, 2), addresses.allocate()
+    prepared = Prepared(addresses, addresses.map(1, 2), addresses.allocate())
     left = free_bytes(rt)
-    assert getattr(rt.api, function)(*arguments(addresses, mapped, other)) == PARAM_INVALID
+    assert getattr(rt.api, function)(*arguments(prepared)) == PARAM_INVALID
     said = rt.message()
     assert said.startswith(function + ": ")
     assert why in said
     assert free_bytes(rt) == left
-    addresses.map(4, handle=other)
+    addresses.map(4, handle=prepared.other)
 
 
 def test_dead_handles_and_other_devices(rt: Runtime, addresses: Range) -> None:

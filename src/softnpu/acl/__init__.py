@@ -20,6 +20,7 @@ float16_to_float = _core.aclFloat16ToFloat
 float_to_float16 = _core.aclFloatToFloat16
 get_recent_err_msg = _core.aclGetRecentErrMsg
 init = _core.aclInit
+get_device_capability = _core.aclGetDeviceCapability
 get_soc_name = _core.aclrtGetSocName
 get_version = _core.aclrtGetVersion
 
@@ -29,6 +30,7 @@ __all__ = [
     "finalize",
     "float16_to_float",
     "float_to_float16",
+    "get_device_capability",
     "get_recent_err_msg",
     "get_soc_name",
     "get_version",

@@ -23,10 +23,13 @@ event_elapsed_time = _core.aclrtEventElapsedTime
 event_get_timestamp = _core.aclrtEventGetTimestamp
 free = _core.aclrtFree
 free_host = _core.aclrtFreeHost
+free_physical = _core.aclrtFreePhysical
 free_with_dev_sync = _core.aclrtFreeWithDevSync
 get_context = _core.aclrtGetCurrentContext
 get_device = _core.aclrtGetDevice
+get_device_capability = _core.aclrtGetDeviceCapability
 get_device_count = _core.aclrtGetDeviceCount
+get_device_info = _core.aclrtGetDeviceInfo
 get_last_error = _core.aclrtGetLastError
 get_mem_info = _core.aclrtGetMemInfo
 get_run_mode = _core.aclrtGetRunMode
@@ -39,10 +42,14 @@ malloc = _core.aclrtMalloc
 malloc_align32 = _core.aclrtMallocAlign32
 malloc_cached = _core.aclrtMallocCached
 malloc_host = _core.aclrtMallocHost
+malloc_physical = _core.aclrtMallocPhysical
+map_mem = _core.aclrtMapMem
+mem_get_allocation_granularity = _core.aclrtMemGetAllocationGranularity
 memcpy = _core.aclrtMemcpy
 memcpy_2d = _core.aclrtMemcpy2d
 memcpy_2d_async = _core.aclrtMemcpy2dAsync
 memcpy_async = _core.aclrtMemcpyAsync
+memcpy_batch_async = _core.aclrtMemcpyBatchAsync
 memset = _core.aclrtMemset
 memset_async = _core.aclrtMemsetAsync
 peek_at_last_error = _core.aclrtPeekAtLastError
@@ -51,6 +58,8 @@ query_event = _core.aclrtQueryEvent
 query_event_status = _core.aclrtQueryEventStatus
 query_event_wait_status = _core.aclrtQueryEventWaitStatus
 record_event = _core.aclrtRecordEvent
+release_mem_address = _core.aclrtReleaseMemAddress
+reserve_mem_address = _core.aclrtReserveMemAddress
 reset_device = _core.aclrtResetDevice
 reset_device_force = _core.aclrtResetDeviceForce
 reset_event = _core.aclrtResetEvent
@@ -69,6 +78,7 @@ synchronize_event = _core.aclrtSynchronizeEvent
 synchronize_event_with_timeout = _core.aclrtSynchronizeEventWithTimeout
 synchronize_stream = _core.aclrtSynchronizeStream
 synchronize_stream_with_timeout = _core.aclrtSynchronizeStreamWithTimeout
+unmap_mem = _core.aclrtUnmapMem
 unsubscribe_report = _core.aclrtUnSubscribeReport
 
 __all__ = [
@@ -89,10 +99,13 @@ __all__ = [
     "event_get_timestamp",
     "free",
     "free_host",
+    "free_physical",
     "free_with_dev_sync",
     "get_context",
     "get_device",
+    "get_device_capability",
     "get_device_count",
+    "get_device_info",
     "get_last_error",
     "get_mem_info",
     "get_run_mode",
@@ -105,10 +118,14 @@ __all__ = [
     "malloc_align32",
     "malloc_cached",
     "malloc_host",
+    "malloc_physical",
+    "map_mem",
+    "mem_get_allocation_granularity",
     "memcpy",
     "memcpy_2d",
     "memcpy_2d_async",
     "memcpy_async",
+    "memcpy_batch_async",
     "memset",
     "memset_async",
     "peek_at_last_error",
@@ -117,6 +134,8 @@ __all__ = [
     "query_event_status",
     "query_event_wait_status",
     "record_event",
+    "release_mem_address",
+    "reserve_mem_address",
     "reset_device",
     "reset_device_force",
     "reset_event",
@@ -135,5 +154,6 @@ __all__ = [
     "synchronize_event_with_timeout",
     "synchronize_stream",
     "synchronize_stream_with_timeout",
+    "unmap_mem",
     "unsubscribe_report",
 ]
