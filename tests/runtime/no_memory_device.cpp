@@ -37,6 +37,11 @@ void numbers() {
   AT_EVERY_SITE(CODES, aclrtGetLastError, ACL_RT_THREAD_LEVEL);
   AT_EVERY_SITE(CODES, aclrtPeekAtLastError, ACL_RT_THREAD_LEVEL);
   AT_EVERY_SITE(CODES, aclrtGetDeviceCount, &count);
+  int64_t value;
+  AT_EVERY_SITE(CODES, aclrtGetDeviceInfo, 0, ACL_DEV_ATTR_AICORE_CORE_NUM, &value);
+  AT_EVERY_SITE(CODES, aclGetDeviceCapability, 0, ACL_DEVICE_INFO_AI_CORE_NUM, &value);
+  AT_EVERY_SITE(CODES, aclrtGetDeviceCapability, 0, ACL_DEVICE_INFO_AI_CORE_NUM, &value);
+  AT_EVERY_SITE(CODES, aclopSetModelDir, "models");
   at_every_site(
       "aclDataTypeSize", CODES, nothing, [] { return aclDataTypeSize(ACL_FLOAT) == 4 ? 0 : -1; },
       nothing);
@@ -269,6 +274,64 @@ void copies() {
   AT_EVERY_SITE(CODES, aclrtMemsetAsync, a, 64, 1, 64, nullptr);
   AT_EVERY_SITE(CODES, aclrtMemcpy2d, a, 16, b, 8, 8, 3, kind);
   AT_EVERY_SITE(CODES, aclrtMemcpy2dAsync, a, 16, b, 8, 8, 3, kind, nullptr);
+  void *to[] = {a, a}, *from[] = {b, b};
+  size_t sizes[] = {64, 32}, first = 0, failing;
+  aclrtMemcpyBatchAttr attr = {};
+  attr.dstLoc.type = attr.srcLoc.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+  AT_EVERY_SITE(CODES, aclrtMemcpyBatchAsync, to, sizes, from, sizes, 2, &attr, &first, 1, &failing,
+                nullptr);
+}
+
+void virtual_memory() {
+  constexpr size_t kUnit = size_t{2} << 20;
+  aclrtPhysicalMemProp prop = {};
+  prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
+  size_t unit;
+  AT_EVERY_SITE(CODES, aclrtMemGetAllocationGranularity, &prop,
+                ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, &unit);
+  void* range = nullptr;
+  aclrtDrvMemHandle handle = nullptr;
+  const auto reserve = [&] {
+    if (range == nullptr) EXPECT_OK(aclrtReserveMemAddress(&range, kUnit, 0, nullptr, 0));
+  };
+  const auto release = [&] {
+    EXPECT_OK(aclrtReleaseMemAddress(range));
+    range = nullptr;
+  };
+  const auto take = [&] {
+    if (handle == nullptr) EXPECT_OK(aclrtMallocPhysical(&handle, kUnit, &prop, 0));
+  };
+  const auto drop = [&] {
+    EXPECT_OK(aclrtFreePhysical(handle));
+    handle = nullptr;
+  };
+  at_every_site(
+      "aclrtReserveMemAddress", CODES, nothing,
+      [&] { return aclrtReserveMemAddress(&range, kUnit, 0, nullptr, 0); }, release);
+  at_every_site(
+      "aclrtReleaseMemAddress", CODES, reserve, [&] { return aclrtReleaseMemAddress(range); },
+      [&] { range = nullptr; });
+  at_every_site(
+      "aclrtMallocPhysical", CODES, nothing,
+      [&] { return aclrtMallocPhysical(&handle, kUnit, &prop, 0); }, drop);
+  at_every_site(
+      "aclrtFreePhysical", CODES, take, [&] { return aclrtFreePhysical(handle); },
+      [&] { handle = nullptr; });
+  reserve();
+  take();
+  at_every_site(
+      "aclrtMapMem", CODES, nothing, [&] { return aclrtMapMem(range, kUnit, 0, handle, 0); },
+      [&] { EXPECT_OK(aclrtUnmapMem(range)); });
+  bool is_mapped = false;
+  at_every_site(
+      "aclrtUnmapMem", CODES,
+      [&] {
+        if (!is_mapped) EXPECT_OK(aclrtMapMem(range, kUnit, 0, handle, 0));
+        is_mapped = true;
+      },
+      [&] { return aclrtUnmapMem(range); }, [&] { is_mapped = false; });
+  drop();
+  release();
 }
 
 void callbacks() {
@@ -328,6 +391,7 @@ void everything() {
   waiting_streams();
   memory();
   copies();
+  virtual_memory();
   callbacks();
   no_memory::graphs();
   EXPECT_OK(aclrtResetDeviceForce(0));
