@@ -125,7 +125,7 @@ def test_what_is_wrong_is_reported(name: str, checked: Callable[..., Report]) ->
 def test_leaks(checked: Callable[..., Report]) -> None:
     """Mappings, physical memory and reserved addresses that a program leaves behind."""
     report = checked(BEGIN + "  for (auto& each : streams) must(aclrtDestroyStream(each));\n}\n")
-    texts = sorted(one["message"] for one in report.findings)
+    texts = sorted(one["headline"] for one in report.findings)
     assert texts == [
         "1 aclrtDrvMemHandle was never destroyed",
         "1 aclrtDrvMemHandle was never destroyed",

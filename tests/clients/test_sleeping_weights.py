@@ -57,10 +57,13 @@ def test_clean_under_the_checkers(schedule: str) -> None:
             "std::memcpy(host, base_, used_);",
             "memcheck (host-access)",
         ),
-        ("    unmap_all();\n    is_asleep_", "    unmap_all(); std::memset(base_, 0, 1); is_asleep_",
-         "memcheck (host-access)"),
+        (
+            "    unmap_all();\n    is_asleep_",
+            "unmap_all(); std::memset(base_, 0, 1); is_asleep_",
+            "memcheck (host-access)",
+        ),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_found(tmp_path: Path, right: str, wrong: str, found: str) -> None:
     """An engine that forgets a step is reported."""
     text = SOURCE.read_text(encoding="utf-8")

@@ -13,8 +13,10 @@ from tests.support.acl_runtime import (
     in_fresh_process,
     message,
     out,
+    run_python,
 )
 from tests.support.capi_symbols import Functions
+from tests.support.paths import ROOT
 
 FUNCTIONS = ["aclrtGetDeviceInfo", "aclGetDeviceCapability", "aclrtGetDeviceCapability"]
 AI_CORES, VECTOR_CORES, L2_BYTES = 0, 1, 2
@@ -36,6 +38,46 @@ def all_values(api: Functions) -> list[int]:
 def test_a_product_with_public_numbers(api: Functions) -> None:
     """They are known without a device, and do not depend on this machine."""
     assert all_values(api) == [20, 40, 96 << 20]
+
+
+PAGE = (ROOT / "docs" / "products.md").read_text("utf-8")
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in PAGE.splitlines()
+    if line.startswith("| Ascend")
+]
+
+
+def test_every_product_is_in_the_table() -> None:
+    """The message about a wrong name lists those that there are."""
+    program = (
+        "from tests.support.capi_symbols import functions\n"
+        "api = functions()\n"
+        "assert api.aclInit(None) == 100000\n"
+        "print(api.aclGetRecentErrMsg().decode())\n"
+    )
+    done = run_python(program, SOFTNPU_SOC="nothing")
+    assert done.returncode == 0, done.stderr
+    listed = done.stdout.split("one of ")[1].split(", or a full name")[0].split(", ")
+    assert listed == [row[0] for row in ROWS]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
+def test_the_table_of_products(row: list[str]) -> None:
+    """What a program is told is what the page says."""
+    program = (
+        "from tests.runtime.test_device_info import all_values\n"
+        "from tests.support.capi_symbols import functions\n"
+        "print(functions().aclrtGetSocName().decode(), *all_values(functions()))\n"
+    )
+    done = run_python(program, SOFTNPU_SOC=row[0].lower(), SOFTNPU_THREADS="3")
+    assert done.returncode == 0, done.stderr
+    name, *cores, cache = done.stdout.split()
+    assert name == row[0]
+    assert name.startswith(row[1])
+    assert cores == ["3" if cell == "host" else cell for cell in row[3:5]]
+    if row[5] != "host":
+        assert int(cache) == int(row[5].removesuffix(" MiB")) << 20
 
 
 @in_fresh_process(SOFTNPU_SOC="Ascend950PR_9589", SOFTNPU_THREADS="1")
