@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.acl_runtime import Runtime
+from tests.support.virtual_memory import Range
 
 
 @pytest.fixture
@@ -14,3 +15,10 @@ def rt() -> Iterator[Runtime]:
     with Runtime() as runtime:
         runtime.api.aclrtGetLastError(0)
         yield runtime
+
+
+@pytest.fixture
+def addresses(rt: Runtime) -> Iterator[Range]:
+    """Eight units of reserved addresses."""
+    with Range(rt, 8) as reserved:
+        yield reserved

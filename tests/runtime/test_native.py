@@ -134,6 +134,12 @@ def test_waiting_copies(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_mapping_threads(tmp_path: Path) -> None:
+    """Threads that map the same memory in the same range succeed one at a time."""
+    done = compile_and_run("mapping_threads", tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
 def test_busy_streams(tmp_path: Path) -> None:
     """Threads that wait for each other's streams, as they may on a device, do not hang."""
     done = compile_and_run("busy_streams", tmp_path)

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import ctypes as ct
+import re
 from types import TracebackType
+from typing import Any
 
-from tests.support.acl_runtime import Runtime, made
+from tests.support.acl_runtime import MEMORY_ALLOCATION, Runtime, made, out
 
 GRANULARITY = 2 << 20
 MEM_ATTR_HBM = 1
@@ -41,6 +43,24 @@ def prop(**other: int) -> PhysicalProp:
     location = Location(other.pop("id", 0), other.pop("type", 1))
     fields = {"handle_type": 0, "allocation_type": 0, "attr": MEM_ATTR_HBM, **other}
     return PhysicalProp(location=location, **fields)
+
+
+def room() -> Any:
+    """Room for a result of which nobody asks."""
+    return ct.byref(ct.c_uint64())
+
+
+def given(**other: int) -> Any:
+    """A description of memory."""
+    return ct.byref(prop(**other))
+
+
+def free_bytes(rt: Runtime) -> int:
+    """What an allocation that nobody has room for says is left."""
+    assert out(ct.c_void_p, rt.api.aclrtMallocHost, 2**63, first=True)[0] == MEMORY_ALLOCATION
+    found = re.search(r"only (\d+) of", rt.message())
+    assert found is not None
+    return int(found[1])
 
 
 class Range:
