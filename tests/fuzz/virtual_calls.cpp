@@ -37,9 +37,13 @@ Mapping* mapping_with(State& s, const void* address, const void* physical) {
   return found == s.mappings.end() ? nullptr : &*found;
 }
 
-bool meets_mapping(const State& s, const std::byte* begin, const std::byte* end) {
+// Addresses may be made up: they are numbers, and what they end at may be past all memory.
+uintptr_t number(const void* address) { return reinterpret_cast<uintptr_t>(address); }
+
+bool meets_mapping(const State& s, uintptr_t begin, size_t bytes) {
   return std::any_of(s.mappings.begin(), s.mappings.end(), [&](const Mapping& each) {
-    return begin < each.address + each.bytes && each.address < end;
+    const uintptr_t other = number(each.address);
+    return begin < other ? other - begin < bytes : begin - other < each.bytes;
   });
 }
 
@@ -66,9 +70,9 @@ void reserve(State& s) {
 
 void release(State& s) {
   if (!s.is_quiet()) return;
-  auto* const address = static_cast<std::byte*>(s.pick(kReservation));
+  void* const address = s.pick(kReservation);
   const Thing* thing = s.find(kReservation, address);
-  if (thing == nullptr || !meets_mapping(s, address, address + thing->bytes))
+  if (thing == nullptr || !meets_mapping(s, number(address), thing->bytes))
     return destroy_thing(s, kReservation, address);
   expect(CALL(aclrtReleaseMemAddress, address) != 0, "mapped addresses to be kept");
 }
@@ -90,7 +94,7 @@ void free_physical(State& s) {
 }
 
 void map(State& s) {
-  const auto range = reinterpret_cast<uintptr_t>(s.pick(kReservation));
+  const uintptr_t range = number(s.pick(kReservation));
   const uintptr_t at = range + kUnit * s.in.below(8) + (s.in.once_in(24) ? 64 : 0);
   auto* const address = reinterpret_cast<std::byte*>(at);
   void* handle = s.pick(kPhysical);
@@ -102,8 +106,7 @@ void map(State& s) {
   const bool fits = physical != nullptr && size > 0 && offset <= physical->bytes &&
                     size <= physical->bytes - offset && is_reserved(s, at, size);
   const bool is_right = fits && flags == 0 && at % kUnit == 0 && size % kUnit == 0 &&
-                        mapping_with(s, nullptr, handle) == nullptr &&
-                        !meets_mapping(s, address, address + size);
+                        mapping_with(s, nullptr, handle) == nullptr && !meets_mapping(s, at, size);
   const int status = CALL(aclrtMapMem, address, size, offset, handle, flags);
   if (status == 0)
     expect(is_right, "only what is right to be mapped", "aclrtMapMem");
@@ -116,7 +119,7 @@ void map(State& s) {
 void unmap(State& s) {
   if (!s.is_quiet()) return;
   void* address = s.mappings.empty() || s.in.once_in(8)
-                      ? static_cast<std::byte*>(s.pick(kReservation)) + s.in.byte()
+                      ? reinterpret_cast<void*>(number(s.pick(kReservation)) + s.in.byte())
                       : s.mappings[s.in.byte() % s.mappings.size()].address;
   Mapping* const found = mapping_with(s, address, nullptr);
   const int status = CALL(aclrtUnmapMem, address);
