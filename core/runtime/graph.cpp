@@ -27,10 +27,23 @@ bool is_empty(const Access& access) {
   return std::ranges::find(access.sizes, 0) != access.sizes.end();
 }
 
+// Bytes from the first element to the end of the last.
+size_t reach_of(const Access& access) {
+  int64_t last = 0;
+  for (size_t i = 0; i < access.sizes.size(); ++i)
+    last += (access.sizes[i] - 1) * access.strides[i];
+  return static_cast<size_t>((last + 1) * item_size(access.dtype));
+}
+
+// What a reserved address stands for is its owner's choice: memory that was mapped there since is
+// meant. Any other memory must be that of the capture.
 Status check_memory_of(const GraphNode& node) {
   if (!node.work.piece) return {};
-  for (const Access& access : node.work.piece->accesses)
-    if (!is_empty(access)) RETURN_IF_FAILED(check_range(access.name, access.first, 1, node.time));
+  for (const Access& access : node.work.piece->accesses) {
+    if (is_empty(access)) continue;
+    const uint64_t time = find_reservation(access.first) ? kNow : node.time;
+    RETURN_IF_FAILED(check_range(access.name, access.first, reach_of(access), time));
+  }
   return {};
 }
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from softnpu import reference
 from tests.support.acl_runtime import (
     PARAM_INVALID,
     TIMESTAMP_INVALID,
@@ -23,6 +24,7 @@ from tests.support.graphs import (
     Graphs,
 )
 from tests.support.native import compiled, run
+from tests.support.virtual_memory import Range
 
 
 @pytest.fixture
@@ -66,6 +68,26 @@ def test_a_stream_runs_again_after_a_capture(rt: Graphs) -> None:
     assert rt.synchronize() == 0
     assert (rt.byte(before), rt.byte(after)) == (1, 2)
     rt.execute(graph[0])
+
+
+def test_memory_that_is_mapped_anew(rt: Graphs) -> None:
+    """A reserved address keeps its meaning: what is mapped there when a graph runs is used."""
+    with Range(rt, 2) as addresses:
+        addresses.map(0)
+        values = np.linspace(-2, 2, 16, dtype=np.float32)
+        tensor, target = rt.tensor("FLOAT", (16,), addresses.base), rt.malloc(SIZE)
+        with rt.captured() as graph:
+            rt.check(rt.launch("aclnnInplaceSelu", rt.plan("aclnnInplaceSelu", tensor)))
+            rt.check(rt.copy(target, addresses.base))
+        addresses.end(0)
+        assert rt.api.aclmdlRIExecuteAsync(graph[0], rt.stream) == PARAM_INVALID
+        assert "no memory is mapped at" in rt.message()
+        addresses.map(0)
+        rt.upload(values, addresses.base)
+        rt.execute(graph[0])
+        expected = reference.selu(values).astype(np.float32)
+        np.testing.assert_allclose(rt.download(target, SIZE).view(np.float32), expected, rtol=1e-6)
+        addresses.end(0)
 
 
 def test_another_stream_executes_it(rt: Graphs) -> None:
