@@ -76,7 +76,7 @@ def test_random_calls_find_nothing(fuzzer: Path) -> None:
 BROKEN = {
     "int aclDestroyTensor(const void*) { return 0; }": "live thing",
     "int aclDestroyScalar(const void*) { return 161002; }": "only live things to be destroyed",
-    "int aclrtFree(void*) { return 0; }": "all memory to be free",
+    "int aclrtFree(void*) { return 0; }": "all memory to be free|only live things",
     "int aclrtQueryEvent(void*, int*) { return 500000; }": "a documented status",
     "int aclGetViewOffset(const void*, long*) { return 0; }": "a live thing",
 }
@@ -90,5 +90,5 @@ def test_it_notices_mistakes(fuzzer: Path, tmp_path: Path, function: str) -> Non
     subprocess.run(["c++", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
     done = run(fuzzer, "--random", "100000", preload=library)
     assert done.returncode != 0
-    assert BROKEN[function] in done.stderr
+    assert re.search(BROKEN[function], done.stderr)
     assert "again with: --random 1 --seed" in done.stderr
