@@ -10,8 +10,8 @@ namespace {
 
 // By kind; they all take "an".
 constexpr const char* kNames[] = {
-    nullptr,        "aclTensor",     "aclScalar",     "aclIntArray",   "aclFloatArray",
-    "aclBoolArray", "aclTensorList", "aclScalarList", "aclOpExecutor", "aclrtContext",
+    nullptr,        "aclTensor",     "aclScalar",     "aclIntArray",       "aclFloatArray",
+    "aclBoolArray", "aclTensorList", "aclScalarList", "aclOpExecutor",     "aclrtContext",
     "aclrtStream",  "aclrtEvent",    "aclmdlRI",      "aclrtDrvMemHandle",
 };
 

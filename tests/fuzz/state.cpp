@@ -152,10 +152,10 @@ void* State::pick_wrong(Kind kind) {
 
 void State::make(Kind kind) {
   static constexpr void (*kMakers[kKinds])(State&) = {
-      make_tensor,      make_scalar,      make_int_array,     make_float_array, make_bool_array,
-      make_tensor_list, make_scalar_list, make_executor,      make_context,     make_stream,
-      make_event,       make_graph,       make_physical,      make_device_memory,
-      make_host_memory, make_reservation,
+      make_tensor,     make_scalar,        make_int_array,   make_float_array,
+      make_bool_array, make_tensor_list,   make_scalar_list, make_executor,
+      make_context,    make_stream,        make_event,       make_graph,
+      make_physical,   make_device_memory, make_host_memory, make_reservation,
   };
   kMakers[kind](*this);
 }
