@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What MkDocs calls while it builds: adds the generated pages, and mends links out of ``docs/``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # MkDocs loads this file by its path
+
+from docs_tools import links, pages  # noqa: E402
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Leave planned pages out of the navigation until they are written."""
+    config.nav = links.written(config.nav, Path(config.docs_dir))
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are made from tables, headers and programs."""
+    made: dict[str, str | bytes] = pages.everything()
+    made |= {page: (ROOT / source).read_text("utf-8") for source, page in links.MIRRORED.items()}
+    made |= {links.published(path): (ROOT / path).read_bytes() for path in links.sources(ROOT)}
+    for name, content in made.items():
+        files.append(File.generated(config, name, content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Point links at what the site has of the repository."""
+    return links.mended(markdown, page.file.src_uri)
