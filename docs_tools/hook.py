@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,14 @@ from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # MkDocs loads this file by its path
+os.environ.pop("SOFTNPU_SOC", None)  # the pages show the default product
 
 from docs_tools import links, pages  # noqa: E402
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Leave planned pages out of the navigation until they are written."""
-    config.nav = links.written(config.nav, Path(config.docs_dir))
+    """List generated pages in the navigation, and leave out those that are still to be written."""
+    config.nav = pages.listed(links.written(config.nav, Path(config.docs_dir)))
     return config
 
 

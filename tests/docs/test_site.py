@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the site is made from is complete, and it builds without a warning or a network."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from docs_tools import headers, status
+from docs_tools.links import mended, published, written
+from softnpu.contract import load_contracts
+from tests.support.paths import ROOT
+
+READS = re.compile(r'"((?:SOFTNPU|ASCEND)_[A-Z_]+)"')
+OUTSIDE = re.compile(r'<(?:script|img|link|iframe)[^>]*(?:src|href)="(https?:[^"]+)"')
+
+
+def code_of(*folders: str) -> str:
+    """The sources in some folders."""
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*.*")]
+    return "".join(f.read_text("utf-8") for f in files if f.suffix in (".cpp", ".h", ".py"))
+
+
+def test_every_status_code_is_explained() -> None:
+    """Those of the headers and of the core, each with what to do if it can be returned."""
+    core = {int(n) for n in re.findall(r"\bk\w+ = (\d+),", code_of("core/base"))}
+    known = status.explained()
+    returned = {code for code in core if code >= 100000}
+    assert set(known) == set(status.names()) | returned
+    assert [code for code in returned if "remedy" not in known[code]] == []
+
+
+def test_every_variable_is_listed() -> None:
+    """Those that the sources read or set."""
+    page = (ROOT / "docs/reference/environment.md").read_text("utf-8")
+    names = set(READS.findall(code_of("core", "src/softnpu")))
+    assert [name for name in sorted(names) if f"`{name}`" not in page] == []
+
+
+def test_every_function_of_the_c_api_is_in_the_reference() -> None:
+    """Each has a heading of its own."""
+    text = "\n".join(headers.page(name) for name in headers.HEADERS)
+    declared = re.findall(r"(?:ACL_FUNC_VISIBILITY|ACLNN_API)[^;]*?(\w+)\(", code_of("include"))
+    declared.remove("__attribute__")  # from the definition of the mark
+    assert len(declared) > 100
+    assert [name for name in declared if f"### {name}\n" not in text] == []
+
+
+@pytest.mark.parametrize("operator", load_contracts())
+def test_formulas_name_the_arguments_that_take_part(operator: str) -> None:
+    """What is typeset names what the formula in text names."""
+    table = load_contracts()[operator].table
+    shown = " ".join(table["latex"]) + table["where"]
+    names = {row["name"] for row in table["argument"]} & set(re.findall(r"\w+", table["formula"]))
+    assert [name for name in sorted(names) if not re.search(rf"\b{name}\b", shown)] == []
+
+
+def test_links_follow_the_page() -> None:
+    """A link in the repository becomes one in the site; others stay."""
+    assert mended("[a](../ARCHITECTURE.md#x)", "kernels.md") == "[a](architecture.md#x)"
+    assert mended("[a](docs/kernels.md)", "architecture.md") == "[a](kernels.md)"
+    assert mended("[a](../run.md) [b](#c)", "guides/ci.md") == "[a](../run.md) [b](#c)"
+    assert mended("[a](https://x.org/y)", "kernels.md") == "[a](https://x.org/y)"
+    there = published("examples/c/elu.cpp")
+    assert mended("[a](../examples/c/elu.cpp)", "kernels.md") == f"[a]({there})"
+
+
+def test_planned_pages_appear_when_they_exist(tmp_path: Path) -> None:
+    """A place in the navigation is kept for them; a page that is not planned stays."""
+    nav = [{"A": [{"GPUs": "gpus.md"}, {"B": "b.md"}]}]
+    assert written(nav, tmp_path) == [{"A": [{"B": "b.md"}]}]
+    (tmp_path / "gpus.md").touch()
+    assert written(nav, tmp_path) == nav
+
+
+def test_the_site_builds(tmp_path: Path) -> None:
+    """Strictly; no page loads anything from elsewhere; examples and pictures are there."""
+    for module in ("mkdocs", "material", "mkdocstrings", "latex2mathml", "matplotlib"):
+        pytest.importorskip(module, exc_type=ImportError)
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    pages = {path: path.read_text("utf-8") for path in tmp_path.rglob("*.html")}
+    assert [(str(p), found) for p, text in pages.items() if (found := OUTSIDE.findall(text))] == []
+    for operator in load_contracts().values():
+        text = pages[tmp_path / "operators" / f"{operator.name}.html"]
+        assert "<math" in text
+        assert f"{operator.operator}GetWorkspaceSize: " in text
