@@ -13,6 +13,9 @@ from softnpu.judging import accuracy
 from softnpu.judging.dtypes import BY_NAME, NUMPY
 
 ROOT = Path(__file__).resolve().parents[1]
+# What scalars take.
+REAL_TYPES = {"FLOAT", "FLOAT16", "BF16", "DOUBLE", "BOOL"}
+REAL_TYPES |= {f"{sign}INT{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)}
 RULINGS = ROOT / "docs" / "rulings.md"
 
 
@@ -45,12 +48,12 @@ def page(contract: Contract) -> str:
 
 def _head(contract: Contract) -> str:
     table, name = contract.table, contract.python
-    rows = [
-        ("Header", markdown.literal(table["header"])),
-        ("Python", f"[`softnpu.{name}`][{api.path(functional, name)}]"),
-        ("PyTorch's counterpart", markdown.literal(table.get("pytorch", ""))),
+    lines = [
+        f"- Header: `{table['header']}`\n",
+        f"- Python: [`softnpu.{name}`][{api.path(functional, name)}]\n",
+        f"- PyTorch: `{table['pytorch']}`\n" if "pytorch" in table else "",
     ]
-    return f"{table['summary']}\n\n" + markdown.table(["", ""], [row for row in rows if row[1]])
+    return f"{table['summary']}\n\n" + "".join(lines)
 
 
 def _formula(contract: Contract) -> str:
@@ -64,13 +67,12 @@ def _formula(contract: Contract) -> str:
 
 
 def _arguments(contract: Contract) -> str:
-    head = ["argument", "Python", "kind", "data types", "rank", "may be empty", "may be strided"]
+    head = ["argument", "kind", "data types", "rank", "may be empty", "may be strided"]
     rows = [
         (
-            markdown.literal(row["name"]),
-            markdown.literal(row["python"]),
+            " ".join(map(markdown.literal, dict.fromkeys((row["name"], row["python"])))),
             _kind(row["role"], row["kind"]),
-            " ".join(row.get("dtypes", [])),
+            _types(row.get("dtypes", [])),
             row.get("rank", ""),
             _yes_or_no(row.get("empty")),
             _yes_or_no(row.get("strided")),
@@ -78,8 +80,17 @@ def _arguments(contract: Contract) -> str:
         for row in contract.table["argument"]
     ]
     notes = [f"- `{r['name']}`: {r['note']}\n" for r in contract.table["argument"] if "note" in r]
-    order = "They are in the order of the C function, which the Python function has, too.\n\n"
+    order = (
+        "They are in the order of the C function, which the Python function has, too. Where the "
+        "name in Python differs, it comes second.\n\n"
+    )
     return order + markdown.table(head, rows) + "\n" + "".join(notes)
+
+
+def _types(names: list[str]) -> str:
+    if set(names) == REAL_TYPES:
+        return "every real type and BOOL"
+    return " ".join(names)
 
 
 def _kind(role: str, kind: str) -> str:
