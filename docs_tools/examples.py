@@ -21,7 +21,7 @@ def c_example(name: str) -> str:
     return (
         code(program, "cpp", f"{name}.cpp")
         + f"\n`softnpu run {name}.cpp` prints:\n\n{code(output)}\n"
-        + "`example.h`, next to the program in `examples/c`, owns descriptors and device memory.\n"
+        + "[example.h](../../examples/c/example.h) owns descriptors and device memory.\n"
     )
 
 

@@ -29,7 +29,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made from tables, headers and programs."""
     made: dict[str, str | bytes] = pages.everything()
     made |= {page: (ROOT / source).read_text("utf-8") for source, page in links.MIRRORED.items()}
-    made |= {links.published(path): (ROOT / path).read_bytes() for path in links.sources(ROOT)}
+    texts = {name: text for name, text in made.items() if isinstance(text, str)}
+    sources = links.sources(ROOT, texts)
+    made |= {links.published(path): (ROOT / path).read_bytes() for path in sources}
     for name, content in made.items():
         files.append(File.generated(config, name, content=content))
     return files

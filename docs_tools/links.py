@@ -34,13 +34,16 @@ def mended(markdown: str, page: str) -> str:
     return _LINK.sub(replace, markdown)
 
 
-def sources(root: Path) -> list[str]:
-    """List the files outside ``docs/`` that pages link to."""
-    found: set[str] = set()
+def sources(root: Path, made: dict[str, str]) -> list[str]:
+    """List the files outside ``docs/`` that pages link to, those that are made included."""
+    texts = {f"docs/{name}": text for name, text in made.items() if name not in MIRRORED.values()}
     for path in [*(root / "docs").rglob("*.md"), *(root / source for source in MIRRORED)]:
-        folder = path.parent.relative_to(root).as_posix()
-        for match in _LINK.finditer(path.read_text("utf-8")):
-            found.add(posixpath.normpath(posixpath.join(folder, match[1])))
+        texts[path.relative_to(root).as_posix()] = path.read_text("utf-8")
+    found = {
+        posixpath.normpath(posixpath.join(posixpath.dirname(page), match[1]))
+        for page, text in texts.items()
+        for match in _LINK.finditer(text)
+    }
     outside = (name for name in sorted(found) if not name.startswith("docs/"))
     return [name for name in outside if name not in MIRRORED and (root / name).is_file()]
 

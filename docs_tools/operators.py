@@ -21,14 +21,26 @@ RULINGS = ROOT / "docs" / "rulings.md"
 
 def index() -> str:
     """Write the page that lists them."""
+    contracts = load_contracts().values()
+    lines = [
+        f"- [{c.operator}]({c.name}.md), in Python `{c.python}`: {_lower(c.table['summary'])}\n"
+        for c in contracts
+    ]
+    products = next(iter(contracts)).table["products"]
     rows = [
-        (f"[{c.operator}]({c.name}.md)", markdown.literal(c.python), c.table["summary"])
-        for c in load_contracts().values()
+        (c.operator, *(_yes_or_no(c.table["products"][name]) for name in products))
+        for c in contracts
     ]
     return (
         "# Operators\n\nEach page is made from the table that the tests of the operator run.\n\n"
-        + markdown.table(["operator", "Python", "what it computes"], rows)
+        + "".join(lines)
+        + "\n## Products\n\nA product has the operators that its documents name.\n\n"
+        + markdown.table(["operator", *products], rows)
     )
+
+
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
 
 
 def page(contract: Contract) -> str:

@@ -12,7 +12,7 @@ from softnpu import toml
 
 ROOT = Path(__file__).resolve().parents[1]
 HEADERS = ("acl/acl_base.h", "softnpu/aclnn_status.h")
-_NAMED = re.compile(r"\b(ACL(?:NN)?_(?:ERROR?|SUCCESS)\w*) (?:= )?(\d+)")
+_NAMED = re.compile(r"\b(ACL(?:NN)?_(?:ERR|ERROR|SUCCESS)\w*) (?:= )?(\d+)")
 
 
 def names() -> dict[int, list[str]]:

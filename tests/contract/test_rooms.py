@@ -45,6 +45,7 @@ def test_files(spec: Contract) -> None:
         f"tests/numerics/test_{spec.family}.py",
         f"examples/c/{spec.op}.cpp",
         f"examples/c/expected/{spec.op}.txt",
+        f"examples/python/operators/{spec.op}.py",
     ]
     assert [path for path in wanted if not (ROOT / path).is_file()] == []
     headers = (ROOT / "include" / "aclnnop").glob("aclnn_*.h")

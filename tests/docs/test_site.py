@@ -29,6 +29,7 @@ def test_every_status_code_is_explained() -> None:
     """Those of the headers and of the core, each with what to do if it can be returned."""
     core = {int(n) for n in re.findall(r"\bk\w+ = (\d+),", code_of("core/base"))}
     known = status.explained()
+    assert status.names()[161002] == ["ACLNN_ERR_PARAM_INVALID"]
     returned = {code for code in core if code >= 100000}
     assert set(known) == set(status.names()) | returned
     assert [code for code in returned if "remedy" not in known[code]] == []
@@ -86,6 +87,8 @@ def test_the_site_builds(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     pages = {path: path.read_text("utf-8") for path in tmp_path.rglob("*.html")}
     assert [(str(p), found) for p, text in pages.items() if (found := OUTSIDE.findall(text))] == []
+    index = (tmp_path / "search" / "search_index.json").read_text("utf-8")
+    assert [code for code in status.explained() if f'"title":"{code}' not in index] == []
     for operator in load_contracts().values():
         text = pages[tmp_path / "operators" / f"{operator.name}.html"]
         assert "<math" in text
