@@ -18,7 +18,7 @@ MIRRORED = {
     "tests/contract/README.md": "contract-tables.md",
 }
 # Pages that have a place in the navigation, and appear there once they exist.
-PLANNED = ("building.md", "gpus.md", "graphs.md", "scale.md")
+PLANNED = ("gpus.md", "graphs.md", "scale.md")
 
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)\s#]+)((?:#[^)\s]*)?)(?=\))")
 
