@@ -6,7 +6,9 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -16,6 +18,7 @@ from softnpu.contract import load_contracts
 from tests.support.paths import ROOT
 
 READS = re.compile(r'"((?:SOFTNPU|ASCEND)_[A-Z_]+)"')
+LINK = re.compile(r'<(?:a|img|link|script)\b[^>]*?\b(?:href|src)="?([^"\s>]+)')
 OUTSIDE = re.compile(r'<(?:script|img|link|iframe)[^>]*(?:src|href)="(https?:[^"]+)"')
 
 
@@ -23,6 +26,30 @@ def code_of(*folders: str) -> str:
     """The sources in some folders."""
     files = [path for folder in folders for path in (ROOT / folder).rglob("*.*")]
     return "".join(f.read_text("utf-8") for f in files if f.suffix in (".cpp", ".h", ".py"))
+
+
+def broken(pages: dict[Path, str]) -> list[str]:
+    """The links within the site that lead nowhere, or to no such heading."""
+    anchors = {path: set(re.findall(r'\bid="?([^"\s>]+)', text)) for path, text in pages.items()}
+    found = []
+    for page, text in pages.items():
+        for link in LINK.findall(text):
+            target, _, anchor = unescape(link).partition("#")
+            if ":" in target or target.startswith("/"):  # elsewhere; the page of errors
+                continue
+            path = (page.parent / unquote(target)).resolve() if target else page
+            path = path / "index.html" if path.is_dir() else path
+            if not path.exists() or (anchor and unquote(anchor) not in anchors.get(path, {anchor})):
+                found.append(f"{page.name}: {link}")
+    return found
+
+
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
+    """A file or a heading that is not there."""
+    page = tmp_path / "page.html"
+    links = '<a href="page.html#here"></a><a href="#gone"></a><a href=none.html></a><b id=here>'
+    page.write_text(links, encoding="utf-8")
+    assert broken({page: links}) == ["page.html: #gone", "page.html: none.html"]
 
 
 def test_every_status_code_is_explained() -> None:
@@ -88,6 +115,7 @@ def test_the_site_builds(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     pages = {path: path.read_text("utf-8") for path in tmp_path.rglob("*.html")}
     assert [(str(p), found) for p, text in pages.items() if (found := OUTSIDE.findall(text))] == []
+    assert broken(pages) == []
     index = (tmp_path / "search" / "search_index.json").read_text("utf-8")
     assert [code for code in status.explained() if f'"title":"{code}' not in index] == []
     for operator in load_contracts().values():
