@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from pathlib import Path
@@ -16,7 +17,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # MkDocs loads this file by its path
 os.environ.pop("SOFTNPU_SOC", None)  # the pages show the default product
 
-from docs_tools import links, pages  # noqa: E402
+from docs_tools import links, pages, search  # noqa: E402
+
+log = logging.getLogger("mkdocs.plugins.docs_tools")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -40,3 +43,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     """Point links at what the site has of the repository."""
     return links.mended(markdown, page.file.src_uri)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Let the search find numbers."""
+    if not search.repair(Path(config.site_dir)):
+        log.warning("the theme's search has changed: see docs_tools/search.py")

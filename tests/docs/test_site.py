@@ -116,6 +116,8 @@ def test_the_site_builds(tmp_path: Path) -> None:
     pages = {path: path.read_text("utf-8") for path in tmp_path.rglob("*.html")}
     assert [(str(p), found) for p, text in pages.items() if (found := OUTSIDE.findall(text))] == []
     assert broken(pages) == []
+    (script,) = (tmp_path / "assets" / "javascripts" / "workers").glob("search.*.js")
+    assert '.id+","}return' in script.read_text("utf-8")
     index = (tmp_path / "search" / "search_index.json").read_text("utf-8")
     assert [code for code in status.explained() if f'"title":"{code}' not in index] == []
     for operator in load_contracts().values():
