@@ -16,6 +16,7 @@ INCLUDE = ROOT / "include"
 HEADERS = {
     "acl": ["acl/acl.h"],
     "acl_base": ["acl/acl_base.h"],
+    "acl_op": ["acl/acl_op.h"],
     "acl_rt": ["acl/acl_rt.h"],
     "acl_meta": ["aclnn/acl_meta.h"],
     "aclnn_base": ["aclnn/aclnn_base.h"],

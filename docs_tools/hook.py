@@ -23,8 +23,8 @@ log = logging.getLogger("mkdocs.plugins.docs_tools")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """List generated pages in the navigation, and leave out those that are still to be written."""
-    config.nav = pages.listed(links.written(config.nav, Path(config.docs_dir)))
+    """List generated pages in the navigation."""
+    config.nav = pages.listed(config.nav)
     return config
 
 

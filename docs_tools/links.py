@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 # Pages that lie elsewhere in the repository, and their names in the site.
 MIRRORED = {
@@ -17,8 +15,6 @@ MIRRORED = {
     "benchmarks/README.md": "benchmarks.md",
     "tests/contract/README.md": "contract-tables.md",
 }
-# Pages that have a place in the navigation, and appear there once they exist.
-PLANNED = ("gpus.md", "graphs.md", "scale.md")
 
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)\s#]+)((?:#[^)\s]*)?)(?=\))")
 
@@ -53,25 +49,6 @@ def published(path: str) -> str:
     # Browsers show .txt; of other endings they would save the file.
     shown = path.endswith((".txt", ".png", ".svg", ".yml"))
     return f"source/{path}" if shown else f"source/{path}.txt"
-
-
-def written(nav: Any, docs: Path) -> Any:
-    """Leave planned pages that do not exist out of a navigation."""
-    if isinstance(nav, list):
-        return [entry for item in nav if (entry := written(item, docs)) not in (None, {})]
-    if isinstance(nav, dict):
-        kept = {title: written(item, docs) for title, item in nav.items()}
-        return {title: item for title, item in kept.items() if item is not None}
-    return None if nav in PLANNED and not (docs / nav).exists() else nav
-
-
-def navigation(nav: Any) -> Iterator[str]:
-    """List the pages of a navigation."""
-    if isinstance(nav, str):
-        yield nav
-        return
-    for item in nav.values() if isinstance(nav, dict) else nav:
-        yield from navigation(item)
 
 
 def _in_site(target: str) -> str:

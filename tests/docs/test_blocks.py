@@ -15,7 +15,10 @@ from tests.support.paths import ROOT
 # Pages whose blocks another test runs, because they need more than a folder.
 ELSEWHERE = {
     "docs/findings.md": "tests/checkers/test_programs.py",
+    "docs/gpus.md": "tests/torch/test_document.py",
+    "docs/graphs.md": "tests/clients/test_graphs_page.py",
     "docs/judging.md": "tests/cli/test_cli_verify.py",
+    "docs/many-machines.md": "tests/torch/test_many_machines.py",
     "docs/pytorch.md": "tests/torch/test_document.py",
     "docs/tracing.md": "tests/cli/test_cli_profile.py",
 }

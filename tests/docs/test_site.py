@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import pytest
 
 from docs_tools import headers, status
-from docs_tools.links import mended, published, written
+from docs_tools.links import mended, published
 from softnpu.contract import load_contracts
 from tests.support.paths import ROOT
 
@@ -96,14 +96,6 @@ def test_links_follow_the_page() -> None:
     assert mended("[a](https://x.org/y)", "kernels.md") == "[a](https://x.org/y)"
     there = published("examples/c/elu.cpp")
     assert mended("[a](../examples/c/elu.cpp)", "kernels.md") == f"[a]({there})"
-
-
-def test_planned_pages_appear_when_they_exist(tmp_path: Path) -> None:
-    """A place in the navigation is kept for them; a page that is not planned stays."""
-    nav = [{"A": [{"GPUs": "gpus.md"}, {"B": "b.md"}]}]
-    assert written(nav, tmp_path) == [{"A": [{"B": "b.md"}]}]
-    (tmp_path / "gpus.md").touch()
-    assert written(nav, tmp_path) == nav
 
 
 def test_the_site_builds(tmp_path: Path) -> None:
