@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -62,6 +63,16 @@ def test_sarif(checked: Checked) -> None:
     assert place["artifactLocation"]["uri"].endswith("memcheck_double_free.cpp")
     assert place["region"]["startLine"] > 5
     assert len(result["relatedLocations"]) == 2
+
+
+def test_lines_of_headers(checked: Checked) -> None:
+    """A function of a header that was inlined is named with the header's line."""
+    report = checked(FOLDER / "racecheck_stream_race.cpp", "--format", "text")
+    launch = re.search(r"at Elu::launch\S+ \((\S+):(\d+)\)", report.stderr)
+    assert launch is not None
+    line = (FOLDER / "program.h").read_text("utf-8").splitlines()[int(launch[2]) - 1]
+    assert launch[1].endswith("program.h")
+    assert "aclnnElu(" in line
 
 
 def test_exit_statuses(checked: Checked) -> None:

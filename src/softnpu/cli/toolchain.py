@@ -115,7 +115,8 @@ def toolchain_for(source: Path, prefix: Path, extra_flags: str) -> Toolchain:
     """Choose compiler and flags for ``source``; the user's variables and ``extra_flags`` count."""
     language = LANGUAGES[source.suffix]
     include, lib = prefix / "include", prefix / "lib64"
-    flags = ("-O2", "-g", f"-I{include}", f"-I{include / 'aclnn'}")
+    # In DWARF 5, some releases of addr2line take an inlined header's lines for the source file's.
+    flags = ("-O2", "-gdwarf-4", f"-I{include}", f"-I{include / 'aclnn'}")
     users = _words("CPPFLAGS", os.environ.get("CPPFLAGS", ""))
     users += _words(language.flags_variable, os.environ.get(language.flags_variable, ""))
     users += _words("--cxxflags", extra_flags)
