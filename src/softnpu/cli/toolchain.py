@@ -144,7 +144,8 @@ def _find_compiler(language: Language) -> tuple[str, ...]:
         fail(
             f"no {language.name} compiler found: looked for {', '.join(language.compilers)}",
             EXIT_NOT_FOUND,
-            hint=f"Install GCC or Clang, or name your compiler in {language.compiler_variable}.",
+            hint="Install GCC or Clang (Debian and Ubuntu: apt install g++; Fedora and openEuler: "
+            f"dnf install gcc-c++), or name your compiler in {language.compiler_variable}.",
         )
     return (found,)
 
