@@ -94,14 +94,15 @@ class Patch(TorchDispatchMode):
 def _elsewhere(args: tuple[Any, ...]) -> str | None:
     """Why tensors are none of softnpu's, if they are not."""
     for argument in args:
-        if isinstance(argument, Tensor) and argument.device.type != "cpu":
-            return f"a tensor lies on device {argument.device}; expected it on the CPU"
+        if isinstance(argument, Tensor) and argument.device.type not in ("cpu", "cuda"):
+            where = argument.device
+            return f"a tensor lies on device {where}; expected it on the CPU or an NVIDIA GPU"
     return None
 
 
 @contextmanager
 def patch() -> Iterator[Patch]:
-    """Compute PyTorch's own operators by softnpu within a ``with`` block, on the CPU.
+    """Compute PyTorch's own operators by softnpu within a ``with`` block.
 
     elu, selu, smooth_l1_loss, nearest upsampling in 3-D and max_unpool3d are routed, and their
     gradients where the backward pass runs within the block, too. What softnpu does not admit is
