@@ -71,6 +71,13 @@ def test_lists_of_tests(spec: Contract) -> None:
     assert f"OPERATOR({spec.operator});" in program, "tests/arm/serve.cpp"
 
 
+def test_gpus(spec: Contract) -> None:
+    """It has a kernel for NVIDIA GPUs, which is timed there."""
+    assert (ROOT / "src/softnpu/triton" / f"{spec.family}.py").is_file()
+    assert f'"{spec.python}",' in text_of("src/softnpu/triton/__init__.py")
+    assert f"kernels.{spec.family}" in text_of("benchmarks/gpu_cases.py")
+
+
 def test_benchmark(spec: Contract) -> None:
     """It is timed."""
     assert spec.family in {case.operator for case in timed.table()}, "src/softnpu/bench/cases/"
