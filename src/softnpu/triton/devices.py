@@ -9,6 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+# For every launch. No product and sum become one operation, so that bits do not depend on how a
+# layout's kernel was compiled.
+OPTIONS: dict[str, Any] = {"enable_fp_fusion": False}
+
 _INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 

@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from softnpu.triton.devices import on_device_of
+from softnpu.triton.devices import OPTIONS, on_device_of
 from softnpu.triton.layouts import offsets_of, walk
 from softnpu.triton.rounding import to_type, widened
 
@@ -119,5 +119,6 @@ def elementwise(
             INDEX=lines.index,
             BLOCK=_BLOCK,
             num_warps=4,
+            **OPTIONS,
         )
     return out

@@ -21,16 +21,16 @@ def wide_expm1(x):
 def narrow_parts(x):
     """Split exp(x) for x up to 0, in float32: 1 + p, and the exponent k of its factor 2**k."""
     x = tl.where(x < -200.0, -200.0, x)
-    k = tl.floor(x * 1.4426950408889634 + 0.5)
+    k = tl.floor(tl.fma(x, 1.4426950408889634, 0.5))
     # ln 2 in two parts, the first of 8 bits, so that its product with k is exact. Both are above 0,
     # so that -0 stays -0.
-    r = (x - k * 0.69140625) - k * 0.0017409305599453094
-    p = 1.0 / 720 + r * (1.0 / 5040)
-    p = 1.0 / 120 + r * p
-    p = 1.0 / 24 + r * p
-    p = 1.0 / 6 + r * p
-    p = 0.5 + r * p
-    return r * (1 + r * p), k
+    r = tl.fma(k, -0.69140625, x) - k * 0.0017409305599453094
+    p = tl.fma(r, 1.0 / 5040, 1.0 / 720)
+    p = tl.fma(r, p, 1.0 / 120)
+    p = tl.fma(r, p, 1.0 / 24)
+    p = tl.fma(r, p, 1.0 / 6)
+    p = tl.fma(r, p, 0.5)
+    return r * tl.fma(r, p, 1.0), k
 
 
 @triton.jit

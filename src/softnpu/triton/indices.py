@@ -16,6 +16,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from softnpu.triton.devices import OPTIONS
 from softnpu.triton.layouts import merge, offsets_of
 
 NONE = torch.iinfo(torch.int64).max
@@ -57,7 +58,7 @@ def settle(found: Tensor, function: str, indices: Tensor, limit: int) -> None:
         Names the first index of the call that is out of range.
     """
     sizes, strides = merge(indices.shape, [indices.stride()])
-    _note_value[(1,)](found, indices, sizes, strides[0], NONE=NONE)
+    _note_value[(1,)](found, indices, sizes, strides[0], NONE=NONE, **OPTIONS)
     is_captured = indices.is_cuda and torch.cuda.is_current_stream_capturing()
     note = _Note(found, function, tuple(indices.shape), limit, is_captured)
     if _deferred or is_captured:

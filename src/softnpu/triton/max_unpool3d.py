@@ -16,7 +16,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from softnpu.triton.devices import as_bits, on_device_of
+from softnpu.triton.devices import OPTIONS, as_bits, on_device_of
 from softnpu.triton.indices import new_note, settle
 from softnpu.triton.layouts import index_type, merge, offsets_of
 
@@ -113,6 +113,7 @@ def max_unpool3d(
             INDEX=index,
             BLOCK=_BLOCK,
             num_warps=4,
+            **OPTIONS,
         )
         _write[(triton.cdiv(out.numel(), _BLOCK),)](
             read,
@@ -127,6 +128,7 @@ def max_unpool3d(
             INDEX=index,
             BLOCK=_BLOCK,
             num_warps=4,
+            **OPTIONS,
         )
         settle(found, "aclnnMaxUnpool3d", indices, limit)
     return out

@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from softnpu.triton.devices import as_bits, on_device_of
+from softnpu.triton.devices import OPTIONS, as_bits, on_device_of
 from softnpu.triton.indices import new_note, settle
 from softnpu.triton.layouts import index_type, merge, offsets_of, plane_starts, walk
 
@@ -79,6 +79,7 @@ def max_unpool3d_backward(
             INDEX=index_type(grad, indices, written),
             BLOCK=_BLOCK,
             num_warps=4,
+            **OPTIONS,
         )
         settle(found, "aclnnMaxUnpool3dBackward", indices, limit)
     return out

@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from softnpu.triton.devices import on_device_of
+from softnpu.triton.devices import OPTIONS, on_device_of
 from softnpu.triton.elementwise import TYPES, elementwise, is_narrow, load_all
 from softnpu.triton.layouts import walk
 from softnpu.triton.rounding import to_type
@@ -99,6 +99,9 @@ def _reduced(self: Tensor, target: Tensor, beta: float, divisor: int, out: Tenso
                 INDEX=lines.index,
                 BLOCK=_BLOCK,
                 num_warps=4,
+                **OPTIONS,
             )
-        _sum_of_parts[(1,)](parts, out, number, divisor, RESULT=TYPES[out.dtype], BLOCK=_MOST_PARTS)
+        _sum_of_parts[(1,)](
+            parts, out, number, divisor, RESULT=TYPES[out.dtype], BLOCK=_MOST_PARTS, **OPTIONS
+        )
     return out

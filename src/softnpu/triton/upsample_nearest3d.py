@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from softnpu.triton.devices import as_bits, on_device_of
+from softnpu.triton.devices import OPTIONS, as_bits, on_device_of
 from softnpu.triton.layouts import offsets_of
 from softnpu.triton.upsample_axes import (
     axes,
@@ -109,5 +109,6 @@ def upsample_nearest3d(
             BLOCK_W=block_w,
             INDEX=planes.index,
             num_warps=4,
+            **OPTIONS,
         )
     return out

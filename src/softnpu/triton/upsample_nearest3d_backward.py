@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from softnpu.triton.devices import on_device_of
+from softnpu.triton.devices import OPTIONS, on_device_of
 from softnpu.triton.elementwise import TYPES
 from softnpu.triton.layouts import offsets_of
 from softnpu.triton.rounding import to_type, widened
@@ -163,5 +163,6 @@ def upsample_nearest3d_backward(
             RESULT=TYPES[out.dtype],
             INDEX=planes.index,
             num_warps=2 if block_p * block_w <= 256 else 4,
+            **OPTIONS,
         )
     return out
