@@ -39,11 +39,11 @@ void bind_copies(nb::module_& m) {
 
 nb::object memory_view(uintptr_t at, Py_ssize_t size) {
   const uintptr_t address = at;
-  if (size < 0) throw nb::value_error("size must not be negative");
-  if (address == 0 && size > 0) throw nb::value_error("the address is null");
+  if (size < 0) raise(PyExc_ValueError, "size-negative"_rule, "size must not be negative");
+  if (address == 0 && size > 0) raise(PyExc_ValueError, "address-null"_rule, "the address is null");
   const Status status = runtime::check_range("the address", reinterpret_cast<void*>(address),
                                              static_cast<size_t>(size));
-  if (!status.ok()) throw nb::value_error(status.message().c_str());
+  if (!status.ok()) raise(PyExc_ValueError, {status.rule()}, status.message());
   static char nothing;  // a view of nothing needs an address too
   char* memory = address == 0 ? &nothing : reinterpret_cast<char*>(address);
   PyObject* view = PyMemoryView_FromMemory(memory, size, PyBUF_WRITE);

@@ -24,7 +24,7 @@ uint64_t count(const std::optional<Ints>& ints) { return ints ? ints->size() : 0
 void require_as_many(const char* function, const std::optional<Ints>& dims,
                      const std::optional<Ints>& stride) {
   if (stride && count(dims) != stride->size())
-    raise(fail(kParamInvalid, function, ": stride has ", stride->size(),
+    raise(fail("stride-length"_rule, kParamInvalid, function, ": stride has ", stride->size(),
                " elements, but viewDims has ", count(dims)));
 }
 
@@ -55,7 +55,7 @@ std::vector<int64_t> get_ints(const aclTensor* tensor) {
 
 uintptr_t create_scalar(const std::optional<nb::bytes>& value, aclDataType type) {
   if (value && value->size() < aclDataTypeSize(type))
-    raise(fail(kParamInvalid, "aclCreateScalar: value has ", value->size(),
+    raise(fail("scalar-bytes"_rule, kParamInvalid, "aclCreateScalar: value has ", value->size(),
                " bytes, but an element of ", static_cast<DType>(type), " has ",
                aclDataTypeSize(type)));
   void* bytes = value ? const_cast<char*>(value->c_str()) : nullptr;

@@ -11,7 +11,8 @@ namespace {
 
 // For messages about an argument that is not a pointer in C, where None is just another object.
 Status wrong_class(const char* name, nb::handle object, const char* expected) {
-  return fail(kParamInvalid, name, " is of class ", class_name(object), "; expected ", expected);
+  return fail("argument-class"_rule, kParamInvalid, name, " is of class ", class_name(object),
+              "; expected ", expected);
 }
 
 bool is_text(nb::handle object, const char* text) {
@@ -89,7 +90,7 @@ int64_t Arguments::reduction(const char* name, nb::handle object) {
     if (is_text(object, text)) return value;
     ++value;
   }
-  keep(fail(kParamInvalid, name, " is \"", readable(object),
+  keep(fail("reduction-name"_rule, kParamInvalid, name, " is \"", readable(object),
             "\"; expected \"none\" (0), \"mean\" (1) or \"sum\" (2)"));
   return 0;
 }
@@ -98,7 +99,7 @@ void Arguments::format(const char* name, nb::handle object) {
   if (!PyUnicode_Check(object.ptr())) return keep(wrong_class(name, object, "a str"));
   const Format found = find_format(object);
   if (found == Format::undefined)
-    return keep(fail(kParamInvalid, name, " is \"", readable(object),
+    return keep(fail("format-name"_rule, kParamInvalid, name, " is \"", readable(object),
                      "\"; expected \"NCDHW\", \"NDHWC\" or another documented format"));
   for (Array& array : arrays_) array.tensor.format = found;
 }
@@ -128,7 +129,8 @@ Status Arguments::check_copies(std::span<const Operand> operands) const {
   for (const Operand& in : operands)
     for (const Array& array : arrays_)
       if (&array.tensor == in.arg.tensor && array.source && overlaps(*out.arg, *array.source))
-        return fail(kParamInvalid, out.name, " overlaps ", in.name, " in memory");
+        return fail("output-overlaps-input"_rule, kParamInvalid, out.name, " overlaps ", in.name,
+                    " in memory");
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include "memory/buffer_pool.h"
 #include "memory/pages.h"
 #include "numpy_arrays.h"
+#include "raise.h"
 #include "torch_tensors.h"
 
 namespace softnpu::python {
@@ -21,7 +22,7 @@ Status read_array(const char* name, PyObject* object, Access access, Array& out)
   if (is_tensor(object)) return read_tensor(name, object, access, out);
   if (is_numpy_scalar(object)) return read_numpy_scalar(name, object, access, out);
   if (is_foreign_array(object)) return read_foreign_array(name, object, access, out);
-  return fail(kParamInvalid, name, " is of class ", class_name(object),
+  return fail("argument-class"_rule, kParamInvalid, name, " is of class ", class_name(object),
               "; expected a NumPy array, a PyTorch tensor or another array that has __dlpack__");
 }
 
@@ -56,7 +57,7 @@ Status make_array(const char* name, PyObject* like, const Tensor& described, Ten
   const auto elements = checked_numel(tensor.sizes);
   const auto bytes = elements ? checked_mul(*elements, item_size(tensor.dtype)) : std::nullopt;
   if (!bytes)
-    return fail(kParamInvalid, name, " would have shape ", tensor.sizes,
+    return fail("too-many-elements"_rule, kParamInvalid, name, " would have shape ", tensor.sizes,
                 ", which is more than 64 bits can address");
   const bool torch = is_tensor(like);
   tensor.strides = torch ? strides_like(described, tensor.sizes) : contiguous_strides(tensor.sizes);
@@ -84,7 +85,7 @@ Status failure_from_python(const char* name, const char* what) {
   const Held error = take_error();
   std::string message = readable(error);
   message = message.substr(0, message.find('\n'));
-  return fail(kParamInvalid, name, what, class_name(error), ": ", message);
+  return fail("python-failure"_rule, kParamInvalid, name, what, class_name(error), ": ", message);
 }
 
 namespace {
@@ -108,8 +109,7 @@ void copy_to_aligned(const std::byte* origin, const Dims& byte_strides, Array& o
     const std::string message =
         text("no memory for a copy of an input that is not aligned to its data type ", t.dtype,
              ", of shape ", t.sizes);
-    PyErr_SetString(PyExc_MemoryError, message.c_str());
-    nb::raise_python_error();
+    raise(PyExc_MemoryError, "out-of-host-memory"_rule, message);
   }
   Dims at(t.rank());
   const std::byte* const start = origin;

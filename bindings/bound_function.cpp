@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bound_function.h"
 
+#include "raise.h"
+
 namespace softnpu::python {
 
 void refuse(const Place& place, nb::handle given, const std::string& expected) {
@@ -9,7 +11,7 @@ void refuse(const Place& place, nb::handle given, const std::string& expected) {
   message += text(place.argument, " is ");
   message += PyLong_CheckExact(given.ptr()) ? readable(given) : "of class " + class_name(given);
   message += text("; expected ", expected, place.may_be_none ? ", or None" : "");
-  throw nb::type_error(message.c_str());
+  raise(PyExc_TypeError, "argument-class"_rule, message);
 }
 
 }  // namespace softnpu::python

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "c_function.h"
 
+#include "base/last_error.h"
+
 namespace softnpu::python {
 namespace {
 
-std::string message() {
+// What the C function left: its message, and the rule of that.
+Status failure(int32_t status) {
   const char* text = aclGetRecentErrMsg();
-  return text != nullptr ? text : "no message";
+  return Status(status, text != nullptr ? text : "no message", {rule_of_taken_message()});
 }
 
 }  // namespace
 
 void check(aclError status) {
   if (status != ACL_SUCCESS) [[unlikely]]
-    raise(Status(status, message()));
+    raise(failure(status));
 }
 
 uintptr_t check_created(const void* handle) {
   if (handle == nullptr) [[unlikely]]
-    raise(Status(kParamInvalid, message()));
+    raise(failure(kParamInvalid));
   return reinterpret_cast<uintptr_t>(handle);
 }
 
@@ -30,9 +33,8 @@ FileName Reader<FileName>::read(const Place& place, nb::handle given) {
     const bool is_name = PyErr_ExceptionMatches(PyExc_ValueError);
     forget_error();
     if (is_name)
-      throw nb::value_error(
-          text(place.function, ": ", place.argument, " has a character that names cannot have")
-              .c_str());
+      raise(PyExc_ValueError, "file-name"_rule,
+            text(place.function, ": ", place.argument, " has a character that names cannot have"));
     refuse(place, given, "a str, bytes, an os.PathLike or None");
   }
   return {nb::steal(bytes)};

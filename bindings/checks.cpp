@@ -10,6 +10,7 @@
 #include "checkers/site.h"
 #include "checkers/tools.h"
 #include "gil.h"
+#include "raise.h"
 #include "sections.h"
 
 namespace softnpu::python {
@@ -51,8 +52,8 @@ bool python_frames(std::vector<checkers::Frame>& out) {
 void start_checks(const std::string& tools) {
   const auto parsed = checkers::parse_tools(tools);
   if (!parsed)
-    throw nb::value_error(
-        text("tools is \"", tools, "\"; expected ", checkers::kToolLists).c_str());
+    raise(PyExc_ValueError, "check-tools"_rule,
+          text("tools is \"", tools, "\"; expected ", checkers::kToolLists));
   checkers::keep_findings();
   checkers::start(*parsed);
 }

@@ -52,8 +52,10 @@ Status check_device(const char* name, Device device) {
   if (checked_call.alive && !checked_call.device) checked_call.device = given;
   const Device expected = checked_call.device.value_or(kHost);
   if (given.type == expected.type && (given.type == kCpu || given.id == expected.id)) return {};
-  return fail(kParamInvalid, name, " lies in the memory of ", name_of(given), "; expected it on ",
-              name_of(expected), checked_call.alive ? ", where the first array is" : "");
+  const RuleId rule = checked_call.alive ? "devices-differ"_rule : "not-on-cpu"_rule;
+  return fail(rule, kParamInvalid, name, " lies in the memory of ", name_of(given),
+              "; expected it on ", name_of(expected),
+              checked_call.alive ? ", where the first array is" : "");
 }
 
 namespace {
@@ -71,8 +73,8 @@ Status check_reach(const char* name, const Tensor& t, int64_t item) {
     reach = reach && extent ? checked_add(*reach, *extent) : std::nullopt;
   }
   if (reach && *reach <= int64_t{1} << 56) return {};
-  return fail(kParamInvalid, name, " has shape ", t.sizes, " and strides ", t.strides,
-              ", which reach further than memory does");
+  return fail("view-past-memory"_rule, kParamInvalid, name, " has shape ", t.sizes, " and strides ",
+              t.strides, ", which reach further than memory does");
 }
 
 }  // namespace
@@ -82,13 +84,15 @@ Status read_description(const char* name, const Description& d, Access access, A
   RETURN_IF_FAILED(check_device(name, d.device));
   t.dtype = from_dlpack(d.dtype);
   if (t.dtype == DType::undefined)
-    return fail(kParamInvalid, name, " has a data type of ", int{d.dtype.bits} * d.dtype.lanes,
-                " bits with DLPack's code ", int{d.dtype.code}, ", which the device does not have");
+    return fail("dtype-unknown"_rule, kParamInvalid, name, " has a data type of ",
+                int{d.dtype.bits} * d.dtype.lanes, " bits with DLPack's code ", int{d.dtype.code},
+                ", which the device does not have");
   const auto rank = static_cast<size_t>(d.ndim);
   t.sizes = Dims(std::span<const int64_t>(d.shape, rank));
   const auto elements = checked_numel(t.sizes);
   if (!elements)
-    return fail(kParamInvalid, name, " has shape ", t.sizes, ", whose product needs over 64 bits");
+    return fail("too-many-elements"_rule, kParamInvalid, name, " has shape ", t.sizes,
+                ", whose product needs over 64 bits");
   if (d.strides != nullptr)
     t.strides = Dims(std::span<const int64_t>(d.strides, rank));
   else
@@ -101,7 +105,8 @@ Status read_description(const char* name, const Description& d, Access access, A
   const int64_t alignment = is_complex(t.dtype) ? item / 2 : item;
   if ((reinterpret_cast<uintptr_t>(t.data) & static_cast<uintptr_t>(alignment - 1)) == 0) return {};
   if (access == Access::write || OneDevice::is_alive())
-    return fail(kParamInvalid, name, " has data that is not aligned to its data type ", t.dtype,
+    return fail("array-misaligned"_rule, kParamInvalid, name,
+                " has data that is not aligned to its data type ", t.dtype,
                 "; an output, and what a GPU reads, must be aligned");
   Dims byte_strides = t.strides;
   for (int64_t& stride : byte_strides) stride *= item;

@@ -38,23 +38,27 @@ Status read_device(const char* name, nb::handle given, Device& out) {
     return fits_int32(PyTuple_GET_ITEM(pair.ptr(), i), number);
   };
   if (PyTuple_GET_SIZE(pair.ptr()) == 2 && fits(0, out.type) && fits(1, out.id)) return {};
-  return fail(kParamInvalid, name, " cannot be read: its __dlpack_device__ returns ",
-              readable(given), "; expected the type and the number of a device");
+  return fail("dlpack-device"_rule, kParamInvalid, name,
+              " cannot be read: its __dlpack_device__ returns ", readable(given),
+              "; expected the type and the number of a device");
 }
 
 // What would be read past, or not end, where a producer describes nonsense.
 Status check_shape(const char* name, const Description& d) {
   constexpr int32_t most = 64;  // as in NumPy and PyTorch
   if (d.ndim < 0 || d.ndim > most)
-    return fail(kParamInvalid, name, " cannot be read: its __dlpack__ describes ", d.ndim,
-                " dimensions; expected 0 to ", most);
+    return fail("dlpack-shape"_rule, kParamInvalid, name,
+                " cannot be read: its __dlpack__ describes ", d.ndim, " dimensions; expected 0 to ",
+                most);
   if (d.ndim > 0 && d.shape == nullptr)
-    return fail(kParamInvalid, name, " cannot be read: its __dlpack__ describes ", d.ndim,
+    return fail("dlpack-shape"_rule, kParamInvalid, name,
+                " cannot be read: its __dlpack__ describes ", d.ndim,
                 " dimensions without a shape");
   const std::span<const int64_t> sizes(d.shape, static_cast<size_t>(d.ndim));
   if (std::ranges::any_of(sizes, [](int64_t size) { return size < 0; }))
-    return fail(kParamInvalid, name, " cannot be read: its __dlpack__ describes the shape ",
-                Dims(sizes), ", which has a negative size");
+    return fail("dlpack-shape"_rule, kParamInvalid, name,
+                " cannot be read: its __dlpack__ describes the shape ", Dims(sizes),
+                ", which has a negative size");
   return {};
 }
 
@@ -64,7 +68,7 @@ Status read_capsule(const char* name, nb::handle capsule, Access access, bool wr
   if (PyCapsule_IsValid(capsule.ptr(), kManagedCapsule)) {
     // NumPy takes these for read-only, too. JAX exports its arrays, which never change, like this.
     if (access == Access::write && !writable)
-      return fail(kParamInvalid, name,
+      return fail("dlpack-unversioned"_rule, kParamInvalid, name,
                   " cannot be written: its __dlpack__ knows no versions of "
                   "DLPack, so it cannot say whether it may be; pass a NumPy array or a tensor");
     auto* held = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), kManagedCapsule));
@@ -72,14 +76,17 @@ Status read_capsule(const char* name, nb::handle capsule, Access access, bool wr
     return read_description(name, held->description, access, out);
   }
   if (!PyCapsule_IsValid(capsule.ptr(), kVersionedCapsule))
-    return fail(kParamInvalid, name, " cannot be read: its __dlpack__ does not return a tensor");
+    return fail("dlpack-capsule"_rule, kParamInvalid, name,
+                " cannot be read: its __dlpack__ does not return a tensor");
   auto* held =
       static_cast<ManagedVersioned*>(PyCapsule_GetPointer(capsule.ptr(), kVersionedCapsule));
   if (held->version.major != kMajorVersion)
-    return fail(kParamInvalid, name, " cannot be read: its __dlpack__ speaks version ",
-                held->version.major, " of DLPack; expected ", kMajorVersion);
+    return fail("dlpack-version"_rule, kParamInvalid, name,
+                " cannot be read: its __dlpack__ speaks version ", held->version.major,
+                " of DLPack; expected ", kMajorVersion);
   if (access == Access::write && (held->flags & kReadOnly))
-    return fail(kParamInvalid, name, " is read-only; an output must be writeable");
+    return fail("output-read-only"_rule, kParamInvalid, name,
+                " is read-only; an output must be writeable");
   RETURN_IF_FAILED(check_shape(name, held->description));
   return read_description(name, held->description, access, out);
 }
@@ -135,8 +142,8 @@ Status read_foreign_array(const char* name, PyObject* object, Access access, Arr
 Status make_foreign_array(const char* name, PyObject* like, Tensor& tensor, NewArray& out) {
   out.take_over = find_from_dlpack(like);
   if (!out.take_over.is_valid())
-    return fail(kParamInvalid, name, " cannot be made: the library of ", class_name(like),
-                " has no from_dlpack; pass an array as out");
+    return fail("no-from-dlpack"_rule, kParamInvalid, name, " cannot be made: the library of ",
+                class_name(like), " has no from_dlpack; pass an array as out");
   out.object = make_foreign_memory(tensor);
   return {};
 }

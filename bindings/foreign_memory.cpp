@@ -6,6 +6,7 @@
 #include "dlpack_arrays.h"
 #include "foreign_arrays.h"
 #include "own_memory.h"
+#include "raise.h"
 #include "sections.h"
 
 namespace softnpu::python {
@@ -75,10 +76,9 @@ nb::object make_foreign_memory(Tensor& tensor) {
   memory->data = own_memory(bytes);
   tensor.data = memory->data.get();
   if (tensor.data != nullptr) return nb::cast(memory);
-  const std::string message = text("unable to allocate ", bytes, " bytes for a result of shape ",
-                                   tensor.sizes, " and data type ", tensor.dtype);
-  PyErr_SetString(PyExc_MemoryError, message.c_str());
-  nb::raise_python_error();
+  raise(PyExc_MemoryError, "out-of-host-memory"_rule,
+        text("unable to allocate ", bytes, " bytes for a result of shape ", tensor.sizes,
+             " and data type ", tensor.dtype));
 }
 
 void bind_foreign_memory(nb::module_& m) {

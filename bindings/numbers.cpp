@@ -31,7 +31,8 @@ Status read_long(const char* name, PyObject* object, Scalar& out) {
 }
 
 [[gnu::cold]] Status no_number(const char* name, PyObject* object) {
-  return fail(kParamInvalid, name, " is of class ", class_name(object), "; expected a number");
+  return fail("argument-class"_rule, kParamInvalid, name, " is of class ", class_name(object),
+              "; expected a number");
 }
 
 // What float() makes of an object, or operator.index() where it has no float().
@@ -51,8 +52,10 @@ Status convert(const char* name, PyObject* object, Scalar& out) {
 
 Status read_element(const char* name, const Tensor& t, Scalar& out) {
   if (t.rank() != 0)
-    return fail(kParamInvalid, name, " is an array of shape ", t.sizes, "; expected a number");
-  if (t.data == nullptr) return fail(kParamInvalid, name, " has no data; expected a number");
+    return fail("not-a-number"_rule, kParamInvalid, name, " is an array of shape ", t.sizes,
+                "; expected a number");
+  if (t.data == nullptr)
+    return fail("not-a-number"_rule, kParamInvalid, name, " has no data; expected a number");
   out.dtype = t.dtype;
   std::memcpy(out.bytes.data(), t.origin(), static_cast<size_t>(item_size(t.dtype)));
   return {};
@@ -107,7 +110,8 @@ bool read_flag(PyObject* object, bool& out, bool& ran_code) {
 
 Status read_integer(const char* name, PyObject* object, int64_t& out, bool& ran_code) {
   if (!PyIndex_Check(object))
-    return fail(kParamInvalid, name, " is of class ", class_name(object), "; expected an integer");
+    return fail("argument-class"_rule, kParamInvalid, name, " is of class ", class_name(object),
+                "; expected an integer");
   if (PyLong_Check(object)) {
     out = PyLong_AsSsize_t(object);
   } else {
@@ -152,13 +156,13 @@ Status read_int_array(const char* name, PyObject* object, IntArray& out, bool& r
   if (!PyList_Check(object) && !PyTuple_Check(object)) ran_code = true;
   const Held members = members_of(object);
   if (!members.is_valid())
-    return fail(kParamInvalid, name, " is of class ", class_name(object),
+    return fail("argument-class"_rule, kParamInvalid, name, " is of class ", class_name(object),
                 "; expected a sequence of integers");
   const std::span items = items_of(members);
   out = Dims(items.size());
   for (size_t i = 0; i < items.size(); ++i) {
     Status status = read_integer(name, items[i], out[i], ran_code);
-    if (!status.ok()) return fail(status.code(), "element ", i, " of ", status.message());
+    if (!status.ok()) return reword(status, "element ", i, " of ", status.message());
   }
   return {};
 }

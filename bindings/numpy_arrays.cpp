@@ -11,6 +11,7 @@
 #include "base/lasting.h"
 #include "memory/buffer_pool.h"
 #include "numpy_abi.h"
+#include "raise.h"
 
 namespace softnpu::python {
 namespace {
@@ -85,10 +86,8 @@ Descriptor* descriptor_of(DType dtype) {
   for (const auto& [number, type] : kTypes)
     if (type == dtype) return numpy().descr_from_type(number);
   Descriptor* const bfloat16 = bfloat16_descriptor();
-  if (bfloat16 == nullptr) {
-    PyErr_SetString(PyExc_ImportError, "bfloat16 arrays need the package ml_dtypes");
-    nb::raise_python_error();
-  }
+  if (bfloat16 == nullptr)
+    raise(PyExc_ImportError, "package-missing"_rule, "bfloat16 arrays need the package ml_dtypes");
   Py_INCREF(bfloat16);
   return bfloat16;
 }
@@ -99,12 +98,12 @@ std::string dtype_text(const Descriptor* descr) {
 }
 
 [[gnu::cold]] Status unusable_type(const char* name, const Descriptor* descr) {
-  return fail(kParamInvalid, name, " has data type ", dtype_text(descr),
+  return fail("dtype-unknown"_rule, kParamInvalid, name, " has data type ", dtype_text(descr),
               ", which the device does not have");
 }
 
 [[gnu::cold]] Status swapped(const char* name, const Descriptor* descr) {
-  return fail(kParamInvalid, name, " has data type ", dtype_text(descr),
+  return fail("byte-order"_rule, kParamInvalid, name, " has data type ", dtype_text(descr),
               ", whose bytes are swapped; expected the byte order of this machine");
 }
 
@@ -112,7 +111,8 @@ std::string dtype_text(const Descriptor* descr) {
 [[gnu::cold]] Status not_aligned(const char* name, const numpy_abi::NdArray& array, Access access,
                                  Array& out) {
   if (access == Access::write)
-    return fail(kParamInvalid, name, " has data or strides that are not aligned to its data type ",
+    return fail("output-misaligned"_rule, kParamInvalid, name,
+                " has data or strides that are not aligned to its data type ",
                 dtype_text(array.descr), "; an output must be aligned");
   const auto rank = static_cast<size_t>(array.nd);
   copy_to_aligned(reinterpret_cast<const std::byte*>(array.data),
@@ -189,7 +189,8 @@ Status read_numpy_array(const char* name, PyObject* object, Access access, Array
   if (t.dtype == DType::undefined) return unusable_type(name, array.descr);
   if (array.descr->byteorder == '>') return swapped(name, array.descr);
   if (access == Access::write && !(array.flags & kWriteable))
-    return fail(kParamInvalid, name, " is read-only; an output must be writeable");
+    return fail("output-read-only"_rule, kParamInvalid, name,
+                " is read-only; an output must be writeable");
   const auto rank = static_cast<size_t>(array.nd);
   // Items are powers of 2: shifts instead of divisions take 60 ns off a call.
   const auto item = static_cast<uint64_t>(item_size(t.dtype));
@@ -213,7 +214,8 @@ Status read_numpy_array(const char* name, PyObject* object, Access access, Array
 
 Status read_numpy_scalar(const char* name, PyObject* object, Access access, Array& out) {
   if (access == Access::write)
-    return fail(kParamInvalid, name, " is a NumPy scalar, which cannot be written to");
+    return fail("output-read-only"_rule, kParamInvalid, name,
+                " is a NumPy scalar, which cannot be written to");
   out.keeper = invoke(attribute(import_module("numpy"), "asarray"_name), nb::handle(object));
   return read_numpy_array(name, out.keeper.ptr(), access, out);
 }

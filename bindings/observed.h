@@ -20,7 +20,7 @@ class Observed {
   }
   ~Observed() {
     if (piece_ != nullptr) [[unlikely]]
-      end(fail(kRuntimeError, piece_->what, ": ended by an exception"));
+      end(fail("ended-by-exception"_rule, kRuntimeError, piece_->what, ": ended by an exception"));
   }
   Observed(const Observed&) = delete;
   Observed& operator=(const Observed&) = delete;

@@ -8,7 +8,18 @@ namespace softnpu::python {
 namespace {
 
 // Never released: objects that die with the interpreter may still make wrong calls.
-PyObject *make_error = nullptr, *make_index_error = nullptr;
+PyObject *make_error = nullptr, *make_index_error = nullptr, *make_plain_error = nullptr;
+
+// What a caller named (a path, an array's class) need not be UTF-8.
+nb::object decoded(std::string_view text) {
+  return nb::steal(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+}
+
+[[noreturn]] void raise_object(nb::handle error) {
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  nb::raise_python_error();
+}
 
 }  // namespace
 
@@ -16,20 +27,23 @@ void load_errors() {
   const nb::object errors = import_module("softnpu.errors");
   const nb::object any = attribute(errors, "error_from_status"_name);
   const nb::object index = attribute(errors, "index_error_from_status"_name);
+  const nb::object plain = attribute(errors, "plain_error"_name);
   Py_XSETREF(make_error, any.inc_ref().ptr());
   Py_XSETREF(make_index_error, index.inc_ref().ptr());
+  Py_XSETREF(make_plain_error, plain.inc_ref().ptr());
 }
 
 void raise(const Status& status) {
   if (make_error == nullptr) load_errors();  // nobody has imported softnpu itself
   const nb::handle make = status.cause() == Cause::index ? make_index_error : make_error;
-  // What a caller named (a path, an array's class) need not be UTF-8.
-  const std::string& message = status.message();
-  PyObject* decoded =
-      PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace");
-  const nb::object error = invoke(make, nb::int_(status.code()), nb::steal(decoded));
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
-  nb::raise_python_error();
+  raise_object(
+      invoke(make, nb::int_(status.code()), decoded(status.message()), decoded(status.rule())));
+}
+
+void raise(PyObject* error_class, RuleId rule, std::string_view message) {
+  if (make_plain_error == nullptr) load_errors();
+  raise_object(invoke(nb::handle(make_plain_error), nb::handle(error_class), decoded(message),
+                      decoded(rule.name)));
 }
 
 }  // namespace softnpu::python

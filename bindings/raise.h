@@ -4,6 +4,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string_view>
+
 #include "base/status.h"
 
 namespace softnpu::python {
@@ -13,5 +15,8 @@ void load_errors();
 
 // Raises the class of softnpu.errors that stands for the status and its cause.
 [[noreturn]] void raise(const Status& status);
+
+// Raises a class of Python's own, where a call does not reach the device.
+[[noreturn]] void raise(PyObject* error_class, RuleId rule, std::string_view message);
 
 }  // namespace softnpu::python

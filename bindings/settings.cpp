@@ -42,7 +42,8 @@ nb::dict info() {
 }
 
 void set_threads(int count) {
-  if (count < 1 || count > 1024) throw nb::value_error("threads must be from 1 to 1024");
+  if (count < 1 || count > 1024)
+    raise(PyExc_ValueError, "thread-count"_rule, "threads must be from 1 to 1024");
   loops::set_thread_count(count);
 }
 

@@ -31,11 +31,12 @@ bool is_lazy(PyObject* object, const Tensor& t) {
 
 Status check_output(const char* name, PyObject* object, bool lazy) {
   if (lazy)
-    return fail(kParamInvalid, name,
+    return fail("output-lazy"_rule, kParamInvalid, name,
                 " is a lazily negated or conjugated tensor; an output must "
                 "hold its values");
   if (holds(attribute(object, "requires_grad"_name)))
-    return fail(kParamInvalid, name, " requires grad; an output must not, pass out.detach()");
+    return fail("output-requires-grad"_rule, kParamInvalid, name,
+                " requires grad; an output must not, pass out.detach()");
   return {};
 }
 
@@ -170,15 +171,18 @@ Status failed_tensor(const char* name, PyObject* object) {
   Status failure = failure_from_python(name, " cannot be read: ");
   const std::string layout = text_of(object, "layout"_name);
   if (layout != "torch.strided")
-    return fail(kParamInvalid, name, " has layout ", layout, "; expected torch.strided");
+    return fail("tensor-layout"_rule, kParamInvalid, name, " has layout ", layout,
+                "; expected torch.strided");
   const std::string device = text_of(object, "device"_name);
   if (device != "cpu")
-    return fail(kParamInvalid, name, " lies on device ", device, "; expected it on the CPU");
+    return fail("not-on-cpu"_rule, kParamInvalid, name, " lies on device ", device,
+                "; expected it on the CPU");
   if (holds(attribute(object, "is_quantized"_name)))
-    return fail(kParamInvalid, name, " is quantized; expected a tensor of plain numbers");
+    return fail("tensor-quantized"_rule, kParamInvalid, name,
+                " is quantized; expected a tensor of plain numbers");
   if (failure.message().find("data pointer") != std::string_view::npos)
     return fail(
-        kParamInvalid, name,
+        "tensor-without-memory"_rule, kParamInvalid, name,
         " cannot be read: it has no memory of its own, as inside torch.vmap, torch.func.grad, "
         "torch.compile or a fake tensor mode");
   return failure;

@@ -83,7 +83,8 @@ std::vector<std::string> split(std::string_view text, char separator) {
 }
 
 Status wrong(const Fault& fault, std::string_view why) {
-  return fail(kAclInvalidParam, "\"", fault.as_given, "\" cannot be followed: ", why);
+  return fail("fault-setting"_rule, kAclInvalidParam, "\"", fault.as_given,
+              "\" cannot be followed: ", why);
 }
 
 // rate:P:SEED
@@ -187,7 +188,7 @@ Status draw_failure(FaultKind kind) {
     const bool fails =
         fault.kind ? fault.kind == kind && fault.number == number : draws(fault, kind, number);
     if (fails)
-      return fail(fault.kind ? fault.code : kKinds[index].code,
+      return fail("failed-on-purpose"_rule, fault.kind ? fault.code : kKinds[index].code,
                   "failed on purpose: SOFTNPU_FAIL asks for ", fault.as_given);
   }
   return {};

@@ -28,9 +28,9 @@ struct GuardCodes {
 };
 
 // The failure of a call under which C++ itself failed.
-[[gnu::cold]] inline Status internal_failure(int32_t code, const Call& call, std::string_view what,
-                                             std::string_view details = {}) noexcept {
-  return fail(code, call.function(), ": ", what, details);
+[[gnu::cold]] inline Status internal_failure(int32_t code, const Call& call,
+                                             std::string_view details) noexcept {
+  return fail("internal-error"_rule, code, call.function(), ": internal error: ", details);
 }
 
 // A cancellation in the middle of a call would leave its work half done.
@@ -57,11 +57,12 @@ Status outcome(const Call& call, GuardCodes codes, Body& body) {
   } catch (const abi::__forced_unwind&) {  // pthread_exit()
     throw;
   } catch (const std::bad_alloc&) {
-    return internal_failure(codes.out_of_memory, call, "out of host memory");
+    return fail("out-of-host-memory"_rule, codes.out_of_memory, call.function(),
+                ": out of host memory");
   } catch (const std::exception& error) {
-    return internal_failure(codes.internal, call, "internal error: ", error.what());
+    return internal_failure(codes.internal, call, error.what());
   } catch (...) {
-    return internal_failure(codes.internal, call, "internal error: an unknown exception");
+    return internal_failure(codes.internal, call, "an unknown exception");
   }
 }
 

@@ -12,8 +12,10 @@ namespace {
 
 struct ThreadErrors {
   std::string message;
+  std::string_view rule;
   bool has_message = false;
   std::string handed_out;  // keeps the text alive that take_message returned
+  std::string_view rule_handed_out;
 };
 
 // Pointers and numbers have no destructor: programs call from their own exit handlers too, when a
@@ -53,16 +55,23 @@ void remember_message(const Status& status) noexcept {
   try {
     ThreadErrors& own = mine();
     own.message = in_one_line(status.message());
+    own.rule = status.rule();
     own.has_message = true;
   } catch (...) {  // no memory for it; the code alone must do
   }
 }
 
 const char* take_message() noexcept {
-  if (errors == nullptr || !errors->has_message) return nullptr;
+  if (errors == nullptr) return nullptr;
+  errors->rule_handed_out = errors->has_message ? errors->rule : std::string_view();
+  if (!errors->has_message) return nullptr;
   errors->handed_out.swap(errors->message);
   errors->has_message = false;
   return errors->handed_out.c_str();
+}
+
+std::string_view rule_of_taken_message() noexcept {
+  return errors != nullptr ? errors->rule_handed_out : std::string_view();
 }
 
 void remember_runtime_code(int32_t code) noexcept { runtime_code = code; }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/export.h"
 #include "base/status.h"
@@ -15,6 +16,9 @@ SOFTNPU_EXPORT void remember_message(const Status& status) noexcept;
 
 // The message and nullptr afterwards. The pointer stays valid until the thread's next call.
 SOFTNPU_EXPORT const char* take_message() noexcept;
+
+// The rule of the message that was taken last; "" after one that there was no memory for.
+SOFTNPU_EXPORT std::string_view rule_of_taken_message() noexcept;
 
 // The code that aclrtGetLastError (clears) and aclrtPeekAtLastError report.
 SOFTNPU_EXPORT void remember_runtime_code(int32_t code) noexcept;

@@ -50,8 +50,9 @@ enum Code : int32_t {
 // The documented name of an aclnn code ("ACLNN_ERR_PARAM_INVALID"), or "" for any other number.
 SOFTNPU_EXPORT std::string_view aclnn_code_name(int32_t code);
 
-// Names one rule of an operator's contract. The same ids stand in tests/contract/<op>.toml, and
-// a test holds the two sets equal.
+// Names the rule that a failure broke; every failure has one. Those of an operator's contract stand
+// in tests/contract/<op>.toml, too, and `softnpu explain` has a paragraph for each: tests hold the
+// sets equal. An id stays what it is once it is released.
 struct RuleId {
   std::string_view name;
 };
@@ -64,7 +65,7 @@ enum class Cause : uint8_t { other, index };
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(int32_t code, std::string message, Cause cause = Cause::other, RuleId rule = {}) noexcept
+  Status(int32_t code, std::string message, RuleId rule, Cause cause = Cause::other) noexcept
       : code_(code) {
     try {
       failure_ = std::make_shared<const Failure>(Failure{std::move(message), cause, rule});
@@ -77,16 +78,22 @@ class [[nodiscard]] Status {
   // "" where nothing failed.
   SOFTNPU_EXPORT const std::string& message() const;
   Cause cause() const { return failure_ ? failure_->cause : Cause::other; }
-  // The rule that was broken; "" where it has no name.
+  // The rule that was broken; "" where nothing failed, or without memory for the failure.
   std::string_view rule() const { return failure_ ? failure_->rule.name : std::string_view(); }
 
   // The same failure, named after the function that the caller called.
   Status in(std::string_view function) const noexcept {
-    if (ok()) return {};
+    return ok() ? Status() : reword(*this, function, ": ", message());
+  }
+
+  // The same failure in other words.
+  template <class... Parts>
+  [[gnu::cold, gnu::noinline]] friend Status reword(const Status& status,
+                                                    const Parts&... parts) noexcept {
     try {
-      return Status(code_, text(function, ": ", message()), cause(), {rule()});
+      return Status(status.code_, text(parts...), {status.rule()}, status.cause());
     } catch (...) {
-      return *this;
+      return status;
     }
   }
 
@@ -103,22 +110,12 @@ class [[nodiscard]] Status {
 };
 
 template <class... Parts>
-[[gnu::cold, gnu::noinline]] Status fail(int32_t code, const Parts&... parts) noexcept {
-  try {
-    return Status(code, text(parts...));
-  } catch (...) {
-    return Status(code, {});
-  }
-}
-
-// The same, for a rule that has a name.
-template <class... Parts>
 [[gnu::cold, gnu::noinline]] Status fail(RuleId rule, int32_t code,
                                          const Parts&... parts) noexcept {
   try {
-    return Status(code, text(parts...), Cause::other, rule);
+    return Status(code, text(parts...), rule);
   } catch (...) {
-    return Status(code, {});
+    return Status(code, {}, rule);
   }
 }
 

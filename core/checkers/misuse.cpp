@@ -60,14 +60,11 @@ constexpr Misuse kMisuses[] = {
     {"event-unrecorded", Tool::synccheck, "incomparable-events", kTwoEvents},
     {"event-not-reached", Tool::synccheck, "incomparable-events", kTwoEvents},
     {"events-reversed", Tool::synccheck, "incomparable-events", kTwoEvents},
+    {"index-out-of-range", Tool::memcheck, "index-out-of-range",
+     "Check the indices: each must lie inside the plane that it points into."},
 };
 
-constexpr Misuse kBadIndex{
-    "", Tool::memcheck, "index-out-of-range",
-    "Check the indices: each must lie inside the plane that it points into."};
-
 const Misuse* misuse_of(const Status& status) {
-  if (status.cause() == Cause::index) return &kBadIndex;
   const auto found = std::ranges::find(kMisuses, status.rule(), &Misuse::rule);
   return found != std::end(kMisuses) ? found : nullptr;
 }
@@ -109,8 +106,9 @@ void MisuseChecker::tell(const Status& status, SharedSite where, std::string_vie
     std::lock_guard lock(mutex_);
     if (piece != nullptr)
       told_.insert(status.message());
-    else if (std::ranges::any_of(
-                 told_, [&](const std::string& one) { return status.message().ends_with(one); }))
+    else if (std::ranges::any_of(told_, [&](const std::string& one) {
+               return status.message().find(one) != std::string::npos;
+             }))
       return;
   }
   Finding finding{misuse->tool, misuse->kind, status.message(), {}, misuse->suggestion};

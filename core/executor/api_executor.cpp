@@ -11,10 +11,11 @@ namespace {
 template <class Body>
 aclnnStatus with_executor(const Call& call, const void* handle, Body&& body) {
   return guard(call, kEntryCodes, [&]() -> Status {
-    if (handle == nullptr) return fail(kInnerNullptr, "executor is null");
+    if (handle == nullptr) return fail("executor-null"_rule, kInnerNullptr, "executor is null");
     const auto executor = executors().find(handle);
     if (executor == nullptr)
-      return fail(kParamInvalid, "executor is ", describe_handle(handle, HandleKind::executor),
+      return fail("executor-unknown"_rule, kParamInvalid, "executor is ",
+                  describe_handle(handle, HandleKind::executor),
                   "; expected one from phase one that was not consumed");
     return body(*executor);
   });
@@ -23,7 +24,7 @@ aclnnStatus with_executor(const Call& call, const void* handle, Body&& body) {
 aclnnStatus set_address(const Call& call, Counted counted, aclOpExecutor* executor, size_t index,
                         aclTensor* tensor, void* address) {
   return with_executor(call, executor, [&](Executor& live) -> Status {
-    if (tensor == nullptr) return fail(kInnerNullptr, "tensor is null");
+    if (tensor == nullptr) return fail("tensor-null"_rule, kInnerNullptr, "tensor is null");
     return live.set_address(counted, index, tensor, address);
   });
 }
@@ -49,7 +50,8 @@ aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
 aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor) {
   return with_executor(CALL(executor), executor, [&](Executor&) -> Status {
     if (executors().erase(executor) == nullptr)
-      return fail(kParamInvalid, "executor was destroyed by another thread");
+      return fail("executor-unknown"_rule, kParamInvalid,
+                  "executor was destroyed by another thread");
     return {};
   });
 }

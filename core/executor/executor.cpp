@@ -208,7 +208,8 @@ Status launch_checked(const OperatorTraits& traits, void* workspace, uint64_t wo
           "executor is being launched by another thread already");
   Claim claim{executor.get()};
   Status launched = runtime::launch(stream, traits.name, std::move(task), std::move(piece));
-  if (launched.code() == kRtInvalidHandle) launched = Status(kParamInvalid, launched.message());
+  if (launched.code() == kRtInvalidHandle)
+    launched = Status(kParamInvalid, launched.message(), {launched.rule()});
   if (!launched.ok()) return launched;
   claim.kept = true;
   if (!executor->is_repeatable()) executors().erase(handle);

@@ -16,7 +16,7 @@ Status check_storage(const Operand& operand) {
   if (!t.has_storage && is_contiguous(t)) return {};  // the usual array
   Extent extent;
   Status reach = view_extent(t, extent);
-  if (!reach.ok()) return fail(reach.code(), operand.name, ": ", reach.message());
+  if (!reach.ok()) return reword(reach, operand.name, ": ", reach.message());
   if (!t.has_storage || t.numel() == 0) return {};
   const int64_t elements = *checked_numel(t.storage);
   REQUIRE(extent.high < elements, kParamInvalid, "view-past-storage"_rule, operand.name,

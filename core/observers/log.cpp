@@ -16,6 +16,12 @@ std::string line(const std::string& content) {
   return text("softnpu: ", in_one_line(content), "\n");
 }
 
+// With the rule, which `softnpu explain` explains.
+std::string failure_line(std::string_view place, const Status& status) {
+  return line(
+      text("error ", status.code(), ": ", place, status.message(), " [", status.rule(), "]"));
+}
+
 }  // namespace
 
 void Log::leave(const Call& call, const Status& status) {
@@ -23,7 +29,7 @@ void Log::leave(const Call& call, const Status& status) {
     if (level_ == LogLevel::debug)
       lines_.write(line(text("debug: ", call.text(), " -> ", status.code())));
     if (status.ok() || (is_polling(call, status) && level_ < LogLevel::info)) return;
-    lines_.write(line(text("error ", status.code(), ": ", status.message())));
+    lines_.write(failure_line("", status));
   });
 }
 
@@ -38,10 +44,7 @@ void Log::tell(const char* what, const Piece& piece) {
 void Log::finished(const Piece& piece, const Status& status) {
   // Who waits for the work gets the failure from the call.
   if (status.ok() || piece.stream == Piece::kHostThread) return;
-  quietly([&] {
-    lines_.write(
-        line(text("error ", status.code(), ": stream ", piece.stream, ": ", status.message())));
-  });
+  quietly([&] { lines_.write(failure_line(text("stream ", piece.stream, ": "), status)); });
 }
 
 }  // namespace softnpu::observers

@@ -32,7 +32,7 @@ std::string microseconds(int64_t ns) {
 std::string with_failure(std::string members, const Status& status) {
   if (status.ok()) return members;
   return text(members, members.empty() ? "" : ", ", "\"status\": ", status.code(),
-              ", \"failure\": ", quoted(status.message()));
+              ", \"rule\": ", quoted(status.rule()), ", \"failure\": ", quoted(status.message()));
 }
 
 // The members that all events of a track have.

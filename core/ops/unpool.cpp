@@ -30,72 +30,75 @@ std::span<const int64_t> spatial(const Dims& sizes) {
 }
 
 Status check_unpool_types(std::span<const Operand> tensors,
-                          std::initializer_list<DType> index_types, RuleId /*rule*/) {
+                          std::initializer_list<DType> index_types, RuleId rule) {
   for (const auto& [name, arg, use] : tensors) {
     // By name: a caller may pass one tensor twice.
     const auto types = std::string_view(name) == "indices" ? index_types : kUnpoolTypes;
     if (!is_one_of(arg->dtype, types))
-      return fail(kParamInvalid, name, " has data type ", arg->dtype, supported_types(types));
+      return fail(rule, kParamInvalid, name, " has data type ", arg->dtype, supported_types(types));
   }
   for (const Operand& o : tensors) RETURN_IF_FAILED(check_format(o.name, *o.arg));
   return {};
 }
 
-Status check_unpool_rank(const Tensor& self, RuleId /*rule*/) {
+Status check_unpool_rank(const Tensor& self, RuleId rule) {
   if (self.rank() == 4 || self.rank() == 5) return {};
-  return fail(kParamInvalid, "self has rank ", self.rank(), " (shape ", self.sizes,
+  return fail(rule, kParamInvalid, "self has rank ", self.rank(), " (shape ", self.sizes,
               "); expected 4 or 5");
 }
 
-Status check_like_self(std::span<const Operand> tensors, const Tensor& self, RuleId /*rank_rule*/,
-                       RuleId /*shape_rule*/) {
+Status check_like_self(std::span<const Operand> tensors, const Tensor& self, RuleId rank_rule,
+                       RuleId shape_rule) {
   for (const auto& [name, tensor, use] : tensors)
     if (tensor->rank() != self.rank())
-      return fail(kParamInvalid, name, " has rank ", tensor->rank(), ", but self has rank ",
-                  self.rank(), "; they must be equal");
+      return fail(rank_rule, kParamInvalid, name, " has rank ", tensor->rank(),
+                  ", but self has rank ", self.rank(), "; they must be equal");
   for (const auto& [name, tensor, use] : tensors)
     if (tensor->sizes != self.sizes)
-      return fail(kParamInvalid, name, " has shape ", tensor->sizes, ", but self has shape ",
-                  self.sizes, "; they must be equal");
+      return fail(shape_rule, kParamInvalid, name, " has shape ", tensor->sizes,
+                  ", but self has shape ", self.sizes, "; they must be equal");
   return {};
 }
 
-Status check_not_empty(const Tensor& self, RuleId /*rule*/) {
+Status check_not_empty(const Tensor& self, RuleId rule) {
   if (all_positive(std::span<const int64_t>(self.sizes).subspan(1))) return {};
-  return fail(kParamInvalid, "self has shape ", self.sizes,
+  return fail(rule, kParamInvalid, "self has shape ", self.sizes,
               "; every dimension but the first must be above 0");
 }
 
-Status check_unpool_sizes(const UnpoolSizes& sizes, const Tensor& self, RuleId /*length_rule*/,
-                          RuleId /*positive_rule*/, RuleId /*small_rule*/) {
+Status check_unpool_sizes(const UnpoolSizes& sizes, const Tensor& self, RuleId length_rule,
+                          RuleId positive_rule, RuleId small_rule) {
   const std::pair<const char*, const Dims&> named[] = {
       {"outputSize", sizes.output_size}, {"stride", sizes.stride}, {"padding", sizes.padding}};
   for (const auto& [name, values] : named)
     if (values.size() != 3)
-      return fail(kParamInvalid, name, " has ", values.size(), " elements; expected 3");
+      return fail(length_rule, kParamInvalid, name, " has ", values.size(),
+                  " elements; expected 3");
   for (const auto& [name, values] : std::span(named).first(2))  // padding may be any number
     if (!all_positive(values))
-      return fail(kParamInvalid, name, " is ", values, "; every element must be above 0");
+      return fail(positive_rule, kParamInvalid, name, " is ", values,
+                  "; every element must be above 0");
   if (volume(sizes.output_size) < volume(spatial(self.sizes)))
-    return fail(kParamInvalid, "outputSize is ", sizes.output_size,
+    return fail(small_rule, kParamInvalid, "outputSize is ", sizes.output_size,
                 ", whose product is below D * H * W of self, which has shape ", self.sizes);
   return {};
 }
 
 Status check_unpooled(const Operand& unpooled, const Tensor& self, const Dims& output_size,
-                      RuleId /*spatial_rule*/, RuleId /*rank_rule*/, RuleId /*batch_rule*/) {
+                      RuleId spatial_rule, RuleId rank_rule, RuleId batch_rule) {
   const char* const name = unpooled.name;
   const Tensor& tensor = *unpooled.arg;
   if (!std::ranges::equal(spatial(tensor.sizes), output_size))
-    return fail(kParamInvalid, name, " has shape ", tensor.sizes,
+    return fail(spatial_rule, kParamInvalid, name, " has shape ", tensor.sizes,
                 ", whose D, H, W differ from outputSize ", output_size);
   if (tensor.rank() != self.rank())
-    return fail(kParamInvalid, name, " has rank ", tensor.rank(), ", but self has rank ",
+    return fail(rank_rule, kParamInvalid, name, " has rank ", tensor.rank(), ", but self has rank ",
                 self.rank(), "; they must be equal");
   for (size_t i = 0; i + 3 < self.rank(); ++i)
     if (tensor.sizes[i] != self.sizes[i])
-      return fail(kParamInvalid, name, " has shape ", tensor.sizes, ", but self has shape ",
-                  self.sizes, "; all dimensions before D, H, W must be equal");
+      return fail(batch_rule, kParamInvalid, name, " has shape ", tensor.sizes,
+                  ", but self has shape ", self.sizes,
+                  "; all dimensions before D, H, W must be equal");
   return {};
 }
 
@@ -135,7 +138,7 @@ Status FirstBadIndex::status(const Dims& shape, int64_t limit) const {
   return Status(kRuntimeError,
                 text("indices", where, " is ", first_.value, "; expected 0 or more and less than ",
                      limit, ", the product of outputSize"),
-                Cause::index);
+                "index-out-of-range"_rule, Cause::index);
 }
 
 }  // namespace softnpu::ops

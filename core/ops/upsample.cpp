@@ -7,47 +7,47 @@ namespace softnpu::ops {
 
 __extension__ using Wide = __int128;  // products of five sizes of up to 2^20
 
-Status check_upsample_sizes(const char* name, const IntArray& sizes, size_t length,
-                            RuleId /*rule*/) {
+Status check_upsample_sizes(const char* name, const IntArray& sizes, size_t length, RuleId rule) {
   if (sizes.size() != length)
-    return fail(kParamInvalid, name, " has ", sizes.size(), " elements; expected ", length);
+    return fail(rule, kParamInvalid, name, " has ", sizes.size(), " elements; expected ", length);
   for (int64_t size : sizes)
     if (size <= 0)
-      return fail(kParamInvalid, name, " is ", Dims(sizes), "; every element must be above 0");
+      return fail(rule, kParamInvalid, name, " is ", Dims(sizes),
+                  "; every element must be above 0");
   return {};
 }
 
 Status check_upsample_limits(const char* out_name, const Dims& out, const char* in_name,
-                             const Dims& in, RuleId /*rule*/) {
+                             const Dims& in, RuleId rule) {
   for (const auto& [name, sizes] : {std::pair{out_name, &out}, {in_name, &in}})
     for (int64_t size : *sizes)
       if (!(size <= int64_t{1} << 20))
-        return fail(kParamInvalid, name, " has a dimension of ", size,
+        return fail(rule, kParamInvalid, name, " has a dimension of ", size,
                     "; at most 1048576 (2^20) is supported");
   const Wide batch = Wide(out[0]) * out[1];
   if (!(batch * out[2] * out[3] < Wide(1) << 31))
-    return fail(kParamInvalid, out_name, " has N, C, D, H ", Dims{out[0], out[1], out[2], out[3]},
-                "; their product must be below 2^31");
+    return fail(rule, kParamInvalid, out_name, " has N, C, D, H ",
+                Dims{out[0], out[1], out[2], out[3]}, "; their product must be below 2^31");
   if (!(Wide(in[3]) * in[4] < Wide(1) << 31))
-    return fail(kParamInvalid, in_name, " has H, W ", Dims{in[3], in[4]},
+    return fail(rule, kParamInvalid, in_name, " has H, W ", Dims{in[3], in[4]},
                 "; their product must be below 2^31");
   const Wide elements = Wide(out[2]) * out[3] * out[4] + Wide(in[2]) * in[3] * in[4] +
                         Wide(out[2]) * out[3] * in[4] + Wide(out[2]) * in[3] * in[4];
   if (!(batch * elements * 4 < Wide(60) << 30))
-    return fail(kParamInvalid, out_name, " of N, C, D, H, W ", out, " and ", in_name, " of ", in,
-                " need 60 GiB or more of device memory");
+    return fail(rule, kParamInvalid, out_name, " of N, C, D, H, W ", out, " and ", in_name, " of ",
+                in, " need 60 GiB or more of device memory");
   return {};
 }
 
-Status check_scales(const Scales& scales, const Dims& in, const Dims& output_size,
-                    RuleId /*rule*/) {
+Status check_scales(const Scales& scales, const Dims& in, const Dims& output_size, RuleId rule) {
   if (!scales.are_given()) return {};
   constexpr const char* names[] = {"scalesD", "scalesH", "scalesW"};
   for (size_t i = 0; i < 3; ++i) {
     const double scaled = std::floor(static_cast<double>(in[2 + i]) * scales.values[i]);
     if (scaled != static_cast<double>(output_size[i]))
-      return fail(kParamInvalid, names[i], " is ", scales.values[i], ", which takes a size of ",
-                  in[2 + i], " to ", scaled, ", but outputSize says ", output_size[i]);
+      return fail(rule, kParamInvalid, names[i], " is ", scales.values[i],
+                  ", which takes a size of ", in[2 + i], " to ", scaled, ", but outputSize says ",
+                  output_size[i]);
   }
   return {};
 }

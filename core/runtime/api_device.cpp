@@ -94,7 +94,7 @@ aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value) {
     std::optional<int64_t> found;
     RETURN_IF_FAILED(current.params().get(number_of(opt), found));
     if (!found)
-      return fail(kRtSysParamOptNotSet, "opt ", number_of(opt),
+      return fail("option-not-set"_rule, kRtSysParamOptNotSet, "opt ", number_of(opt),
                   " was never set in the current context");
     return store("value", value, *found);
   });

@@ -21,7 +21,7 @@ aclError allocate_on_device(const Call& call, void** out, size_t size, int32_t p
     if (out != nullptr) *out = nullptr;
     RETURN_IF_FAILED(injected_failure(FaultKind::malloc));
     if (policy < ACL_MEM_MALLOC_HUGE_FIRST || policy > ACL_MEM_MALLOC_NORMAL_ONLY_P2P)
-      return fail(kRtParamInvalid, "policy is ", policy,
+      return fail("malloc-policy"_rule, kRtParamInvalid, "policy is ", policy,
                   "; it must be one of aclrtMemMallocPolicy, 0 to 5");
     RETURN_IF_FAILED(require_device());
     return allocate(Family::device, size, out);
@@ -106,7 +106,8 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
   return entry(CALL(attr, free, total), [&]() -> Status {
     const int32_t kind = number_of(attr);
     if (kind < ACL_DDR_MEM || kind > ACL_HBM_MEM_NORMAL)
-      return fail(kRtParamInvalid, "attr is ", kind, "; it must be one of aclrtMemAttr, 0 to 5");
+      return fail("memory-attribute"_rule, kRtParamInvalid, "attr is ", kind,
+                  "; it must be one of aclrtMemAttr, 0 to 5");
     RETURN_IF_FAILED(require_device());
     const MemoryInfo info = memory_info();
     RETURN_IF_FAILED(store("free", free, info.free));

@@ -17,7 +17,8 @@ namespace {
 aclError check_level(const Call& call, int32_t level) {
   return entry(call, [&]() -> Status {
     if (level == ACL_RT_THREAD_LEVEL) return {};
-    return fail(kRtParamInvalid, "level is ", level, "; it must be ACL_RT_THREAD_LEVEL (0)");
+    return fail("thread-level"_rule, kRtParamInvalid, "level is ", level,
+                "; it must be ACL_RT_THREAD_LEVEL (0)");
   });
 }
 

@@ -86,7 +86,7 @@ aclError aclrtStreamGetPriority(aclrtStream stream, uint32_t* priority) {
 aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBlockType blockType,
                              aclrtStream stream) {
   return entry(CALL(fn, userData, blockType, stream), [&]() -> Status {
-    if (fn == nullptr) return fail(kRtParamInvalid, "fn is null");
+    if (fn == nullptr) return fail("function-null"_rule, kRtParamInvalid, "fn is null");
     const std::shared_ptr<void> nobodys;
     return launch_callback(stream, fn, {nobodys, userData}, number_of(blockType));
   });
@@ -112,7 +112,7 @@ aclError aclrtProcessReport(int32_t timeout) {
 
 aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args) {
   return entry(CALL(stream, fn, args), [&]() -> Status {
-    if (fn == nullptr) return fail(kRtParamInvalid, "fn is null");
+    if (fn == nullptr) return fail("function-null"_rule, kRtParamInvalid, "fn is null");
     return launch_host_function(stream, "aclrtLaunchHostFunc", [fn, args] {
       fn(args);
       return Status();

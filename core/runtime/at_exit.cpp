@@ -14,8 +14,9 @@ void report_unfetched_failures() {
   for (const auto& stream : streams_at_exit()) {
     const Status failure = stream->unfetched_failure();
     if (failure.ok()) continue;
-    const std::string line = text("softnpu: exit: no call has reported this failure of stream ",
-                                  stream->id(), ": ", in_one_line(failure.message()), "\n");
+    const std::string line =
+        text("softnpu: exit: no call has reported this failure of stream ", stream->id(), ": ",
+             in_one_line(failure.message()), " [", failure.rule(), "]\n");
     (void)!write(STDERR_FILENO, line.data(), line.size());
   }
 }

@@ -18,7 +18,8 @@ Table& table() { return lasting<Table>; }
 thread_local constinit void* current = nullptr;
 
 Status no_such_context(const void* handle) {
-  return fail(handle == nullptr ? kRtParamInvalid : kRtInvalidHandle,
+  return fail(handle == nullptr ? "handle-null"_rule : "context-dead"_rule,
+              handle == nullptr ? kRtParamInvalid : kRtInvalidHandle,
               not_live("context", handle, HandleKind::context));
 }
 
@@ -60,10 +61,12 @@ bool runs_on_this_thread(const Context& context) {
 
 Status create_context(int32_t device, void** out) {
   RETURN_IF_FAILED(injected_failure(FaultKind::context));
-  if (out == nullptr) return fail(kRtParamInvalid, "context is null");
+  if (out == nullptr) return fail("output-pointer-null"_rule, kRtParamInvalid, "context is null");
   RETURN_IF_FAILED(check_device(device));
   const auto context = make_context(device, false);
-  if (!context) return fail(kRtResourceAllocFail, "too many contexts or streams are alive");
+  if (!context)
+    return fail("handle-limit"_rule, kRtResourceAllocFail,
+                "too many contexts or streams are alive");
   make_current(*context->owner());
   *out = context->handle();
   return {};
@@ -73,10 +76,11 @@ Status destroy_context(const void* handle) {
   auto context = table().find(handle);
   if (!context) return no_such_context(handle);
   if (context->is_default())
-    return fail(kRtParamInvalid,
+    return fail("default-context"_rule, kRtParamInvalid,
                 "context is a device's default context; aclrtResetDevice releases it");
   if (runs_on_this_thread(*context))
-    return fail(kRtParamInvalid, "called from work of one of the context's streams");
+    return fail("called-from-own-work"_rule, kRtParamInvalid,
+                "called from work of one of the context's streams");
   const auto streams = streams_of(*context->owner());
   context = table().erase(handle);
   if (!context) return no_such_context(handle);  // another thread was faster
@@ -87,10 +91,11 @@ Status destroy_context(const void* handle) {
 
 Status current_context(std::shared_ptr<Context>& out) {
   if (current == nullptr)
-    return fail(kRtContextNull, "the calling thread has no device; call aclrtSetDevice first");
+    return fail("no-device"_rule, kRtContextNull,
+                "the calling thread has no device; call aclrtSetDevice first");
   out = table().find(current);
   if (!out)
-    return fail(kRtContextNull,
+    return fail("context-gone"_rule, kRtContextNull,
                 "the calling thread's context was destroyed, or its device was reset; call "
                 "aclrtSetDevice or aclrtSetCurrentContext first");
   return {};

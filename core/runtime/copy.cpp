@@ -17,14 +17,15 @@ std::optional<size_t> extent(size_t pitch, size_t width, size_t height) {
 
 Status check_pitch(std::string_view name, size_t pitch, size_t width) {
   if (pitch >= width) return {};
-  return fail(kRtParamInvalid, name, " is ", pitch, ", below width, which is ", width);
+  return fail("pitch-below-width"_rule, kRtParamInvalid, name, " is ", pitch,
+              ", below width, which is ", width);
 }
 
 Status check_rows(std::string_view name, const void* address, size_t pitch, size_t width,
                   size_t height, uint64_t time) {
   const auto bytes = extent(pitch, width, height);
   if (!bytes)
-    return fail(kRtParamInvalid, height, " rows that are ", pitch,
+    return fail("rows-past-memory"_rule, kRtParamInvalid, height, " rows that are ", pitch,
                 " bytes apart do not fit memory");
   return check_range(name, address, *bytes, time);
 }
@@ -55,7 +56,8 @@ std::vector<Access> Fill::accesses() const { return {rows("devPtr", true, ptr, c
 
 Status Copy::check(uint64_t time) const {
   if (count > dest_max)
-    return fail(kRtParamInvalid, "count is ", count, ", above destMax, which is ", dest_max);
+    return fail("count-above-maximum"_rule, kRtParamInvalid, "count is ", count,
+                ", above destMax, which is ", dest_max);
   RETURN_IF_FAILED(check_range("dst", dst, count, time));
   RETURN_IF_FAILED(check_range("src", src, count, time));
   RETURN_IF_FAILED(check_access("dst", dst, count, Touch::write));
@@ -86,7 +88,8 @@ void Copy2d::run() const {
 
 Status Fill::check(uint64_t time) const {
   if (count > max_count)
-    return fail(kRtParamInvalid, "count is ", count, ", above maxCount, which is ", max_count);
+    return fail("count-above-maximum"_rule, kRtParamInvalid, "count is ", count,
+                ", above maxCount, which is ", max_count);
   RETURN_IF_FAILED(check_range("devPtr", ptr, count, time));
   return check_access("devPtr", ptr, count, Touch::write);
 }

@@ -19,7 +19,7 @@ struct Deadline {
 // -1 waits for ever, a positive number is milliseconds.
 inline Status parse_timeout(int32_t milliseconds, Deadline& out) {
   if (milliseconds < -1 || milliseconds == 0)
-    return fail(kRtParamInvalid, "timeout is ", milliseconds,
+    return fail("timeout-invalid"_rule, kRtParamInvalid, "timeout is ", milliseconds,
                 "; it must be -1 (for ever) or above 0 (milliseconds)");
   out = {};
   if (milliseconds > 0)

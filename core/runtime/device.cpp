@@ -33,22 +33,24 @@ struct Devices {
 Devices& devices() { return lasting<Devices>; }
 
 Status not_set(int32_t device) {
-  return fail(kRtContextNull, "device ", device, " is not set; aclrtSetDevice sets it");
+  return fail("device-not-set"_rule, kRtContextNull, "device ", device,
+              " is not set; aclrtSetDevice sets it");
 }
 
 // With the lock held. Releasing a device waits for its streams' work, and so for the caller, who
 // may be part of it.
 Status check_caller(const Device& device) {
   if (!device.context || !runs_on_this_thread(*device.context)) return {};
-  return fail(kRtParamInvalid, "called from work of one of the device's streams");
+  return fail("called-from-own-work"_rule, kRtParamInvalid,
+              "called from work of one of the device's streams");
 }
 
 }  // namespace
 
 Status check_device(int32_t device) {
   if (device >= 0 && device < device_count()) return {};
-  return fail(kRtInvalidDeviceId, "deviceId is ", device, "; it must be at least 0 and below ",
-              device_count(), ", the number of devices");
+  return fail("device-id"_rule, kRtInvalidDeviceId, "deviceId is ", device,
+              "; it must be at least 0 and below ", device_count(), ", the number of devices");
 }
 
 Status set_device(int32_t device) {
@@ -56,7 +58,9 @@ Status set_device(int32_t device) {
   std::lock_guard lock(devices().mutex);
   Device& d = devices().by_id[device];
   if (!d.context) d.context = make_context(device, true);
-  if (!d.context) return fail(kRtResourceAllocFail, "too many contexts or streams are alive");
+  if (!d.context)
+    return fail("handle-limit"_rule, kRtResourceAllocFail,
+                "too many contexts or streams are alive");
   ++d.times_set;
   make_current(*d.context->owner());
   return {};
@@ -107,10 +111,10 @@ void reset_all_devices() {
       remains.add(*stream, stream->require_runner().ok() ? 0 : stream->drop_pending());
   const Status failure = remains.report("aclFinalize");
   if (failure.ok()) return;
-  std::fputs(
-      text("softnpu: aclFinalize: no call has reported this failure: ", failure.message(), "\n")
-          .c_str(),
-      stderr);
+  std::fputs(text("softnpu: aclFinalize: no call has reported this failure: ", failure.message(),
+                  " [", failure.rule(), "]\n")
+                 .c_str(),
+             stderr);
 }
 
 Status wait_for_device(Deadline deadline) {

@@ -28,7 +28,7 @@ aclError entry(const Call& call, Body&& body) {
 // Writes an out-parameter that the caller may have passed as null.
 template <class T, class Value>
 Status store(std::string_view name, T* out, Value value) {
-  if (out == nullptr) return fail(kRtParamInvalid, name, " is null");
+  if (out == nullptr) return fail("output-pointer-null"_rule, kRtParamInvalid, name, " is null");
   *out = static_cast<T>(value);
   return {};
 }

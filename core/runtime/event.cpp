@@ -40,7 +40,7 @@ int64_t now_ns() {
 
 Status no_such_event(std::string_view argument, const void* handle) {
   const std::string message = not_live(argument, handle, HandleKind::event);
-  return handle == nullptr ? fail(kRtParamInvalid, message)
+  return handle == nullptr ? fail("handle-null"_rule, kRtParamInvalid, message)
                            : fail("dead-handle"_rule, kRtInvalidHandle, message);
 }
 
@@ -204,16 +204,17 @@ std::shared_ptr<Recording> Event::latest() const {
 
 Status create_event(uint32_t flags, void** out) {
   RETURN_IF_FAILED(injected_failure(FaultKind::event));
-  if (out == nullptr) return fail(kRtParamInvalid, "event is null");
+  if (out == nullptr) return fail("output-pointer-null"_rule, kRtParamInvalid, "event is null");
   constexpr uint32_t kKnownFlags =
       ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS | ACL_EVENT_TIME_LINE;
   if ((flags & ~kKnownFlags) != 0)
-    return fail(kRtParamInvalid, "flag is ", flags,
+    return fail("flag-unknown"_rule, kRtParamInvalid, "flag is ", flags,
                 "; it must be a union of ACL_EVENT_SYNC (1), ACL_EVENT_CAPTURE_STREAM_PROGRESS (2) "
                 "and ACL_EVENT_TIME_LINE (8)");
   RETURN_IF_FAILED(require_device());
   void* handle = table().insert(std::make_shared<Event>());
-  if (handle == nullptr) return fail(kRtResourceAllocFail, "too many events are alive");
+  if (handle == nullptr)
+    return fail("handle-limit"_rule, kRtResourceAllocFail, "too many events are alive");
   *out = handle;
   return {};
 }

@@ -97,7 +97,8 @@ Status take(Family family, size_t size, std::byte*& base) {
   std::map<uintptr_t, Allocation> one{{0, {size, family, 0}}};
   base = r.arena_of(family).take(size);
   if (base == nullptr)
-    return fail(kRtMemoryAllocation, "size is ", size, ", and the system has no such memory left");
+    return fail("out-of-memory"_rule, kRtMemoryAllocation, "size is ", size,
+                ", and the system has no such memory left");
   auto node = one.extract(one.begin());
   node.key() = number(base);
   node.mapped().made = ++r.time;
@@ -109,9 +110,10 @@ Status take(Family family, size_t size, std::byte*& base) {
 }  // namespace
 
 Status allocate(Family family, size_t size, void** out) {
-  if (out == nullptr) return fail(kRtParamInvalid, parameter(family), " is null");
+  if (out == nullptr)
+    return fail("output-pointer-null"_rule, kRtParamInvalid, parameter(family), " is null");
   *out = nullptr;
-  if (size == 0) return fail(kRtParamInvalid, "size is 0; it must be above 0");
+  if (size == 0) return fail("size-zero"_rule, kRtParamInvalid, "size is 0; it must be above 0");
   std::byte* base = nullptr;
   RETURN_IF_FAILED(take(family, size, base));
   *out = base;
@@ -121,7 +123,8 @@ Status allocate(Family family, size_t size, void** out) {
 }
 
 Status release(Family family, const void* address) {
-  if (address == nullptr) return fail(kRtParamInvalid, parameter(family), " is null");
+  if (address == nullptr)
+    return fail("address-null"_rule, kRtParamInvalid, parameter(family), " is null");
   Registry& r = registry();
   std::byte* base;
   size_t size;
@@ -170,7 +173,7 @@ Status check_unknown(const Registry& r, std::string_view argument, const void* a
     return fail("use-after-free"_rule, kRtParamInvalid, argument,
                 " is in memory of the runtime that was freed");
   if (!fits_memory(address, count))
-    return fail(kRtParamInvalid, "the ", count, " bytes from ", argument,
+    return fail("past-end-of-memory"_rule, kRtParamInvalid, "the ", count, " bytes from ", argument,
                 " on reach past the end of memory");
   return {};
 }
@@ -192,7 +195,7 @@ Status past_end(const Registry& r, std::string_view argument,
 
 Status check_range(std::string_view argument, const void* address, size_t count, uint64_t time) {
   if (count == 0) return {};
-  if (address == nullptr) return fail(kRtParamInvalid, argument, " is null");
+  if (address == nullptr) return fail("address-null"_rule, kRtParamInvalid, argument, " is null");
   Registry& r = registry();
   std::shared_lock lock(r.mutex);
   const auto found = r.containing(address);
@@ -213,8 +216,9 @@ Status check_access(std::string_view argument, const void* address, size_t count
     if (r.owns(address)) return {};
   }
   if (is_accessible(address, count, touch)) return {};
-  return fail(kRtParamInvalid, "the ", count, " bytes from ", argument, " on cannot be ",
-              touch == Touch::read ? "read" : "written", ": the process has no such memory there");
+  return fail("not-accessible"_rule, kRtParamInvalid, "the ", count, " bytes from ", argument,
+              " on cannot be ", touch == Touch::read ? "read" : "written",
+              ": the process has no such memory there");
 }
 
 size_t allocated_bytes() {

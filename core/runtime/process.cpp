@@ -67,13 +67,14 @@ Status check_config(const char* path) {
   if (path == nullptr || *path == '\0') return {};
   std::string content;
   if (!read_config(path, content))
-    return fail(kAclInvalidFile, "configPath \"", path, "\" is no regular file that can be read");
+    return fail("config-unreadable"_rule, kAclInvalidFile, "configPath \"", path,
+                "\" is no regular file that can be read");
   if (content.size() > kMostConfigBytes)
-    return fail(kAclInvalidFile, "configPath \"", path, "\" has more than the ", kMostConfigBytes,
-                " bytes that are read");
+    return fail("config-too-large"_rule, kAclInvalidFile, "configPath \"", path,
+                "\" has more than the ", kMostConfigBytes, " bytes that are read");
   const Status status = check_json(content);
   if (status.ok()) return {};
-  return fail(status.code(), "configPath \"", path, "\": ", status.message());
+  return reword(status, "configPath \"", path, "\": ", status.message());
 }
 
 // So that no result is mistaken for one from silicon.
@@ -90,7 +91,9 @@ void announce() {
 Status initialize(const char* config_path) {
   Process& p = process();
   std::lock_guard lock(p.mutex);
-  if (p.initialized) return fail(kAclRepeatInitialize, "the process has called aclInit already");
+  if (p.initialized)
+    return fail("initialized-twice"_rule, kAclRepeatInitialize,
+                "the process has called aclInit already");
   RETURN_IF_FAILED(product_status());
   RETURN_IF_FAILED(device_count_status());
   RETURN_IF_FAILED(faults_status());
@@ -106,7 +109,7 @@ Status finalize() {
     Process& p = process();
     std::lock_guard lock(p.mutex);
     if (!p.initialized)
-      return fail(kAclRepeatFinalize,
+      return fail("not-initialized"_rule, kAclRepeatFinalize,
                   "the process has not called aclInit, or ended its use already");
     RETURN_IF_FAILED(check_reset_of_all_devices());
     p.initialized = false;

@@ -84,8 +84,8 @@ Status product_status() {
     return {};
   std::string names;
   for (const Product& p : kProducts) names += text(names.empty() ? "" : ", ", p.name);
-  return fail(kAclInvalidParam, "SOFTNPU_SOC is \"", wrong, "\"; it must be one of ", names,
-              ", or a full name such as Ascend950PR_9589");
+  return fail("product-unknown"_rule, kAclInvalidParam, "SOFTNPU_SOC is \"", wrong,
+              "\"; it must be one of ", names, ", or a full name such as Ascend950PR_9589");
 }
 
 }  // namespace softnpu::runtime

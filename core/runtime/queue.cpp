@@ -20,7 +20,7 @@ struct Frame {
 thread_local constinit Frame* innermost = nullptr;
 
 Status no_runner() {
-  return fail(kRtInvalidHandle,
+  return fail("stream-lost-in-fork"_rule, kRtInvalidHandle,
               "stream was running work in another thread, or waiting for its callback, when fork() "
               "made this process, which has no such thread; reset the device, or create another "
               "stream");
@@ -31,14 +31,16 @@ Status run_unobserved(const Work& work) {
   try {
     return work.run().in(work.what);
   } catch (const std::bad_alloc&) {
-    return fail(work.what.starts_with("aclnn") ? kRuntimeError : kRtMemoryAllocation, work.what,
+    return fail("out-of-host-memory"_rule,
+                work.what.starts_with("aclnn") ? kRuntimeError : kRtMemoryAllocation, work.what,
                 ": out of host memory");
   } catch (const std::exception& error) {
-    return fail(kRtInternalError, work.what, ": internal error: ", error.what());
+    return fail("internal-error"_rule, kRtInternalError, work.what,
+                ": internal error: ", error.what());
   } catch (const abi::__forced_unwind&) {  // pthread_exit() in a host function
     throw;
   } catch (...) {
-    return fail(kRtInternalError, work.what, ": internal error");
+    return fail("internal-error"_rule, kRtInternalError, work.what, ": internal error");
   }
 }
 
@@ -85,7 +87,7 @@ void Queue::push(Work work) {
 
 Status Queue::refusal() const {
   RETURN_IF_FAILED(require_runner());
-  return fail(kRtInvalidHandle, "stream is a destroyed aclrtStream");
+  return fail("stream-destroyed"_rule, kRtInvalidHandle, "stream is a destroyed aclrtStream");
 }
 
 Status Queue::submit(Work work) {
@@ -180,7 +182,8 @@ void Queue::run_front(std::unique_lock<std::mutex>& lock) {
       if (work.opens) work.opens->open();
       work.run = nullptr;
       lock.lock();
-      note_end(fail(kRtInternalError, work.what, ": the function ended its thread"));
+      note_end(fail("function-ended-thread"_rule, kRtInternalError, work.what,
+                    ": the function ended its thread"));
       throw;
     }
     if (work.opens) work.opens->open();

@@ -66,8 +66,8 @@ Status Queue::wait(Ticket ticket, const Deadline& deadline, int32_t timeout_code
   lock.unlock();
   if (left) scheduler().resumed(shared_from_this());
   if (done) return {};
-  return fail(timeout_code, awaited, " is not done after the timeout of ", deadline.milliseconds,
-              " ms");
+  return fail("wait-timeout"_rule, timeout_code, awaited, " is not done after the timeout of ",
+              deadline.milliseconds, " ms");
 }
 
 bool Queue::wait_for_turn() {
@@ -103,12 +103,13 @@ Status Queue::require_end(const char* awaited, Callbacks callbacks) const {
     const auto gate = queue->closed_front_gate();
     if (queue->runs_on_this_thread() || (gate && gate->is_opened_by_this_thread()))
       return fail(
-          kRtParamInvalid, awaited,
+          "waits-for-itself"_rule, kRtParamInvalid, awaited,
           " waits for the calling thread (its own task or callback), so waiting for it would "
           "never end");
     kept = gate ? gate->source() : nullptr;
     if (gate && !kept && callbacks == Callbacks::not_awaited)
-      return fail(kRtParamInvalid, awaited, " waits for a callback that no thread has run");
+      return fail("waits-for-callback"_rule, kRtParamInvalid, awaited,
+                  " waits for a callback that no thread has run");
   }
   return {};
 }

@@ -66,13 +66,13 @@ struct Reports {
 Reports& reports() { return lasting<Reports>; }
 
 Status not_subscribed() {
-  return fail(kRtParamInvalid,
+  return fail("stream-not-subscribed"_rule, kRtParamInvalid,
               "no thread runs the stream's callbacks; call aclrtSubscribeReport first");
 }
 
 Status thread_not_subscribed() {
   return fail(
-      kRtParamInvalid,
+      "thread-not-subscribed"_rule, kRtParamInvalid,
       "the calling thread runs the callbacks of no stream; call aclrtSubscribeReport first");
 }
 
@@ -162,7 +162,8 @@ Status subscribe(uint64_t thread, const Stream& stream) {
   auto fresh = std::make_shared<Inbox>();
   std::lock_guard lock(reports().mutex);
   if (reports().threads.contains(stream.id()))
-    return fail(kRtParamInvalid, "a thread is subscribed to the stream already; only one may be");
+    return fail("stream-subscribed-already"_rule, kRtParamInvalid,
+                "a thread is subscribed to the stream already; only one may be");
   const auto [inbox, is_new] = reports().inboxes.emplace(thread, std::move(fresh));
   try {
     reports().threads.emplace(stream.id(), thread);
@@ -181,7 +182,8 @@ Status unsubscribe(uint64_t thread, const Stream& stream) {
     const auto subscription = reports().threads.find(stream.id());
     if (subscription == reports().threads.end()) return not_subscribed();
     if (subscription->second != thread)
-      return fail(kRtParamInvalid, "another thread than threadId is subscribed to the stream");
+      return fail("other-thread-subscribed"_rule, kRtParamInvalid,
+                  "another thread than threadId is subscribed to the stream");
     dropped = end_subscription(subscription);
   }
   drop(dropped);
@@ -213,7 +215,7 @@ size_t forget_subscription(const Stream& stream) {
 Status launch_callback(const void* stream_handle, Callback callback,
                        std::shared_ptr<void> user_data, int32_t block_type) {
   if (block_type != ACL_CALLBACK_NO_BLOCK && block_type != ACL_CALLBACK_BLOCK)
-    return fail(kRtParamInvalid, "blockType is ", block_type,
+    return fail("block-type"_rule, kRtParamInvalid, "blockType is ", block_type,
                 "; it must be ACL_CALLBACK_NO_BLOCK (0) or ACL_CALLBACK_BLOCK (1)");
   const bool blocks = block_type == ACL_CALLBACK_BLOCK;
   std::shared_ptr<Stream> stream;
@@ -234,7 +236,8 @@ Status launch_callback(const void* stream_handle, Callback callback,
   if (!blocks) return stream->submit(std::move(hands_over));
   Task after = [dropped]() -> Status {
     if (!dropped->load(std::memory_order_relaxed)) return {};
-    return fail(kRtParamInvalid, "the callback did not run: its thread was unsubscribed before");
+    return fail("callback-dropped"_rule, kRtParamInvalid,
+                "the callback did not run: its thread was unsubscribed before");
   };
   return stream->submit(std::move(hands_over), {std::move(after), name, gate, nullptr});
 }
@@ -249,8 +252,8 @@ Status process_reports(const Deadline& deadline) {
     if (inbox->streams == 0) return thread_not_subscribed();  // since the call began
     if (scheduler().holds_back() && advance_streams(lock, self)) continue;
     if (!wait(inbox->arrived, lock, deadline) && inbox->pending.empty())
-      return fail(kRtStreamSyncTimeout, "no callback came within the timeout of ",
-                  deadline.milliseconds, " ms");
+      return fail("no-callback-in-time"_rule, kRtStreamSyncTimeout,
+                  "no callback came within the timeout of ", deadline.milliseconds, " ms");
   }
   // Those that are there now: callbacks may launch callbacks, without end.
   for (size_t left = inbox->pending.size(); left > 0 && !inbox->pending.empty(); --left) {

@@ -33,7 +33,7 @@ int32_t device_count() { return devices().count; }
 
 Status device_count_status() {
   if (!devices().is_wrong) return {};
-  return fail(kAclInvalidParam, "SOFTNPU_DEVICES is \"", devices().wrong,
+  return fail("devices-setting"_rule, kAclInvalidParam, "SOFTNPU_DEVICES is \"", devices().wrong,
               "\"; it must be a number from 1 to ", kMaxDevices);
 }
 

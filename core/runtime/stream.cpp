@@ -106,7 +106,7 @@ int32_t next_id() {
 
 Status no_such_stream(const void* handle) {
   const std::string message = not_live("stream", handle, HandleKind::stream);
-  return handle == nullptr ? fail(kRtParamInvalid, message)
+  return handle == nullptr ? fail("handle-null"_rule, kRtParamInvalid, message)
                            : fail("dead-handle"_rule, kRtInvalidHandle, message);
 }
 
@@ -147,7 +147,8 @@ Status find_stream(const void* handle, std::shared_ptr<Stream>& out) {
     return {};
   std::shared_ptr<Context> context;
   RETURN_IF_FAILED(current_context(context));
-  return fail(kRtStreamContext, "stream belongs to another context than the current one");
+  return fail("stream-of-other-context"_rule, kRtStreamContext,
+              "stream belongs to another context than the current one");
 }
 
 Status find_stream_anywhere(const void* handle, std::shared_ptr<Stream>& out) {
@@ -204,28 +205,29 @@ Status Remains::report(std::string_view function) const {
   const auto drops = dropped == 1 ? " piece of queued work was dropped before running"
                                   : " pieces of queued work were dropped before running";
   if (failure.ok()) {
-    if (dropped > 0) remember_message(fail(kRtInternalError, function, ": ", dropped, drops));
+    if (dropped > 0)
+      remember_message(fail("work-dropped"_rule, kRtInternalError, function, ": ", dropped, drops));
     return {};
   }
   Status all = failure;
   if (others > 0)
-    all = fail(all.code(), all.message(), " (and work of ", others,
-               others == 1 ? " other stream failed)" : " other streams failed)");
-  if (dropped > 0) all = fail(all.code(), all.message(), "; ", dropped, drops);
+    all = reword(all, all.message(), " (and work of ", others,
+                 others == 1 ? " other stream failed)" : " other streams failed)");
+  if (dropped > 0) all = reword(all, all.message(), "; ", dropped, drops);
   return all;
 }
 
 Status create_stream(uint32_t priority, uint32_t flags, void** out) {
   RETURN_IF_FAILED(injected_failure(FaultKind::stream));
-  if (out == nullptr) return fail(kRtParamInvalid, "stream is null");
+  if (out == nullptr) return fail("output-pointer-null"_rule, kRtParamInvalid, "stream is null");
   constexpr uint32_t kKnownFlags = ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC;
   if ((flags & ~kKnownFlags) != 0)
-    return fail(kRtParamInvalid, "flag is ", flags,
+    return fail("flag-unknown"_rule, kRtParamInvalid, "flag is ", flags,
                 "; it must be a union of ACL_STREAM_FAST_LAUNCH (1) and ACL_STREAM_FAST_SYNC (2)");
   std::shared_ptr<Context> context;
   RETURN_IF_FAILED(current_context(context));
   const auto stream = make_stream(context->owner(), priority, flags, false);
-  if (!stream) return fail(kRtResourceAllocFail, "too many streams are alive");
+  if (!stream) return fail("handle-limit"_rule, kRtResourceAllocFail, "too many streams are alive");
   *out = stream->handle();
   return {};
 }
@@ -234,7 +236,8 @@ Status destroy_stream(const void* handle, Destroy how) {
   auto stream = table().find(handle);
   if (!stream) return no_such_stream(handle);
   if (stream->is_default())
-    return fail(kRtParamInvalid, "stream is a context's default stream, which lives as long as it");
+    return fail("default-stream"_rule, kRtParamInvalid,
+                "stream is a context's default stream, which lives as long as it");
   // While the handle still works, so that a failure leaves the stream as it was.
   if (how == Destroy::finish_work) RETURN_IF_FAILED(require_not_captured(*stream));
   if (how == Destroy::finish_work) RETURN_IF_FAILED(stream->wait_idle({}));

@@ -7,7 +7,7 @@ namespace softnpu::runtime {
 
 Status SystemParams::check(int option) {
   if (option >= 0 && option < kOptions) return {};
-  return fail(kRtParamInvalid, "opt is ", option,
+  return fail("option-unknown"_rule, kRtParamInvalid, "opt is ", option,
               "; it must be ACL_OPT_DETERMINISTIC (0), ACL_OPT_ENABLE_DEBUG_KERNEL (1) or "
               "ACL_OPT_STRONG_CONSISTENCY (2)");
 }

@@ -11,9 +11,11 @@ namespace {
 constexpr uint64_t kLongestArray = uint64_t{1} << 32;
 
 Status check_values(const void* value, uint64_t size) {
-  if (value == nullptr && size > 0) return fail(kParamNullptr, "value is null, but size is ", size);
+  if (value == nullptr && size > 0)
+    return fail("array-null"_rule, kParamNullptr, "value is null, but size is ", size);
   if (size > kLongestArray)
-    return fail(kParamInvalid, "size is ", size, "; at most ", kLongestArray, " is supported");
+    return fail("array-too-long"_rule, kParamInvalid, "size is ", size, "; at most ", kLongestArray,
+                " is supported");
   return {};
 }
 
@@ -25,10 +27,12 @@ Status copy_values(const Value* value, uint64_t size, std::shared_ptr<const Arra
 }
 
 Status copy_scalar(const void* value, DType type, std::shared_ptr<const Scalar>& out) {
-  if (value == nullptr) return fail(kParamNullptr, "value is null");
+  if (value == nullptr) return fail("argument-null"_rule, kParamNullptr, "value is null");
   auto scalar = std::make_shared<Scalar>();
   scalar->dtype = type;
-  if (item_size(type) == 0) return fail(kParamInvalid, "dataType ", type, " has no scalar values");
+  if (item_size(type) == 0)
+    return fail("scalar-type-unknown"_rule, kParamInvalid, "dataType ", type,
+                " has no scalar values");
   std::memcpy(scalar->bytes.data(), value, static_cast<size_t>(item_size(type)));
   out = std::move(scalar);
   return {};
@@ -43,7 +47,8 @@ Status copy_members(const void* const* value, uint64_t size, Table& table,
   list->members.reserve(size);
   for (uint64_t i = 0; i < size; ++i) {
     if (value[i] != nullptr && !table.find(value[i]))
-      return fail(kParamInvalid, not_live(text("member ", i), value[i], Table::kKind), " or null");
+      return fail("list-member-dead"_rule, kParamInvalid,
+                  not_live(text("member ", i), value[i], Table::kKind), " or null");
     list->members.push_back(value[i]);
   }
   out = std::move(list);

@@ -24,7 +24,8 @@ static Handle* create(const Call& call, Table& table, Make&& make) {
     std::shared_ptr<typename Table::Object> object;
     RETURN_IF_FAILED(make(object));
     handle = table.insert(std::move(object));
-    if (handle == nullptr) return fail(kInnerNullptr, "too many handles of its kind are alive");
+    if (handle == nullptr)
+      return fail("handle-limit"_rule, kInnerNullptr, "too many handles of its kind are alive");
     return {};
   });
   return static_cast<Handle*>(handle);
@@ -52,7 +53,8 @@ static int32_t destroy(const Call& call, const char* argument, Table& table, con
 }
 
 inline Status check_result(const char* argument, const void* place) {
-  return place != nullptr ? Status() : fail(kParamNullptr, argument, " is null");
+  return place != nullptr ? Status()
+                          : fail("output-pointer-null"_rule, kParamNullptr, argument, " is null");
 }
 
 // Writes a result where the caller wants it.

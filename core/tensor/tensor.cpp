@@ -36,8 +36,8 @@ Status view_extent(const Tensor& tensor, Extent& out) {
     int64_t& end = tensor.strides[i] < 0 ? extent.low : extent.high;
     const auto moved = reach ? checked_add(end, *reach) : std::nullopt;
     if (!moved)
-      return fail(kParamInvalid, "shape ", tensor.sizes, " with strides ", tensor.strides,
-                  " reaches past what 64 bits can address");
+      return fail("view-past-64-bits"_rule, kParamInvalid, "shape ", tensor.sizes, " with strides ",
+                  tensor.strides, " reaches past what 64 bits can address");
     end = *moved;
   }
   out = extent;

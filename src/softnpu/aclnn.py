@@ -24,6 +24,7 @@ import numpy.typing as npt
 from softnpu import _core
 from softnpu.acl import constants
 from softnpu.acl.constants import *  # noqa: F403  the names are documented, and many
+from softnpu.errors import with_rule
 
 aclCreateBoolArray = _core.aclCreateBoolArray
 aclCreateFloatArray = _core.aclCreateFloatArray
@@ -130,10 +131,12 @@ def _as_number(value: Any, name: str) -> Any:
     """Refuse what NumPy converts without a word: texts, times, sequences, complex to real."""
     converts = any(hasattr(value, conversion) for conversion in _CONVERSIONS)
     if not converts or np.ndim(value) != 0 or _seen_by_numpy(value).dtype.kind in "SUMm":
-        raise TypeError(f"aclCreateScalar: value is of class {type(value).__name__}, no number")
+        message = f"aclCreateScalar: value is of class {type(value).__name__}, no number"
+        raise with_rule(TypeError(message), rule="not-a-number")
     number = _plain(value)
     if np.iscomplexobj(number) and not name.startswith(("complex", "bool")):
-        raise TypeError(f"aclCreateScalar: value is complex, but dataType is {name}")
+        message = f"aclCreateScalar: value is complex, but dataType is {name}"
+        raise with_rule(TypeError(message), rule="scalar-complex")
     return number
 
 
@@ -174,7 +177,8 @@ def _require_range(value: Any, dtype: np.dtype[Any]) -> None:
     # Python compares exactly. NumPy would round the limit to the value's type, to what is beyond.
     exact = value.item() if isinstance(value, np.generic) else value
     if not limits.min <= exact <= limits.max:
-        raise OverflowError(f"aclCreateScalar: {value} does not fit {dtype}")
+        message = f"aclCreateScalar: {value} does not fit {dtype}"
+        raise with_rule(OverflowError(message), rule="scalar-range")
 
 
 def _bytes_of(value: Any, dataType: int) -> bytes:

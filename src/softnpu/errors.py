@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Failures of the device as exceptions: a thin shell over the documented status codes."""
 
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
 from softnpu import _core
 
 __all__ = [
@@ -22,12 +26,18 @@ class AclnnError(RuntimeError):
     message : str
         One line: the function, the argument, what came and what was expected. It is the same that
         ``aclGetRecentErrMsg()`` gives a C program; kept as an attribute.
+    rule : str, optional
+        The id of the rule that was broken; kept as an attribute. ``softnpu explain`` takes it, and
+        a traceback shows it as a note below the message (from Python 3.11 on).
     """
 
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(status, message)
+    def __init__(self, status: int, message: str, rule: str = "") -> None:
+        super().__init__(status, message, rule)
         self.status = status
         self.message = message
+        self.rule = rule
+        if rule:
+            with_rule(self, rule=rule)
 
     @property
     def name(self) -> str:
@@ -55,6 +65,18 @@ class IndexOutOfRangeError(DeviceRuntimeError, IndexError):
     """361001, because an index lies outside the axes that it counts; an IndexError, too."""
 
 
+_Error = TypeVar("_Error", bound=Exception)
+
+
+def with_rule(error: _Error, *, rule: str) -> _Error:
+    """Give an exception of any class its ``.rule``, and the note that shows it in a traceback."""
+    named: Any = error
+    named.rule = rule
+    if hasattr(error, "add_note"):
+        named.add_note(f"rule: {rule} (softnpu explain {rule})")
+    return error
+
+
 _CLASSES: dict[int, type[AclnnError]] = {
     161001: ParamNullptrError,
     161002: ParamInvalidError,
@@ -62,14 +84,19 @@ _CLASSES: dict[int, type[AclnnError]] = {
 }
 
 
-def error_from_status(status: int, message: str) -> AclnnError:
+def error_from_status(status: int, message: str, rule: str = "") -> AclnnError:
     """Return the exception that stands for a status."""
-    return _CLASSES.get(status, AclnnError)(status, message)
+    return _CLASSES.get(status, AclnnError)(status, message, rule)
 
 
-def index_error_from_status(status: int, message: str) -> AclnnError:
+def index_error_from_status(status: int, message: str, rule: str = "") -> AclnnError:
     """Return the exception for a status whose cause is an index."""
-    return IndexOutOfRangeError(status, message)
+    return IndexOutOfRangeError(status, message, rule)
+
+
+def plain_error(cls: type[Exception], message: str, rule: str) -> Exception:
+    """Return an exception of Python's own, for calls that never reach an operator."""
+    return with_rule(cls(message), rule=rule)
 
 
 # When the interpreter ends, nothing can be imported any more.

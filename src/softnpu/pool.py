@@ -18,6 +18,7 @@ from operator import index
 from typing import SupportsIndex
 
 from softnpu import _core
+from softnpu.errors import with_rule
 
 __all__ = ["release_memory", "set_pool_limit"]
 
@@ -53,4 +54,5 @@ def set_pool_limit(limit: SupportsIndex) -> None:
         _core.set_pool_limit(index(limit))
     except TypeError:
         expected = "expected a number of bytes, an int from 0 to 2**64 - 1"
-        raise TypeError(f"set_pool_limit: limit is {limit!r}; {expected}") from None
+        message = f"set_pool_limit: limit is {limit!r}; {expected}"
+        raise with_rule(TypeError(message), rule="pool-limit") from None

@@ -27,6 +27,7 @@ class Outcome:
     values: list[Any] | None = None  # the output's elements in row-major order, if it ran
     faults: list[str] = field(default_factory=list)  # side effects that no call may have
     errors: list[str] = field(default_factory=list)  # Python: the exception's classes
+    rule: str = ""  # Python: the exception's
 
     def as_json(self) -> dict[str, Any]:
         """A form that survives JSON; `Outcome(**form)` is the way back."""
@@ -192,7 +193,8 @@ def through_python(call: Call) -> Outcome:
     try:
         result = getattr(softnpu, spec.python)(**keywords)
     except softnpu.AclnnError as error:
-        return Outcome(error.status, str(error), errors=[c.__name__ for c in type(error).__mro__])
+        classes = [c.__name__ for c in type(error).__mro__]
+        return Outcome(error.status, str(error), errors=classes, rule=error.rule)
     except Exception as error:  # whatever it is, the test is to show it
         return Outcome(-1, repr(error), errors=[c.__name__ for c in type(error).__mro__])
     faults = _stray_writes(spec, before, arena)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from softnpu import _core
 from softnpu.acl.constants import ACL_ERROR_INVALID_PARAM, ACL_SUCCESS
+from softnpu.errors import with_rule
 
 __all__ = [
     "bytes_to_ptr",
@@ -69,7 +70,8 @@ def numpy_to_ptr(array: npt.NDArray[Any]) -> int:
     """
     if not isinstance(array, np.ndarray):  # scalars have an address too, which is gone at once
         kind = type(array).__name__
-        raise TypeError(f"numpy_to_ptr: array is of class {kind}; expected an array of NumPy's")
+        message = f"numpy_to_ptr: array is of class {kind}; expected an array of NumPy's"
+        raise with_rule(TypeError(message), rule="argument-class")
     return int(array.__array_interface__["data"][0])
 
 
@@ -108,17 +110,18 @@ def ptr_to_numpy(
     Source: acl.util.ptr_to_numpy of pyACL.
     """
     if data_type is None or isinstance(data_type, bool):
-        raise TypeError(f"ptr_to_numpy: data_type is {data_type}; expected a number or a data type")
+        message = f"ptr_to_numpy: data_type is {data_type}; expected a number or a data type"
+        raise with_rule(TypeError(message), rule="argument-class")
     if isinstance(data_type, int | np.integer):
         if data_type not in _TYPES:
-            raise ValueError(
-                f"ptr_to_numpy: data_type is {data_type}, which is no type number of NumPy"
-            )
+            message = f"ptr_to_numpy: data_type is {data_type}, which is no type number of NumPy"
+            raise with_rule(ValueError(message), rule="type-number")
         data_type = _TYPES[int(data_type)]
     dtype = np.dtype(data_type)
     size = int(np.prod(shape, dtype=object)) * dtype.itemsize  # as Python's integers: exact
     if size > sys.maxsize:
-        raise ValueError(f"ptr_to_numpy: shape is {shape}, which is more than 64 bits can address")
+        message = f"ptr_to_numpy: shape is {shape}, which is more than 64 bits can address"
+        raise with_rule(ValueError(message), rule="too-many-elements")
     return np.frombuffer(_core.memory_view(ptr, size), dtype).reshape(shape)
 
 
@@ -204,9 +207,8 @@ def start_thread(func: Callable[[Any], object], args: Any) -> tuple[int, int]:
     Source: acl.util.start_thread of pyACL.
     """
     if not callable(func):
-        raise TypeError(
-            f"start_thread: func is of class {type(func).__name__}; expected a callable"
-        )
+        message = f"start_thread: func is of class {type(func).__name__}; expected a callable"
+        raise with_rule(TypeError(message), rule="argument-class")
     thread = threading.Thread(target=func, args=(args,), daemon=True)
     thread.start()
     assert thread.ident is not None, "a started thread has an id"

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import softnpu
 from softnpu import reference
 from softnpu.contract import Argument, Contract, find
+from softnpu.errors import with_rule
 from softnpu.judging.dtypes import BFLOAT16, NUMPY
 from softnpu.reference.smooth_l1_loss import REDUCTIONS
 
@@ -24,7 +25,18 @@ FORMAT = "format"
 
 
 class CaseError(ValueError):
-    """A case that cannot be judged: what is wrong with which argument of which operator."""
+    """A case that cannot be judged: what is wrong with which argument of which operator.
+
+    ``softnpu explain`` takes its ``rule``.
+    """
+
+    def __init__(self, message: str, rule: str) -> None:
+        super().__init__(message, rule)
+        with_rule(self, rule=rule)
+
+    def __str__(self) -> str:
+        """Show the message alone."""
+        return str(self.args[0])
 
 
 @dataclass(frozen=True)
@@ -81,7 +93,7 @@ class Case:
             else:
                 function(*inputs, **self._keywords(), out=np.empty_like(self.got, order="C"))
         except (softnpu.AclnnError, TypeError) as error:
-            raise CaseError(str(error)) from error
+            raise CaseError(str(error), rule=getattr(error, "rule", "argument-class")) from error
 
     def _keywords(self, other: str = "") -> dict[str, Any]:
         """Pass the format, where there is one; all but NDHWC as ``other``, if that is given."""
@@ -116,7 +128,7 @@ def contract_of(operator: str) -> Contract:
         return find(operator)
     except LookupError as error:
         message, guess = error.args
-        raise CaseError(f"{message}. {guess}".rstrip(". ")) from None
+        raise CaseError(f"{message}. {guess}".rstrip(". "), rule="operator-unknown") from None
 
 
 def result_name(contract: Contract) -> str:
@@ -140,7 +152,8 @@ def as_array(operator: str, name: str, value: Any) -> Array:
     if array.dtype not in NUMPY.values():
         raise CaseError(
             f"{operator}: {name} has data type {array.dtype}; expected one of "
-            f"{', '.join(dtype.name for dtype in NUMPY.values())}"
+            f"{', '.join(dtype.name for dtype in NUMPY.values())}",
+            rule="case-dtype",
         )
     return array
 
@@ -150,7 +163,9 @@ def _to_numpy(operator: str, name: str, value: Any) -> Array:
         return _exported(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         kind = type(value).__name__
-        raise CaseError(f"{operator}: {name}, of class {kind}, is no array: {error}") from error
+        raise CaseError(
+            f"{operator}: {name}, of class {kind}, is no array: {error}", rule="case-not-an-array"
+        ) from error
 
 
 def _exported(value: Any) -> Array:
@@ -172,12 +187,14 @@ def _converted(operator: str, argument: Argument, value: Any) -> Any:
     if argument.kind == "int_array":
         if array.ndim != 1:
             raise CaseError(
-                f"{operator}: {argument.name} has shape {array.shape}; expected a list of integers"
+                f"{operator}: {argument.name} has shape {array.shape}; expected a list of integers",
+                rule="case-shape",
             )
         return array.tolist()
     if array.size != 1:
         raise CaseError(
-            f"{operator}: {argument.name} has shape {array.shape}; expected a single value"
+            f"{operator}: {argument.name} has shape {array.shape}; expected a single value",
+            rule="case-shape",
         )
     if array.dtype.kind == "V":
         return float(as_array(operator, argument.name, array).reshape(()))
@@ -193,7 +210,10 @@ def _require_names(
         complaints = [f"missing: {', '.join(missing)}"] if missing else []
         complaints += [f"unknown: {', '.join(unknown)}"] if unknown else []
         expected = ", ".join([*wanted, *(f"{name} (optional)" for name in optional)])
-        raise CaseError(f"{contract.operator}: {'; '.join(complaints)}; expected: {expected}")
+        raise CaseError(
+            f"{contract.operator}: {'; '.join(complaints)}; expected: {expected}",
+            rule="case-arguments",
+        )
 
 
 def _require_like(case: Case) -> None:
@@ -208,5 +228,6 @@ def _require_like(case: Case) -> None:
         if got != expected:
             raise CaseError(
                 f"{case.contract.operator}: {case.result_name} has {what} {got}, but {name} has "
-                f"{what} {expected}; they must be equal"
+                f"{what} {expected}; they must be equal",
+                rule="case-in-place",
             )

@@ -22,7 +22,10 @@ def read_case(path: str | os.PathLike[str]) -> dict[str, Array]:
     """Read all arrays of an .npz file."""
     loaded = _load(path)
     if isinstance(loaded, np.ndarray):
-        raise CaseError(f"{os.fspath(path)} holds one array; expected an .npz file of named arrays")
+        raise CaseError(
+            f"{os.fspath(path)} holds one array; expected an .npz file of named arrays",
+            rule="case-file",
+        )
     return loaded
 
 
@@ -30,7 +33,10 @@ def read_array(path: str | os.PathLike[str]) -> Array:
     """Read the array of an .npy file."""
     loaded = _load(path)
     if not isinstance(loaded, np.ndarray):
-        raise CaseError(f"{os.fspath(path)} holds named arrays; expected an .npy file of one array")
+        raise CaseError(
+            f"{os.fspath(path)} holds named arrays; expected an .npy file of one array",
+            rule="case-file",
+        )
     return loaded
 
 
@@ -40,7 +46,8 @@ def read_raw(path: str | os.PathLike[str], dtype: np.dtype[Any], shape: Sequence
     if len(data) != count * dtype.itemsize:
         raise CaseError(
             f"{os.fspath(path)} has {len(data)} bytes; expected {count * dtype.itemsize} for shape "
-            f"{list(shape)} of {dtype.name}"
+            f"{list(shape)} of {dtype.name}",
+            rule="case-raw-file",
         )
     return np.frombuffer(data, dtype).reshape(shape)
 
@@ -48,7 +55,10 @@ def read_raw(path: str | os.PathLike[str], dtype: np.dtype[Any], shape: Sequence
 def dtype_named(name: str) -> np.dtype[Any]:
     """Return the data type of a documented or a NumPy name, such as BF16 and bfloat16."""
     if name not in BY_NAME:
-        raise CaseError(f"there is no data type {name!r}; expected one of {', '.join(BY_NAME)}")
+        raise CaseError(
+            f"there is no data type {name!r}; expected one of {', '.join(BY_NAME)}",
+            rule="case-dtype",
+        )
     return BY_NAME[name]
 
 
@@ -59,7 +69,8 @@ def read_as(array: Array, dtype: np.dtype[Any], name: str) -> Array:
     if array.dtype.itemsize != dtype.itemsize or array.dtype.kind not in "uV":
         raise CaseError(
             f"{name} has data type {array.dtype}; only unsigned integers and void elements of "
-            f"{dtype.itemsize} bytes can be read as {dtype.name}"
+            f"{dtype.itemsize} bytes can be read as {dtype.name}",
+            rule="case-dtype",
         )
     return array.view(dtype)
 
@@ -73,4 +84,6 @@ def _load(path: str | os.PathLike[str]) -> Array | dict[str, Array]:
             return {name: loaded[name] for name in loaded.files}
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
         name = os.fspath(path)
-        raise CaseError(f"{name} is no file of NumPy's, or holds objects: {error}") from None
+        raise CaseError(
+            f"{name} is no file of NumPy's, or holds objects: {error}", rule="case-file"
+        ) from None

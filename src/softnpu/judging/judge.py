@@ -31,7 +31,9 @@ class Tolerances:
     def __post_init__(self) -> None:
         for name, value in self.given.items():
             if not 0 <= value < math.inf:
-                raise CaseError(f"{name} is {value}; expected a number of 0 or more")
+                raise CaseError(
+                    f"{name} is {value}; expected a number of 0 or more", rule="case-tolerance"
+                )
 
     @property
     def given(self) -> dict[str, float]:
@@ -76,7 +78,7 @@ def judge(case: Case, tolerances: Tolerances, worst: int) -> Report:
     try:
         promise = accuracy.promise(case.contract.family, case.got.dtype, case.reduction)
     except LookupError as error:
-        raise CaseError(str(error.args[0])) from None
+        raise CaseError(str(error.args[0]), rule="accuracy-unknown") from None
     errors = measure(case, promise.unit)
     documented = _documented(case, errors, promise)
     tolerated = _tolerated(errors, tolerances) if tolerances.given else None

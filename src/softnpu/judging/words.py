@@ -44,7 +44,9 @@ def read_parts(
             new = {named[1]: _value(contract, named[1], named[2], dtype, shape)}
         twice = sorted(values.keys() & new.keys())
         if twice:
-            raise CaseError(f"{contract.operator}: given twice: {', '.join(twice)}")
+            raise CaseError(
+                f"{contract.operator}: given twice: {', '.join(twice)}", rule="case-given-twice"
+            )
         values |= new
     _require_known(contract, values, "--dtype", dtype)
     _require_known(contract, values, "--shape", shape)
@@ -59,9 +61,11 @@ def _described(option: str, words: Sequence[str]) -> Described:
         if named is None:
             of_all.append(word)
         elif by_name.setdefault(named[1], named[2]) != named[2]:
-            raise CaseError(f"{option} is given twice for {named[1]}")
+            raise CaseError(f"{option} is given twice for {named[1]}", rule="case-given-twice")
     if len(of_all) > 1:
-        raise CaseError(f"{option} is given twice without a name: {', '.join(of_all)}")
+        raise CaseError(
+            f"{option} is given twice without a name: {', '.join(of_all)}", rule="case-given-twice"
+        )
     return Described(by_name, "".join(of_all))
 
 
@@ -72,7 +76,8 @@ def _require_known(
     if unknown:
         raise CaseError(
             f"{contract.operator}: {option} names {', '.join(unknown)}; the case has "
-            f"{', '.join(values)}"
+            f"{', '.join(values)}",
+            rule="case-name-unknown",
         )
 
 
@@ -87,7 +92,8 @@ def _value(contract: Contract, name: str, text: str, dtype: Described, shape: De
     if lacking:
         raise CaseError(
             f"{contract.operator}: {name}={text} is a raw file; say what it holds: "
-            + " ".join(f"{option} {name}=..." for option in lacking)
+            + " ".join(f"{option} {name}=..." for option in lacking),
+            rule="case-raw-file",
         )
     return read_raw(text, dtype_named(dtype.of(name)), _sizes(contract, name, shape.of(name)))
 
@@ -101,7 +107,8 @@ def _reread(contract: Contract, name: str, value: Any, dtype: Described, shape: 
         if np.asarray(value).size != int(np.prod(sizes, dtype=object)):
             raise CaseError(
                 f"{contract.operator}: {name} has shape {list(np.shape(value))}; --shape says "
-                f"{list(sizes)}, which is another number of elements"
+                f"{list(sizes)}, which is another number of elements",
+                rule="case-shape",
             )
         value = np.asarray(value).reshape(sizes)
     return value
@@ -111,7 +118,8 @@ def _sizes(contract: Contract, name: str, text: str) -> tuple[int, ...]:
     if not re.fullmatch(r"(\d+(,\d+)*)?|scalar", text):
         raise CaseError(
             f"{contract.operator}: the shape of {name} is {text!r}; expected sizes as in 2,3, or "
-            "scalar"
+            "scalar",
+            rule="case-shape",
         )
     return () if text == "scalar" else tuple(map(int, text.split(",")))
 
@@ -130,7 +138,8 @@ def _attribute(contract: Contract, name: str, text: str) -> Any:
         if kind == "int" or (name == FORMAT and takes_format(contract)) or not kind:
             return text
         raise CaseError(
-            f"{contract.operator}: {name} is {text!r}; expected {_EXPECTED[kind]}"
+            f"{contract.operator}: {name} is {text!r}; expected {_EXPECTED[kind]}",
+            rule="case-value",
         ) from None
 
 

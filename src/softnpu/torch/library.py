@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from torch._functorch.utils import enable_single_level_autograd_function
 
+from softnpu.errors import with_rule
 from softnpu.torch.gpu import gpu_kernel
 
 LIBRARY = torch.library.Library("softnpu", "DEF")
@@ -226,10 +227,11 @@ def _out_kernel(operator: Any, compute: Kernel, on_gpu: Kernel) -> Kernel:
     def kernel(*arguments: Any, out: Tensor) -> Tensor:
         tensors = [arguments[place] for place in places]
         if torch.is_grad_enabled() and any(t.requires_grad for t in (*tensors, out)):
-            raise RuntimeError(
+            message = (
                 f"{name}: a call with out= takes no part in autograd, but an argument requires "
                 "grad; leave out= away, or call it under torch.no_grad()"
             )
+            raise with_rule(RuntimeError(message), rule="out-requires-grad")
         if not is_plain(*tensors, out):
             return out.copy_(operator(*arguments))
         (on_gpu if any(t.is_cuda for t in (*tensors, out)) else compute)(

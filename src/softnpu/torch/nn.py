@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import interpolate
 
+from softnpu.errors import with_rule
 from softnpu.torch.smooth_l1_loss import REDUCTIONS
 
 __all__ = ["ELU", "SELU", "MaxUnpool3d", "SmoothL1Loss", "Upsample"]
@@ -95,8 +96,9 @@ class MaxUnpool3d(torch.nn.MaxUnpool3d):
         wanted = list(output_size)[-3:]
         near = [abs(w - d) < s for w, d, s in zip(wanted, default, stride, strict=False)]
         if len(wanted) != 3 or not all(near):
-            raise ValueError(
+            message = (
                 f"MaxUnpool3d: output_size is {list(output_size)}; expected sizes less than a "
                 f"stride, {list(stride)}, away from {default}"
             )
+            raise with_rule(ValueError(message), rule="module-output-size")
         return wanted
