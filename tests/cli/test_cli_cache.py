@@ -2,6 +2,7 @@
 """Which compiled programs are kept, where, and for how long."""
 
 import fcntl
+import json
 import os
 import time
 from pathlib import Path
@@ -146,3 +147,53 @@ def test_cache_in_the_home_folder(softnpu: Any, tmp_path: Path) -> None:
     softnpu.write("hello.cpp", HELLO)
     assert softnpu("run", "hello.cpp", env={"XDG_CACHE_HOME": "", "HOME": str(tmp_path)}).stdout
     assert list((tmp_path / ".cache" / "softnpu" / "programs").glob("*/hello"))
+
+
+def test_the_cache_is_shown(softnpu: Any) -> None:
+    """Each program with its size, the one that was run last first; nothing is changed."""
+    empty = softnpu("cache")
+    assert (empty.returncode, empty.stderr) == (0, "")
+    assert empty.stdout.startswith("0 programs, 0.0 KiB, in ")
+    softnpu.write("hello.cpp", HELLO)
+    softnpu.write("other.cpp", HELLO)
+    for name in ("hello.cpp", "other.cpp"):
+        softnpu("run", name)
+    older = next(folder for folder in softnpu.programs() if (folder / "hello").exists())
+    os.utime(older, (time.time() - 60,) * 2)
+    shown = softnpu("cache").stdout
+    assert shown.index("other") < shown.index("hello")
+    record = json.loads(softnpu("cache", "--json").stdout)
+    assert [program["name"] for program in record["programs"]] == ["other", "hello"]
+    sizes = [Path(program["file"]).stat().st_size for program in record["programs"]]
+    assert sizes == [program["bytes"] for program in record["programs"]]
+    assert record["bytes"] == sum(sizes)
+    assert len(softnpu.programs()) == 2
+
+
+def test_the_cache_is_cleared(softnpu: Any) -> None:
+    """Programs go; what is being built stays; the next run builds again."""
+    softnpu.write("hello.cpp", HELLO)
+    softnpu("run", "hello.cpp")
+    building = softnpu.programs()[0].parent / ".building-now"
+    building.mkdir()
+    done = softnpu("cache", "--clear")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("removed 1 program, ")
+    assert softnpu.programs() == [building]
+    assert softnpu("cache", "--clear").stdout.startswith("removed 0 programs, ")
+    assert softnpu("run", "hello.cpp").stdout == "hello\n"
+
+
+def test_clearing_waits_for_a_run_that_is_about_to_start(softnpu: Any) -> None:
+    """Between finding a program and becoming it, it has to stay."""
+    softnpu.write("hello.cpp", HELLO)
+    softnpu("run", "hello.cpp")
+    (program,) = softnpu.programs()
+    about_to_start = os.open(program.parent, os.O_RDONLY)
+    fcntl.flock(about_to_start, fcntl.LOCK_SH)
+    with softnpu.start("cache", "--clear") as clearing:
+        time.sleep(1)
+        assert program.exists()
+        os.close(about_to_start)
+        assert "removed 1 program" in clearing.communicate()[0]
+    assert not program.exists()

@@ -6,6 +6,8 @@ from __future__ import annotations
 import copy
 import pickle
 import re
+import sys
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +15,7 @@ import numpy as np
 import pytest
 
 import softnpu
-from softnpu import errors
+from softnpu import _core, acl, aclnn, errors, explanations
 from tests.python.operators import ELU, SMOOTH_L1, UNPOOL
 
 BASES = {
@@ -62,6 +64,11 @@ def caught() -> list[softnpu.AclnnError]:
     return [null.value, invalid.value, index.value]
 
 
+def notes(error: BaseException) -> list[str]:
+    """The notes of an exception; Python 3.10 has none."""
+    return getattr(error, "__notes__", [])
+
+
 @pytest.mark.parametrize("travel", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy])
 def test_they_survive_pickling_and_copying(travel: object) -> None:
     """Other processes see the same class, status, name and message."""
@@ -70,6 +77,7 @@ def test_they_survive_pickling_and_copying(travel: object) -> None:
         other = travel(error)
         assert type(other) is type(error)
         assert (other.status, other.name, str(other)) == (error.status, error.name, str(error))
+        assert (other.rule, notes(other)) == (error.rule, notes(error))
 
 
 def test_what_is_raised_carries_the_status_and_the_message_of_the_c_api() -> None:
@@ -96,6 +104,63 @@ def test_numbers_are_named_as_the_caller_wrote_them(call: Callable[[], Any], wri
     """Not as the float32 that is computed with."""
     with pytest.raises(softnpu.ParamInvalidError, match=re.escape(written)):
         call()
+
+
+def plain_errors() -> list[Exception]:
+    """Exceptions of Python's own, from C++ and from Python."""
+    wrong: list[Callable[[], Any]] = [
+        lambda: softnpu.set_pool_limit(-1),
+        lambda: _core.set_threads(0),
+        lambda: _core.aclrtFree("text"),  # type: ignore[arg-type]
+        lambda: acl.util.numpy_to_ptr([1.0]),  # type: ignore[arg-type]
+        lambda: aclnn.aclCreateScalar(300, acl.constants.ACL_INT8),
+    ]
+    found: list[Exception] = []
+    for call in wrong:
+        try:
+            call()
+        except Exception as error:
+            found.append(error)
+    assert len(found) == len(wrong)
+    return found
+
+
+def test_every_exception_has_a_rule_that_is_explained() -> None:
+    """The device's, and Python's own from calls that do not reach it."""
+    rules = [getattr(error, "rule", "") for error in (*caught(), *plain_errors())]
+    assert rules == [
+        *("alpha-null", "scalar-type", "index-out-of-range"),
+        *("pool-limit", "thread-count", "argument-class", "argument-class", "scalar-range"),
+    ]
+    for rule in rules:
+        assert explanations.find(rule)
+
+
+def test_failures_of_the_c_functions_have_their_rule() -> None:
+    """What raises gets the rule of the message; a later failure has its own."""
+    for handle, rule in ((None, "argument-null"), (1, "dead-handle")):
+        with pytest.raises(softnpu.AclnnError) as failed:
+            aclnn.aclDestroyTensor(handle)
+        assert failed.value.rule == rule
+    with pytest.raises(softnpu.AclnnError) as failed:
+        aclnn.aclCreateTensor((-1,), 0, None, 0, 2, (1,), None)
+    assert failed.value.rule == "element-negative"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have no notes")
+def test_a_traceback_shows_the_rule() -> None:
+    """Once, below the message, which itself is as C programs have it."""
+    for error in (*caught(), *plain_errors()):
+        rule = getattr(error, "rule", "")
+        shown = "".join(traceback.format_exception(error))
+        assert shown.endswith(f": {error}\nrule: {rule} (softnpu explain {rule})\n")
+        assert rule not in str(error)
+
+
+def test_an_error_without_a_rule() -> None:
+    """Whoever makes one need not know any."""
+    error = softnpu.AclnnError(500000, "what happened")
+    assert (error.rule, notes(error)) == ("", [])
 
 
 def test_a_wrong_call_when_the_interpreter_ends(script: Callable[[str], str]) -> None:

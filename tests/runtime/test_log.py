@@ -196,3 +196,30 @@ def test_a_full_disk() -> None:
     )
     done = run_python(text, SOFTNPU_LOG="debug", SOFTNPU_LOG_FILE="/dev/full")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+SEVERAL = """
+from tests.runtime.test_stream import launch_failure
+from tests.support.acl_runtime import Runtime
+with Runtime() as rt:
+    for stream in [rt.new_stream() for _ in range(3)]:
+        with rt.held(stream) as release:
+            launch_failure(rt, stream)
+            release()
+    assert rt.api.aclrtSynchronizeDevice() == 107000
+"""
+
+
+def test_a_failure_that_streams_share_keeps_its_rule() -> None:
+    """The synchronisation reports the first of them, and counts the others."""
+    lines = run_python(SEVERAL, SOFTNPU_LOG="error").stderr.splitlines()
+    assert len(lines) == 4
+    assert "aclrtSynchronizeDevice: " in lines[-1]
+    assert lines[-1].endswith(" (and work of 2 other streams failed) [use-after-free]")
+
+
+def test_checkers_report_such_a_failure_once_for_each_launch() -> None:
+    """And not again for the synchronisation that fetches it."""
+    checked = run_python(SEVERAL, SOFTNPU_CHECK="memcheck").stderr
+    assert checked.count("memcheck (use-after-free)") == 1
+    assert "aclrtSynchronizeDevice: aclrtMemsetAsync" not in checked

@@ -5,12 +5,11 @@ from typing import Annotated
 
 import typer
 
-from softnpu.cli import bench, build, check, info, ops, run, sdk, verify
+from softnpu.cli import bench, build, check, explain, info, kept, ops, run, sdk, verify
 
 app = typer.Typer(
     help="Runs Ascend aclnn programs on this machine's CPU.",
     no_args_is_help=True,
-    add_completion=False,
     # Fills paragraphs to the terminal's width; the other modes keep the line breaks of docstrings.
     rich_markup_mode="markdown",
     # A traceback of ours should be copied into a report as it is, without frames drawn around it.
@@ -25,8 +24,10 @@ app.command("sdk")(sdk.sdk_command)
 app.command("env")(sdk.env_command)
 app.command("info")(info.command)
 app.command("ops")(ops.command)
+app.command("explain")(explain.command)
 app.command("verify")(verify.command)
 app.command("bench")(bench.command)
+app.command("cache")(kept.command)
 
 
 def _print_version(wanted: bool) -> None:

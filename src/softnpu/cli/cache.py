@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -62,6 +63,44 @@ def programs_folder() -> Path:
     if not base.is_absolute():
         raise RuntimeError("HOME is no absolute path")
     return base / "softnpu" / "programs"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program in the cache: its name, its size, and when it was run last (seconds since 1970)."""
+
+    name: str
+    file: Path
+    bytes: int
+    last_run: float
+
+
+def kept_programs(programs: Path) -> list[Program]:
+    """List the programs in a cache folder, the one that was run last first."""
+    found = []
+    for file in programs.glob("[!.]*/*"):
+        with contextlib.suppress(OSError):  # another run removed it meanwhile
+            last_run = file.parent.stat().st_mtime
+            found.append(Program(file.name, file, file.stat().st_size, last_run))
+    return sorted(found, key=lambda program: -program.last_run)
+
+
+def remove_all(programs: Path) -> list[Program]:
+    """Remove all programs, after runs that are about to start one; give what is gone.
+
+    What is being built stays. A process that runs a program keeps it.
+    """
+    if not programs.is_dir():
+        return []
+    lock = _lock(programs, fcntl.LOCK_EX)
+    try:
+        before = kept_programs(programs)
+        for program in before:
+            shutil.rmtree(program.file.parent)
+    finally:
+        os.close(lock)
+    _remove_abandoned(programs)
+    return before
 
 
 def _writable_folder() -> Path:

@@ -4,10 +4,11 @@
 import codecs
 import contextlib
 import io
+import json
 import os
 import signal
 import sys
-from typing import NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -18,6 +19,8 @@ EXIT_FAILURE = 1
 EXIT_USAGE = 2
 EXIT_NOT_RUNNABLE = 126
 EXIT_NOT_FOUND = 127
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 # Of tables that go into a pipe: lines wide enough for grep.
 PIPE_WIDTH = 240
@@ -73,6 +76,11 @@ def end_of_output(error: OSError) -> NoReturn:
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(EXIT_FAILURE)
+
+
+def print_json(document: Any) -> None:
+    """Print what a program is to read: one document, in plain ASCII."""
+    typer.echo(json.dumps(document, indent=2))
 
 
 def results() -> Console:

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``softnpu explain``: what a rule, a status code or a finding means, and how to repair it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from softnpu import explanations
+from softnpu.cli.output import EXIT_USAGE, JsonOption, fail, print_json, results
+from softnpu.contract import load_contracts, shared_rules
+from softnpu.explanations import Explanation
+
+WIDTH = 88  # of paragraphs, which are hard to read when they are wider
+
+
+def _complete(incomplete: str) -> list[str]:
+    return [n for each in explanations.load() for n in each.names if n.startswith(incomplete)]
+
+
+NameArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="RULE|CODE",
+        help="A rule's id, a status code by number or name, or a finding of softnpu check.",
+        autocompletion=_complete,
+    ),
+]
+
+
+def command(name: NameArgument = None, as_json: JsonOption = False) -> None:
+    """Explain a rule, a status code or a finding: meaning, reason, repair, example.
+
+    Messages name their rule: exceptions as .rule, the log in brackets. Without a name, all are
+    listed.
+    """
+    if name is None:
+        _list(explanations.load(), as_json)
+        return
+    found = _find(name)
+    if as_json:
+        print_json([_record(each) for each in found])
+        return
+    console = results()
+    for each in found:
+        _show(console, each)
+
+
+def _find(name: str) -> list[Explanation]:
+    try:
+        return explanations.find(name)
+    except LookupError as error:
+        message, close = error.args
+        guess = f"Did you mean {' or '.join(close)}? " if close else ""
+        fail(message, EXIT_USAGE, hint=f"{guess}softnpu explain lists all names.")
+
+
+def _list(everything: tuple[Explanation, ...], as_json: bool) -> None:
+    if as_json:
+        print_json([_record(each) for each in everything])
+        return
+    table = Table("name", "kind", "what it means", box=SIMPLE_HEAD)
+    for each in everything:
+        for name in each.names:
+            table.add_row(name, each.kind, each.means)
+    results().print(table)
+
+
+def _record(each: Explanation) -> dict[str, Any]:
+    return {**asdict(each), "operators": _in_contracts(each)}
+
+
+def _show(console: Console, each: Explanation) -> None:
+    console.print(Text.assemble((f"{each.kind} ", "dim"), (", ".join(each.names), "bold")))
+    reason = "usual causes" if each.kind == "code" else "why"
+    for label, text in (("", each.means), (reason, each.why), ("repair", each.repair)):
+        paragraph = Text.assemble((f"{label}: " if label else "", "bold"), text)
+        console.print(Padding(paragraph, (1, 0, 0, 0)), width=min(WIDTH, console.width))
+    if each.example:
+        console.print(Text("\nexample:", style="bold"))
+        console.print(Padding(Text(each.example, no_wrap=True), (0, 0, 0, 2)), soft_wrap=True)
+    rows = _in_contracts(each)
+    if rows:
+        table = Table("operator", "status", "rule", "what breaks it", box=SIMPLE_HEAD)
+        for row in rows:
+            table.add_row(row["operator"], str(row["status"]), row["rule"], row["summary"])
+        console.print(table)
+    if each.kind == "finding":
+        console.print(Text("\ndocs/findings.md has a program, its report, and the repair."))
+    console.print()
+
+
+def _in_contracts(each: Explanation) -> list[dict[str, Any]]:
+    """Say which operators have the rules, and what breaks them there."""
+    if each.kind != "rule":
+        return []
+    tables = [(one.operator, one.table["rule"]) for one in load_contracts().values()]
+    return [
+        {
+            "operator": operator,
+            "status": rule["status"],
+            "rule": rule["id"],
+            "summary": rule["summary"],
+        }
+        for operator, rules in [*tables, ("all", shared_rules())]
+        for rule in rules
+        if rule["id"] in each.names
+    ]

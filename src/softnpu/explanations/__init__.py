@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each rule, status code and finding means: read from the tables beside this file."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from softnpu import toml
+
+__all__ = ["Explanation", "find", "load"]
+
+FOLDER = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One paragraph.
+
+    ``kind`` is rule, code or finding, ``area`` the table that it is in. ``names`` are what it is
+    found by: the ids of the rules that it explains, a code's number and names, or a finding's kind.
+    ``why`` holds a code's usual causes.
+    """
+
+    kind: str
+    area: str
+    names: tuple[str, ...]
+    means: str
+    why: str
+    repair: str
+    example: str = ""
+
+
+@cache
+def load() -> tuple[Explanation, ...]:
+    """Read all explanations: codes, rules and findings, in the order of the tables."""
+    return tuple(each for file in sorted(FOLDER.glob("*.toml")) for each in _read(file))
+
+
+def _read(file: Path) -> Iterator[Explanation]:
+    tables = toml.read(file)
+    for row in tables.get("code", []):
+        yield _explanation("code", file, (str(row["number"]), *row["names"]), row, row["causes"])
+    for row in tables.get("rule", []):
+        yield _explanation("rule", file, tuple(row["ids"]), row, row["why"])
+    for row in tables.get("finding", []):
+        yield _explanation("finding", file, (row["id"],), row, row["why"])
+
+
+def _explanation(
+    kind: str, file: Path, names: tuple[str, ...], row: dict[str, Any], why: str
+) -> Explanation:
+    repair = " ".join(row["repair"].split())
+    example = row.get("example", "").strip("\n")
+    return Explanation(kind, file.stem, names, row["means"], why, repair, example)
+
+
+def find(name: str) -> list[Explanation]:
+    """Find what explains a rule's id, a code's number or name, or a finding.
+
+    A finding may be named without its tool, so that more than one explanation may be found.
+
+    Raises
+    ------
+    LookupError
+        There is none; the second argument lists what may be meant.
+    """
+    wanted = _plain(name)
+    found = [each for each in load() if wanted in _spellings(each)]
+    if not found:
+        names = [name for each in load() for name in each.names]
+        known = {form: name for name in names for form in _forms(name)}
+        close = [known[one] for one in difflib.get_close_matches(wanted, known, n=3, cutoff=0.6)]
+        close = close or [known[one] for one in known if len(wanted) > 2 and wanted in one][:3]
+        raise LookupError(f"nothing is called {name!r}", list(dict.fromkeys(close)))
+    return found
+
+
+def _spellings(explanation: Explanation) -> set[str]:
+    return {form for name in explanation.names for form in _forms(name)}
+
+
+def _forms(name: str) -> set[str]:
+    """Give the ways in which a name may be written: a finding's without its tool, too."""
+    return {_plain(name), _plain(name.rpartition("/")[2])}
+
+
+def _plain(name: str) -> str:
+    """Bring to one spelling what a message, a log or a header may have."""
+    return name.strip().strip("[]").lower().replace("_", "-").removeprefix("rule: ")
