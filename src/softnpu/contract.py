@@ -93,9 +93,10 @@ def find(name: str) -> Contract:
     by_name |= {contract.python: contract for contract in contracts.values()}
     found = by_name.get(name) or by_name.get(_plain(name))
     if found is None:
-        close = [key for key in by_name if _plain(name) in key]
-        close = close or difflib.get_close_matches(_plain(name), by_name, n=1)
-        guess = f"Did you mean {by_name[close[0]].operator}? " if close else ""
+        close = difflib.get_close_matches(_plain(name), by_name, n=5)
+        close = close or [key for key in by_name if _plain(name) and _plain(name) in key]
+        meant = list(dict.fromkeys(by_name[key].operator for key in close))[:3]
+        guess = f"Did you mean {' or '.join(meant)}? " if meant else ""
         raise LookupError(f"there is no operator {name!r}", guess)
     return found
 
@@ -106,8 +107,9 @@ def shared_rules() -> list[dict[str, Any]]:
 
 
 def _plain(name: str) -> str:
-    """Bring to one spelling aclnnEluBackward, EluBackward and elu_backward."""
-    return name.lower().replace("_", "").removeprefix("aclnn")
+    """Bring to one spelling aclnnEluBackward, its phase one, EluBackward and elu_backward."""
+    plain = name.lower().replace("_", "").removeprefix("aclnn")
+    return plain.removesuffix("getworkspacesize")
 
 
 def _folder() -> Path:

@@ -137,3 +137,18 @@ def test_the_names_can_be_listed() -> None:
     """One on each line, those that the filters leave."""
     done = softnpu_bench("--list", *FEW)
     assert (done.returncode, done.stdout) == (0, "selu_backward/float32/contiguous/64K\n")
+
+
+def test_the_list_as_json() -> None:
+    """What each case is; the order is that of the names."""
+    found = json.loads(softnpu_bench("--list", "--json", *FEW).stdout)
+    assert [case["id"] for case in found] == ["selu_backward/float32/contiguous/64K"]
+    assert found[0]["class"] == "elu from result, selu, contiguous"
+    assert (found[0]["dtype"], found[0]["size"], found[0]["elements"]) == ("float32", "64K", 65025)
+
+
+def test_json_is_for_the_list() -> None:
+    """A run's numbers are in a file of --out."""
+    done = softnpu_bench("--json", *FEW)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--json goes with --list" in done.stderr

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`softnpu info`, `softnpu ops`, `softnpu --version`: what is there, and why."""
 
+import json
 import platform
 import subprocess
 import sys
@@ -157,7 +158,8 @@ def test_the_script_is_the_module(softnpu: Any) -> None:
         [script, "--help"], capture_output=True, text=True, check=True, env=softnpu.environment
     )
     assert done.stdout == softnpu("--help").stdout
-    for command in ("run", "build", "sdk", "env", "info", "ops", "verify", "bench"):
+    commands = "run build sdk env info ops explain verify bench cache"
+    for command in commands.split():
         assert f" {command} " in done.stdout
 
 
@@ -166,3 +168,120 @@ def test_unknown_command(softnpu: Any) -> None:
     done = softnpu("walk")
     assert done.returncode == 2
     assert "walk" in done.stderr
+
+
+def test_info_json(softnpu: Any, prefix: Path) -> None:
+    """The same for programs: numbers, and where settings come from."""
+    done = softnpu("info", "--json", env={"SOFTNPU_THREADS": "3"})
+    found = json.loads(done.stdout)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (found["version"], found["threads"], found["sdk"]) == (
+        package.__version__,
+        3,
+        str(prefix),
+    )
+    assert found["origins"]["threads"] == "from SOFTNPU_THREADS"
+    assert found["bf16"] is True
+    assert found["isa"] in found["isa_available"]
+    assert set(found["versions"]) == {"softnpu", "Python", "numpy", "ml_dtypes", "torch"}
+    assert all(Path(library).is_file() for library in found["libraries"])
+
+
+def test_info_json_with_a_wrong_product(softnpu: Any) -> None:
+    """The status and the message are those of the text."""
+    done = softnpu("info", "--json", env={"SOFTNPU_SOC": "Ascend1"})
+    assert done.returncode == 1
+    assert "cannot be followed" in json.loads(done.stdout)["origins"]["product"]
+    assert "it must be one of" in done.stderr
+
+
+def test_ops_json(softnpu: Any) -> None:
+    """The list, and the contract of one."""
+    listed = json.loads(softnpu("ops", "--json").stdout)
+    assert [each["operator"] for each in listed] == [toml.read(f)["operator"] for f in CONTRACTS]
+    one = json.loads(softnpu("ops", "elu_backward", "--json").stdout)
+    table = toml.read(ROOT / "tests" / "contract" / "elu_backward.toml")
+    assert [rule["id"] for rule in one["rules"]] == [rule["id"] for rule in table["rule"]]
+    assert one["arguments"] == table["argument"]
+    assert {rule["id"] for rule in one["shared_rules"]} >= {"product", "dead-handle"}
+
+
+@pytest.mark.parametrize("code", ["161001", "ACLNN_ERR_PARAM_NULLPTR", "aclnn_err_param_nullptr"])
+def test_ops_of_a_code(softnpu: Any, code: str) -> None:
+    """A status code gives the checks that return it, and no others."""
+    rows = json.loads(softnpu("ops", code, "--json").stdout)
+    tables = [toml.read(file) for file in CONTRACTS]
+    expected = [
+        (table["operator"], rule["id"])
+        for table in tables
+        for rule in table["rule"]
+        if rule["status"] == 161001
+    ]
+    found = [(row["operator"], row["rule"]) for row in rows]
+    assert found[: len(expected)] == expected
+    assert {operator for operator, _ in found[len(expected) :]} == {"all"}
+    text = softnpu("ops", code).stdout
+    assert "softnpu explain 161001" in text
+    assert all(rule in text for _, rule in found)
+
+
+@pytest.mark.parametrize("code", ["507000", "42"])
+def test_ops_of_a_code_that_no_check_gives(softnpu: Any, code: str) -> None:
+    """Says so, and where the code is explained."""
+    done = softnpu("ops", code)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"no check of an operator gives {code}" in done.stderr
+    assert f"softnpu explain {code}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("spelling", "operator"),
+    [
+        ("aclnnSeluGetWorkspaceSize", "aclnnSelu"),
+        ("aclnnInplaceEluGetWorkspaceSize", "aclnnInplaceElu"),
+        ("selu_", "aclnnInplaceSelu"),
+    ],
+)
+def test_names_of_both_phases(softnpu: Any, spelling: str, operator: str) -> None:
+    """What stands in a program's source can be asked for."""
+    assert softnpu("ops", spelling).stdout.splitlines()[0] == operator
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("aclnnSleu", "aclnnSelu"),
+        ("upsample", "aclnnUpsampleNearest3d"),
+        ("ELU_BAKWARD", "aclnnElu"),
+    ],
+)
+def test_near_misses_of_operators(softnpu: Any, name: str, meant: str) -> None:
+    """What may be meant is named."""
+    done = softnpu("ops", name)
+    assert done.returncode == 2
+    assert "Did you mean" in done.stderr
+    assert meant in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("softnpu exp", "explain"),
+        ("softnpu ops aclnnSeluB", "aclnnSeluBackward"),
+        ("softnpu explain alpha-n", "alpha-negative"),
+        ("softnpu explain ACLNN_ERR_PARAM_I", "ACLNN_ERR_PARAM_INVALID"),
+    ],
+)
+def test_shell_completion(softnpu: Any, words: str, expected: str) -> None:
+    """Commands, operators, rules and codes are completed in bash."""
+    count = str(len(words.split()) - 1)
+    asking = {"_SOFTNPU_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": count}
+    done = softnpu(env=asking)
+    assert expected in done.stdout.split()
+
+
+def test_completion_can_be_shown(softnpu: Any) -> None:
+    """The script for a shell, to be evaluated or installed."""
+    done = softnpu(env={"_SOFTNPU_COMPLETE": "source_bash"})
+    assert "_SOFTNPU_COMPLETE=complete_bash" in done.stdout
+    assert "--install-completion" in softnpu("--help").stdout

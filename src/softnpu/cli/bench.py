@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from softnpu.cli.output import EXIT_FAILURE, EXIT_USAGE, fail, results
+from softnpu.cli.output import EXIT_FAILURE, EXIT_USAGE, JsonOption, fail, print_json, results
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -73,6 +73,7 @@ def command(
     compare: CompareOption = None,
     fail_below: FailBelowOption = 0.0,
     list_cases: ListOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Time the operators, in one process, interleaved with PyTorch and with a memory triad.
 
@@ -84,8 +85,10 @@ def command(
     torch = _peer(against)
     chosen = _choose(filters or [], quick, torch)
     if list_cases:
-        typer.echo("\n".join(case.id for case in chosen))
+        _list(chosen, as_json)
         return
+    if as_json:
+        fail("--json goes with --list", EXIT_USAGE, hint="A run's results.json is in --out DIR.")
     if fail_below and torch is None:
         fail("--fail-below compares with a peer", EXIT_USAGE, hint="Add: --against torch")
     before = _read(compare) if compare else None
@@ -95,6 +98,19 @@ def command(
     found = _run(chosen, torch, settings)
     _tell(found, before, out)
     judge(found, fail_below)
+
+
+def _list(chosen: list[Case], as_json: bool) -> None:
+    if not as_json:
+        typer.echo("\n".join(case.id for case in chosen))
+        return
+    keys = ("operator", "variant", "dtype", "layout", "size", "elements", "bytes")
+    print_json(
+        [
+            {"id": case.id, "class": case.group, **{key: getattr(case, key) for key in keys}}
+            for case in chosen
+        ]
+    )
 
 
 def _peer(name: str) -> Any:

@@ -5,6 +5,7 @@ import os
 import platform
 from collections.abc import Iterator
 from importlib import metadata
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.text import Text
@@ -12,7 +13,7 @@ from rich.text import Text
 from softnpu import __version__
 from softnpu.cli.cache import programs_folder
 from softnpu.cli.environment import sdk_prefix
-from softnpu.cli.output import fail, results
+from softnpu.cli.output import JsonOption, fail, print_json, results
 
 
 class Row(NamedTuple):
@@ -25,21 +26,53 @@ class Row(NamedTuple):
 
 # Installed or not is worth knowing; importing them to ask would take seconds.
 PACKAGES = ("numpy", "ml_dtypes", "torch")
+MISSING = "not installed"
 
 
-def command() -> None:
+def command(as_json: JsonOption = False) -> None:
     """Show the device profile, the settings and where they come from, versions and paths.
 
     The exit status is 1 when SOFTNPU_SOC names no product.
     """
+    if as_json:
+        print_json(_record())
+    else:
+        _show()
+    if failure := str(_core_info()["soc_failure"]):
+        fail(failure)
+
+
+def _show() -> None:
     console = results()
     for row in [*_device_rows(), *_version_rows(), *_path_rows()]:
         text = Text.assemble((f"{row.label:<20}", "bold"), row.value)
         if row.origin:
             text.append(f"  ({row.origin})", style="dim")
         console.print(text, soft_wrap=True)
-    if failure := str(_core_info()["soc_failure"]):
-        fail(failure)
+
+
+def _record() -> dict[str, Any]:
+    """Say the same for programs: numbers as numbers, and settings with where they come from."""
+    core = _core_info()
+    prefix = sdk_prefix()
+    return {
+        "version": __version__,
+        "product": core["soc"],
+        "bf16": core["bf16"],
+        "devices": core["devices"],
+        "threads": core["threads"],
+        "isa": core["isa"],
+        "isa_available": list(core["isa_available"]),
+        "pool_limit": core["pool_limit"],
+        "origins": {row.label: row.origin for row in _device_rows() if row.origin},
+        "versions": {
+            row.label: None if row.value == MISSING else row.value for row in _version_rows()
+        },
+        "sdk": str(prefix),
+        "headers": str(prefix / "include"),
+        "libraries": [str(library) for library in _libraries(prefix)],
+        "compiled_programs": _programs(),
+    }
 
 
 def _core_info() -> dict[str, Any]:
@@ -89,16 +122,27 @@ def _version_rows() -> Iterator[Row]:
         try:
             yield Row(package, metadata.version(package))
         except metadata.PackageNotFoundError:
-            yield Row(package, "not installed")
+            yield Row(package, MISSING)
 
 
 def _path_rows() -> Iterator[Row]:
     prefix = sdk_prefix()
     yield Row("SDK", str(prefix))
     yield Row("headers", str(prefix / "include"))
-    for library in sorted((prefix / "lib64").glob("*.so")):
+    for library in _libraries(prefix):
         yield Row("library", str(library))
-    try:
-        yield Row("compiled programs", str(programs_folder()))
-    except RuntimeError:
+    if programs := _programs():
+        yield Row("compiled programs", programs)
+    else:
         yield Row("compiled programs", "nowhere", "no home folder; XDG_CACHE_HOME names another")
+
+
+def _libraries(prefix: Path) -> list[Path]:
+    return sorted((prefix / "lib64").glob("*.so"))
+
+
+def _programs() -> str | None:
+    try:
+        return str(programs_folder())
+    except RuntimeError:
+        return None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``softnpu ops``: the operators, and the contract of one."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -9,21 +10,112 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from softnpu.cli.output import EXIT_USAGE, fail, results
+from softnpu import explanations
+from softnpu.cli.output import EXIT_USAGE, JsonOption, fail, print_json, results
 from softnpu.contract import Contract, find, load_contracts, shared_rules
 
 
-def command(
-    name: Annotated[
-        str | None, typer.Argument(help="An operator, as in aclnnEluBackward or elu_backward.")
-    ] = None,
-) -> None:
-    """List the operators, or show the contract of one."""
+def _complete(incomplete: str) -> list[str]:
+    names = [name for one in load_contracts().values() for name in (one.operator, one.name)]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+NameArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="OP|CODE",
+        help="An operator, as in aclnnEluBackward or elu_backward, or a status code.",
+        autocompletion=_complete,
+    ),
+]
+
+
+def command(name: NameArgument = None, as_json: JsonOption = False) -> None:
+    """List the operators, show the contract of one, or what gives a status code.
+
+    The names of both phases, the Python function's and the code's own (ACLNN_ERR_PARAM_INVALID)
+    are known, too.
+    """
     console = results()
+    code = None if name is None else _code_named(name)
     if name is None:
-        console.print(_overview(load_contracts()))
-        return
-    _show(console, operator_named(name))
+        contracts = load_contracts()
+        _print(as_json, [_summary(one) for one in contracts.values()], lambda: _overview(contracts))
+    elif code is not None:
+        rows = checks_giving(code)
+        _print(as_json, rows, lambda: _checks(code, rows))
+    elif as_json:
+        print_json(_record(operator_named(name)))
+    else:
+        _show(console, operator_named(name))
+
+
+def _print(as_json: bool, document: object, table: Callable[[], Table]) -> None:
+    if as_json:
+        print_json(document)
+    else:
+        results().print(table())
+
+
+def _code_named(name: str) -> int | None:
+    """Give the number of a status code that is written as a number or by its name."""
+    try:
+        codes = [each for each in explanations.find(name) if each.kind == "code"]
+    except LookupError:
+        return int(name) if name.isascii() and name.isdigit() else None
+    return int(codes[0].names[0]) if codes else None
+
+
+def checks_giving(code: int) -> list[dict[str, Any]]:
+    """List the checks of all operators that give a status; end the command where there is none."""
+    tables = [(one.operator, one.table["rule"]) for one in load_contracts().values()]
+    found = [
+        {"operator": operator, "rule": rule["id"], "summary": rule["summary"]}
+        for operator, rules in [*tables, ("all", shared_rules())]
+        for rule in rules
+        if rule["status"] == code
+    ]
+    if not found:
+        hint = f"softnpu explain {code} says what the code means."
+        fail(f"no check of an operator gives {code}", EXIT_USAGE, hint=hint)
+    return found
+
+
+def _checks(code: int, rows: list[dict[str, Any]]) -> Table:
+    title = f"checks that give {code}; softnpu explain {code} says what it means"
+    table = Table("operator", "rule", "what breaks it", box=SIMPLE_HEAD, title=title)
+    for row in rows:
+        table.add_row(row["operator"], row["rule"], row["summary"])
+    return table
+
+
+def _summary(contract: Contract) -> dict[str, Any]:
+    return {
+        "operator": contract.operator,
+        "python": contract.python,
+        "summary": contract.table["summary"],
+        "dtypes": contract.dtypes,
+        "products": contract.products,
+    }
+
+
+def _record(contract: Contract) -> dict[str, Any]:
+    """Give the contract for programs, without the ways to break its rules, which tests need."""
+    table = contract.table
+    described = [key for key in ("header", "formula", "pytorch") if key in table]
+    keys = ("id", "status", "summary", "argument")
+    rules = [
+        [{key: rule[key] for key in keys} for rule in rules]
+        for rules in (table["rule"], shared_rules())
+    ]
+    return {
+        **_summary(contract),
+        **{key: table[key] for key in described},
+        "bf16": {product: contract.has_bf16(product) for product in contract.products},
+        "arguments": table["argument"],
+        "rules": rules[0],
+        "shared_rules": rules[1],
+    }
 
 
 def operator_named(name: str) -> Contract:
