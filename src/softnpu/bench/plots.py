@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from softnpu.bench import legends
 from softnpu.bench.cases import CLASSES
 from softnpu.bench.report import heading, judged
 from softnpu.bench.results import Results, Row
@@ -19,8 +20,6 @@ LADDERS = (
     ("selu_backward", "", "selu"),
     ("smooth_l1_loss_backward", "", "smooth_l1"),
 )
-# Beyond this they are drawn at the edge: layouts that the peer walks element by element.
-WIDEST = 64.0
 FILES = ("speedup.png", "bandwidth.png", "time_per_element.png")
 
 
@@ -37,10 +36,18 @@ def write(results: Results, folder: Path) -> list[Path]:
             figure = draw(plt, results)
             if figure is not None:
                 figure.suptitle(heading(results), fontsize=8, color=CEILING, y=1.0, va="bottom")
+                legends.write(figure, _notes(name, results), TEXT)
                 figure.savefig(folder / name, dpi=140, bbox_inches="tight")
                 plt.close(figure)
                 drawn.append(folder / name)
     return drawn
+
+
+def _notes(name: str, results: Results) -> list[str]:
+    if name == "speedup.png":
+        return legends.of_speedup(results)
+    lines = [ladder(results, operator, variant) for operator, variant, _ in LADDERS]
+    return legends.of_lines(results, [row for line in lines if len(line) > 1 for row in line])
 
 
 def ladder(results: Results, operator: str, variant: str) -> list[Row]:
@@ -62,17 +69,18 @@ def _speedup(plt: Any, results: Results) -> Any:
     for place, group in enumerate(reversed(groups)):
         ratios = sorted(row.ratio or 0 for row in rows if row.group == group)
         spread = [place + 0.28 * ((7 * i) % 11 - 5) / 5 for i in range(len(ratios))]
-        inside = [min(ratio, WIDEST) for ratio in ratios]
+        inside = [min(ratio, legends.WIDEST) for ratio in ratios]
         colours = [OURS if ratio >= 1 else PEER for ratio in ratios]
         axes.scatter(inside, spread, s=14, c=colours, alpha=0.75, linewidths=0)
         middle = ratios[len(ratios) // 2]
-        axes.plot([min(middle, WIDEST)] * 2, [place - 0.36, place + 0.36], color=TEXT, lw=1.6)
+        axes.plot(
+            [min(middle, legends.WIDEST)] * 2, [place - 0.36, place + 0.36], color=TEXT, lw=1.6
+        )
     axes.axvline(1, color=CEILING, lw=1, zorder=0)
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}x")
     axes.set_yticks(range(len(groups)), list(reversed(groups)))
-    label = "times faster than PyTorch; a dot is a case (orange: PyTorch is faster), a bar a median"
-    axes.set_xlabel(label)
+    axes.set_xlabel("times faster than PyTorch")
     figure.tight_layout()
     return figure
 
