@@ -93,7 +93,8 @@ def find(name: str) -> Contract:
     by_name |= {contract.python: contract for contract in contracts.values()}
     found = by_name.get(name) or by_name.get(_plain(name))
     if found is None:
-        close = difflib.get_close_matches(_plain(name), by_name, n=5)
+        close = difflib.get_close_matches(_plain(name), by_name, n=1, cutoff=0.9)
+        close = close or difflib.get_close_matches(_plain(name), by_name, n=5)
         close = close or [key for key in by_name if _plain(name) and _plain(name) in key]
         meant = list(dict.fromkeys(by_name[key].operator for key in close))[:3]
         guess = f"Did you mean {' or '.join(meant)}? " if meant else ""

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from softnpu.bench.cases import table
 from softnpu.bench.results import BUSY, Results, Row
 from softnpu.cli import bench
 
@@ -143,8 +144,10 @@ def test_the_list_as_json() -> None:
     """What each case is; the order is that of the names."""
     found = json.loads(softnpu_bench("--list", "--json", *FEW).stdout)
     assert [case["id"] for case in found] == ["selu_backward/float32/contiguous/64K"]
-    assert found[0]["class"] == "elu from result, selu, contiguous"
-    assert (found[0]["dtype"], found[0]["size"], found[0]["elements"]) == ("float32", "64K", 65025)
+    (case,) = [case for case in table() if case.id == found[0]["id"]]
+    assert found[0]["class"] == case.group
+    for key in ("operator", "variant", "dtype", "layout", "size", "elements", "bytes"):
+        assert found[0][key] == getattr(case, key)
 
 
 def test_json_is_for_the_list() -> None:

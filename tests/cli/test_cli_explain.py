@@ -11,10 +11,14 @@ from typing import Any
 
 import pytest
 
+import softnpu
 from softnpu import explanations, toml
+from softnpu.cli.app import app
 from softnpu.explanations import Explanation
 from tests.support.paths import ROOT
 
+# A code that only fault injection gives has its name in no header.
+ONLY_IN_MESSAGES = {"ACL_ERROR_RT_AICORE_EXCEPTION"}
 ID = r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*"
 
 
@@ -162,3 +166,18 @@ def test_the_list_has_every_name(softnpu: Any) -> None:
     lines = softnpu("explain").stdout.splitlines()
     first = {line.split()[0] for line in lines if line.strip()}
     assert {name for each in explanations.load() for name in each.names} <= first
+
+
+def test_examples_name_things_that_exist() -> None:
+    """Functions and constants of the headers, attributes of the package, commands."""
+    text = "\n".join("\n".join((e.means, e.why, e.repair, e.example)) for e in explanations.load())
+    headers = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "include").rglob("*.h"))
+    used = set(re.findall(r"\b(acl(?:rt|nn)?[A-Z]\w+|ACL_\w+)\b", text))
+    assert len(used) > 50
+    assert {name for name in used if not re.search(rf"\b{name}", headers)} <= ONLY_IN_MESSAGES
+    for name in set(re.findall(r"\bsoftnpu\.(\w+)\(", text)):
+        assert hasattr(softnpu, name), name
+    commands = {one.name for one in app.registered_commands}
+    examples = "\n".join(each.example for each in explanations.load())
+    named = re.findall(r"^softnpu (\w+)", examples, re.M) + re.findall(r"`softnpu (\w+)", text)
+    assert set(named) <= commands

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -78,14 +78,16 @@ def _record(each: Explanation) -> dict[str, Any]:
 
 
 def _show(console: Console, each: Explanation) -> None:
-    console.print(Text.assemble((f"{each.kind} ", "dim"), (", ".join(each.names), "bold")))
-    reason = "usual causes" if each.kind == "code" else "why"
-    for label, text in (("", each.means), (reason, each.why), ("repair", each.repair)):
-        paragraph = Text.assemble((f"{label}: " if label else "", "bold"), text)
-        console.print(Padding(paragraph, (1, 0, 0, 0)), width=min(WIDTH, console.width))
+    title = f"{each.kind} {', '.join(each.names)}"
+    console.print(Text(_filled(title, console), style="bold"), soft_wrap=True)
+    reason = "usual causes: " if each.kind == "code" else "why: "
+    for label, text in (("", each.means), (reason, each.why), ("repair: ", each.repair)):
+        paragraph = Text("\n" + _filled(label + text, console))
+        paragraph.stylize("bold", 0, len(label) + 1)
+        console.print(paragraph, soft_wrap=True)
     if each.example:
         console.print(Text("\nexample:", style="bold"))
-        console.print(Padding(Text(each.example, no_wrap=True), (0, 0, 0, 2)), soft_wrap=True)
+        console.print(Text(textwrap.indent(each.example, "  ")), soft_wrap=True)
     rows = _in_contracts(each)
     if rows:
         table = Table("operator", "status", "rule", "what breaks it", box=SIMPLE_HEAD)
@@ -95,6 +97,11 @@ def _show(console: Console, each: Explanation) -> None:
     if each.kind == "finding":
         console.print(Text("\ndocs/findings.md has a program, its report, and the repair."))
     console.print()
+
+
+def _filled(text: str, console: Console) -> str:
+    width = min(WIDTH, console.width)
+    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _in_contracts(each: Explanation) -> list[dict[str, Any]]:

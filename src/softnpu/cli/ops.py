@@ -43,7 +43,9 @@ def command(name: NameArgument = None, as_json: JsonOption = False) -> None:
         _print(as_json, [_summary(one) for one in contracts.values()], lambda: _overview(contracts))
     elif code is not None:
         rows = checks_giving(code)
-        _print(as_json, rows, lambda: _checks(code, rows))
+        _print(as_json, rows, lambda: _checks(rows))
+        if not as_json:
+            console.print(Text(f"softnpu explain {code} says what the code means."))
     elif as_json:
         print_json(_record(operator_named(name)))
     else:
@@ -81,9 +83,8 @@ def checks_giving(code: int) -> list[dict[str, Any]]:
     return found
 
 
-def _checks(code: int, rows: list[dict[str, Any]]) -> Table:
-    title = f"checks that give {code}; softnpu explain {code} says what it means"
-    table = Table("operator", "rule", "what breaks it", box=SIMPLE_HEAD, title=title)
+def _checks(rows: list[dict[str, Any]]) -> Table:
+    table = Table("operator", "rule", "what breaks it", box=SIMPLE_HEAD)
     for row in rows:
         table.add_row(row["operator"], row["rule"], row["summary"])
     return table

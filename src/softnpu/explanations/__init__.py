@@ -14,6 +14,7 @@ from softnpu import toml
 
 __all__ = ["Explanation", "find", "load"]
 
+KINDS = ("code", "rule", "finding")
 FOLDER = Path(__file__).resolve().parent
 
 
@@ -71,6 +72,7 @@ def find(name: str) -> list[Explanation]:
     """
     wanted = _plain(name)
     found = [each for each in load() if wanted in _spellings(each)]
+    found.sort(key=lambda each: KINDS.index(each.kind))
     if not found:
         names = [name for each in load() for name in each.names]
         known = {form: name for name in names for form in _forms(name)}
