@@ -5,6 +5,7 @@
 
 #include "c_function.h"
 #include "gil.h"
+#include "raise.h"
 #include "sections.h"
 
 namespace softnpu::python {
@@ -21,9 +22,9 @@ std::tuple<size_t, int> copy_batch(const Addresses& dsts, Sizes dest_maxs, const
   const size_t count = dsts.size();
   for (const size_t length : {dest_maxs.size(), srcs.size(), sizes.size()})
     if (length != count)
-      throw nb::value_error(text("aclrtMemcpyBatchAsync: dsts has ", count,
-                                 " elements; dest_maxs, srcs and sizes must have as many")
-                                .c_str());
+      raise(PyExc_ValueError, "list-lengths"_rule,
+            text("aclrtMemcpyBatchAsync: dsts has ", count,
+                 " elements; dest_maxs, srcs and sizes must have as many"));
   std::vector<void*> to, from;
   for (const uintptr_t each : dsts) to.push_back(reinterpret_cast<void*>(each));
   for (const uintptr_t each : srcs) from.push_back(reinterpret_cast<void*>(each));

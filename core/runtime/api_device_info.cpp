@@ -19,8 +19,8 @@ aclError tell(const Call& call, uint32_t device, const char* name, const char* t
               int64_t* value) {
   return entry(call, [&]() -> Status {
     if (device >= static_cast<uint32_t>(device_count()))
-      return fail(kRtInvalidDeviceId, "deviceId is ", device, "; it must be below ", device_count(),
-                  ", the number of devices");
+      return fail("device-id"_rule, kRtInvalidDeviceId, "deviceId is ", device,
+                  "; it must be below ", device_count(), ", the number of devices");
     const DeviceInfo info = device_info();
     switch (what) {
       case ACL_DEV_ATTR_AICORE_CORE_NUM:
@@ -30,7 +30,8 @@ aclError tell(const Call& call, uint32_t device, const char* name, const char* t
       case ACL_DEV_ATTR_L2_CACHE_SIZE:
         return store("value", value, info.l2_bytes);
       default:
-        return fail(kRtParamInvalid, name, " is ", what, "; it must be one of ", type, ", 0 to 2");
+        return fail("device-attribute"_rule, kRtParamInvalid, name, " is ", what,
+                    "; it must be one of ", type, ", 0 to 2");
     }
   });
 }
@@ -57,7 +58,7 @@ aclError aclrtGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, i
 aclError aclopSetModelDir(const char* modelDir) {
   return entry(CALL(modelDir), [&]() -> Status {
     if (modelDir != nullptr) return {};
-    return fail(kAclInvalidParam, "modelDir is null");
+    return fail("argument-null"_rule, kAclInvalidParam, "modelDir is null");
   });
 }
 

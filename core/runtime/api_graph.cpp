@@ -24,7 +24,7 @@ aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus* statu
     int32_t state;
     void* graph;
     RETURN_IF_FAILED(capture_info(stream, state, graph));
-    if (modelRI == nullptr) return fail(kRtParamInvalid, "modelRI is null");
+    if (modelRI == nullptr) return fail("handle-null"_rule, kRtParamInvalid, "modelRI is null");
     RETURN_IF_FAILED(store("status", status, state));
     return store("modelRI", modelRI, graph);
   });

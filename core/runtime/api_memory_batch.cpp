@@ -37,9 +37,10 @@ struct Batch {
 };
 
 Status Batch::check_lists() const {
-  if (count == 0) return fail(kRtParamInvalid, "numBatches is 0; it must be above 0");
+  if (count == 0)
+    return fail("batch-counts"_rule, kRtParamInvalid, "numBatches is 0; it must be above 0");
   if (attrs_count == 0 || attrs_count > count)
-    return fail(kRtParamInvalid, "numAttrs is ", attrs_count,
+    return fail("batch-counts"_rule, kRtParamInvalid, "numAttrs is ", attrs_count,
                 "; it must be at least 1 and at most numBatches, which is ", count);
   const struct {
     const char* name;
@@ -47,18 +48,19 @@ Status Batch::check_lists() const {
   } lists[] = {{"dsts", dsts},   {"destMaxs", dest_maxs}, {"srcs", srcs},
                {"sizes", sizes}, {"attrs", attrs},        {"attrsIndexes", attrs_indexes}};
   for (const auto& [name, list] : lists)
-    if (list == nullptr) return fail(kRtParamInvalid, name, " is null");
+    if (list == nullptr) return fail("argument-null"_rule, kRtParamInvalid, name, " is null");
   return {};
 }
 
 Status Batch::check_indexes() const {
   if (attrs_indexes[0] != 0)
-    return fail(kRtParamInvalid, "attrsIndexes[0] is ", attrs_indexes[0], "; it must be 0");
+    return fail("batch-indexes"_rule, kRtParamInvalid, "attrsIndexes[0] is ", attrs_indexes[0],
+                "; it must be 0");
   for (size_t i = 1; i < attrs_count; ++i)
     if (attrs_indexes[i] <= attrs_indexes[i - 1] || attrs_indexes[i] >= count)
-      return fail(kRtParamInvalid, "attrsIndexes[", i, "] is ", attrs_indexes[i],
-                  "; it must be above attrsIndexes[", i - 1, "], which is ", attrs_indexes[i - 1],
-                  ", and below numBatches, which is ", count);
+      return fail("batch-indexes"_rule, kRtParamInvalid, "attrsIndexes[", i, "] is ",
+                  attrs_indexes[i], "; it must be above attrsIndexes[", i - 1, "], which is ",
+                  attrs_indexes[i - 1], ", and below numBatches, which is ", count);
   return {};
 }
 
@@ -67,14 +69,14 @@ Status check_location(const char* name, size_t attr, const aclrtMemLocation& loc
                       const char* list, size_t i, const void* address) {
   const int32_t type = number_of(location.type);
   if (type != ACL_MEM_LOCATION_TYPE_HOST && type != ACL_MEM_LOCATION_TYPE_DEVICE)
-    return fail(kRtParamInvalid, "attrs[", attr, "].", name, ".type is ", type,
-                "; it must be one of aclrtMemLocationType, 0 or 1");
+    return fail("batch-location"_rule, kRtParamInvalid, "attrs[", attr, "].", name, ".type is ",
+                type, "; it must be one of aclrtMemLocationType, 0 or 1");
   const bool on_device = type == ACL_MEM_LOCATION_TYPE_DEVICE;
   if (on_device && location.id >= static_cast<uint32_t>(device_count()))
-    return fail(kRtInvalidDeviceId, "attrs[", attr, "].", name, ".id is ", location.id,
-                "; it must be below ", device_count(), ", the number of devices");
+    return fail("device-id"_rule, kRtInvalidDeviceId, "attrs[", attr, "].", name, ".id is ",
+                location.id, "; it must be below ", device_count(), ", the number of devices");
   if (find_block(address).has_value() == on_device) return {};
-  return fail(kRtParamInvalid, list, "[", i, "] is ",
+  return fail("batch-location"_rule, kRtParamInvalid, list, "[", i, "] is ",
               on_device ? "no device memory" : "device memory", ", but attrs[", attr, "].", name,
               ".type is ", type, " (",
               on_device ? "ACL_MEM_LOCATION_TYPE_DEVICE)" : "ACL_MEM_LOCATION_TYPE_HOST)");

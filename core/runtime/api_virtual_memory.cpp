@@ -14,30 +14,31 @@ namespace {
 
 Status check_flags(uint64_t flags, uint64_t most) {
   if (flags <= most) return {};
-  return fail(kRtParamInvalid, "flags is ", flags, "; it must be ", most == 0 ? "0" : "0 or 1");
+  return fail("flag-unknown"_rule, kRtParamInvalid, "flags is ", flags, "; it must be ",
+              most == 0 ? "0" : "0 or 1");
 }
 
 Status check_field(const char* name, int32_t value, int32_t wanted, const char* documented) {
   if (value == wanted) return {};
-  return fail(kRtParamInvalid, "prop->", name, " is ", value, "; it must be ", documented, " (",
-              wanted, ")");
+  return fail("physical-property"_rule, kRtParamInvalid, "prop->", name, " is ", value,
+              "; it must be ", documented, " (", wanted, ")");
 }
 
 Status check_prop(const aclrtPhysicalMemProp* prop) {
-  if (prop == nullptr) return fail(kRtParamInvalid, "prop is null");
+  if (prop == nullptr) return fail("argument-null"_rule, kRtParamInvalid, "prop is null");
   RETURN_IF_FAILED(check_field("handleType", number_of(prop->handleType), ACL_MEM_HANDLE_TYPE_NONE,
                                "ACL_MEM_HANDLE_TYPE_NONE"));
   RETURN_IF_FAILED(check_field("allocationType", number_of(prop->allocationType),
                                ACL_MEM_ALLOCATION_TYPE_PINNED, "ACL_MEM_ALLOCATION_TYPE_PINNED"));
   const int32_t attr = number_of(prop->memAttr);
   if (attr < ACL_DDR_MEM || attr > ACL_HBM_MEM_NORMAL)
-    return fail(kRtParamInvalid, "prop->memAttr is ", attr,
+    return fail("memory-attribute"_rule, kRtParamInvalid, "prop->memAttr is ", attr,
                 "; it must be one of aclrtMemAttr, 0 to 5");
   RETURN_IF_FAILED(check_field("location.type", number_of(prop->location.type),
                                ACL_MEM_LOCATION_TYPE_DEVICE, "ACL_MEM_LOCATION_TYPE_DEVICE"));
   if (prop->location.id < static_cast<uint32_t>(device_count())) return {};
-  return fail(kRtInvalidDeviceId, "prop->location.id is ", prop->location.id, "; it must be below ",
-              device_count(), ", the number of devices");
+  return fail("device-id"_rule, kRtInvalidDeviceId, "prop->location.id is ", prop->location.id,
+              "; it must be below ", device_count(), ", the number of devices");
 }
 
 }  // namespace
@@ -50,7 +51,8 @@ aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment, vo
     RETURN_IF_FAILED(store("virPtr", virPtr, nullptr));
     RETURN_IF_FAILED(check_flags(flags, 1));
     if (expectPtr != nullptr)
-      return fail(kRtParamInvalid, "expectPtr is not null; the range lies where there is room");
+      return fail("expected-address"_rule, kRtParamInvalid,
+                  "expectPtr is not null; the range lies where there is room");
     RETURN_IF_FAILED(require_device());
     return reserve_addresses(virPtr, size, alignment);
   });
@@ -96,7 +98,7 @@ aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop,
     const int32_t wanted = number_of(option);
     if (wanted != ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM &&
         wanted != ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED)
-      return fail(kRtParamInvalid, "option is ", wanted,
+      return fail("granularity-option"_rule, kRtParamInvalid, "option is ", wanted,
                   "; it must be one of aclrtMemGranularityOptions, 0 or 1");
     return store("granularity", granularity, kGranularity);
   });

@@ -58,7 +58,8 @@ Status Capture::outcome() const {
   for (const auto& [id, branch] : branches) {
     const auto found = end.find(id);
     if (branch.length == 0 || (found != end.end() && found->second >= branch.length)) continue;
-    return fail(kRtParamInvalid, "stream ", id, " joined the capture of stream ", origin,
+    return fail("capture-joined"_rule, kRtParamInvalid, "stream ", id,
+                " joined the capture of stream ", origin,
                 ", which does not wait for its last work; record an event in stream ", id,
                 " and let stream ", origin, " wait for it before the capture ends");
   }
@@ -104,7 +105,8 @@ void close(const Capture& capture) {
 }
 
 Status is_captured_already(const Stream& stream) {
-  return fail(kRtParamInvalid, "stream is being captured already: it is stream ", stream.id());
+  return fail("captured-already"_rule, kRtParamInvalid,
+              "stream is being captured already: it is stream ", stream.id());
 }
 
 const char* mode_name(int32_t mode) {
@@ -118,12 +120,13 @@ Status begin_capture(const void* stream_handle, int32_t mode) {
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(find_stream(stream_handle, stream));
   if (mode < ACL_MODEL_RI_CAPTURE_MODE_GLOBAL || mode > ACL_MODEL_RI_CAPTURE_MODE_RELAXED)
-    return fail(kRtParamInvalid, "mode is ", mode,
+    return fail("capture-mode"_rule, kRtParamInvalid, "mode is ", mode,
                 "; it must be one of aclmdlRICaptureMode, 0 to 2");
   if (stream->is_captured()) return is_captured_already(*stream);
   auto capture = std::make_shared<Capture>(mode, *stream);
   capture->handle = insert_graph(capture->graph);
-  if (capture->handle == nullptr) return fail(kRtResourceAllocFail, "too many graphs are alive");
+  if (capture->handle == nullptr)
+    return fail("handle-limit"_rule, kRtResourceAllocFail, "too many graphs are alive");
   struct EraseAtEnd {
     const void* handle;
     ~EraseAtEnd() {
@@ -141,16 +144,17 @@ Status begin_capture(const void* stream_handle, int32_t mode) {
 Status end_capture(const void* stream_handle, void** out) {
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(find_stream(stream_handle, stream));
-  if (out == nullptr) return fail(kRtParamInvalid, "modelRI is null");
+  if (out == nullptr) return fail("handle-null"_rule, kRtParamInvalid, "modelRI is null");
   std::shared_ptr<Capture> capture;
   Status outcome;
   {
     std::lock_guard lock(captures().mutex);
     capture = capture_of(*stream);
     if (!capture)
-      return fail(kRtParamInvalid, "stream is not being captured: it is stream ", stream->id());
+      return fail("not-captured"_rule, kRtParamInvalid,
+                  "stream is not being captured: it is stream ", stream->id());
     if (capture->origin != stream->id())
-      return fail(kRtParamInvalid, "stream is stream ", stream->id(),
+      return fail("capture-joined"_rule, kRtParamInvalid, "stream is stream ", stream->id(),
                   ", which joined the capture of stream ", capture->origin,
                   "; end the capture there");
     outcome = capture->outcome();
@@ -217,15 +221,18 @@ Status join_capture(const std::shared_ptr<Stream>& stream, const CapturedMark& m
   std::lock_guard lock(captures().mutex);
   if (!wanted || !captures().by_stream.contains(wanted->origin) ||
       captures().by_stream.at(wanted->origin) != wanted)
-    return fail(kRtParamInvalid, "event was recorded in a capture of stream ", mark.stream,
+    return fail("event-captured"_rule, kRtParamInvalid,
+                "event was recorded in a capture of stream ", mark.stream,
                 ", which has ended: no stream reaches it until the graph is executed");
   const auto current = capture_of(*stream);
   if (current && current != wanted)
-    return fail(kRtParamInvalid, "event was recorded in a capture that stream ", wanted->origin,
+    return fail("event-captured"_rule, kRtParamInvalid,
+                "event was recorded in a capture that stream ", wanted->origin,
                 " began, but stream ", stream->id(), " is in the capture of stream ",
                 current->origin);
   if (!current && stream->owner().context != wanted->graph->context())
-    return fail(kRtStreamContext, "event was recorded in a capture of another context");
+    return fail("event-captured"_rule, kRtStreamContext,
+                "event was recorded in a capture of another context");
   Captured before = current ? wanted->branches.at(stream->id()).before : Captured();
   for (const auto& [id, length] : mark.before) before[id] = std::max(before[id], length);
   if (!current) enter(wanted, stream);
@@ -242,7 +249,7 @@ size_t drop_capture(const Stream& stream) {
     if (!capture) return 0;
     if (capture->origin != stream.id()) {
       if (capture->failure.ok())
-        capture->failure = fail(kRtParamInvalid, "stream ", stream.id(),
+        capture->failure = fail("capture-broken"_rule, kRtParamInvalid, "stream ", stream.id(),
                                 ", which had joined the capture, was destroyed");
       const auto branch = capture->branches.extract(stream.id());
       captures().by_stream.erase(stream.id());
@@ -258,7 +265,7 @@ size_t drop_capture(const Stream& stream) {
 Status require_not_captured(const Stream& stream) {
   if (!stream.is_captured()) [[likely]]
     return {};
-  return fail(kRtParamInvalid, "stream ", stream.id(),
+  return fail("stream-captured"_rule, kRtParamInvalid, "stream ", stream.id(),
               " is being captured: its work is recorded and does not run, so that this call cannot "
               "be served; end the capture first (aclmdlRICaptureEnd)");
 }
@@ -271,8 +278,8 @@ Status detail::ask_captures() {
         capture->mode == ACL_MODEL_RI_CAPTURE_MODE_GLOBAL ||
         (capture->mode == ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL && capture->thread == self);
     if (forbids)
-      return fail(kRtParamInvalid, "stream ", capture->origin, " is being captured in mode ",
-                  mode_name(capture->mode),
+      return fail("forbidden-in-capture"_rule, kRtParamInvalid, "stream ", capture->origin,
+                  " is being captured in mode ", mode_name(capture->mode),
                   ", which forbids this call: it would run at once and not be captured; use the "
                   "asynchronous function, or ACL_MODEL_RI_CAPTURE_MODE_RELAXED (2)");
   }

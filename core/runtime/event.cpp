@@ -155,7 +155,7 @@ Status Event::hold_back(const std::shared_ptr<Stream>& stream) {
 
 Status Event::require_not_captured(const Recording* recording) const {
   if (recording == nullptr || !recording->captured) return {};
-  return fail(kRtParamInvalid, "event was recorded in a capture of stream ",
+  return fail("event-captured"_rule, kRtParamInvalid, "event was recorded in a capture of stream ",
               recording->stream->id(), ", so no stream reaches it until the graph is executed");
 }
 

@@ -65,7 +65,7 @@ std::shared_ptr<std::vector<Piece>> launched_pieces(std::span<const GraphNode> n
 
 Status no_such_graph(const void* handle) {
   const std::string message = not_live("modelRI", handle, HandleKind::graph);
-  return handle == nullptr ? fail(kRtParamInvalid, message)
+  return handle == nullptr ? fail("handle-null"_rule, kRtParamInvalid, message)
                            : fail("dead-handle"_rule, kRtInvalidHandle, message);
 }
 
@@ -73,7 +73,7 @@ Status find_graph(const void* handle, std::shared_ptr<Graph>& out) {
   out = table().find(handle);
   if (!out) return no_such_graph(handle);
   if (out->is_complete()) return {};
-  return fail(kRtParamInvalid,
+  return fail("graph-incomplete"_rule, kRtParamInvalid,
               "modelRI is still being captured; end the capture first (aclmdlRICaptureEnd)");
 }
 
@@ -171,7 +171,8 @@ Status execute_graph(const void* handle, const void* stream_handle) {
   RETURN_IF_FAILED(find_stream(stream_handle, stream));
   RETURN_IF_FAILED(require_not_captured(*stream));
   if (graph->context() != stream->owner().context)
-    return fail(kRtStreamContext, "modelRI was captured in another context than that of stream");
+    return fail("graph-of-other-context"_rule, kRtStreamContext,
+                "modelRI was captured in another context than that of stream");
   return Graph::execute(graph, stream);
 }
 

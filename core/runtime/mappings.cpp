@@ -49,12 +49,12 @@ std::string hexadecimal(const void* address) {
 
 Status check_multiple(std::string_view name, size_t value) {
   if (value % kGranularity == 0) return {};
-  return fail(kRtParamInvalid, name, " is ", value, "; it must be a multiple of ", kGranularity,
-              ", the granularity of allocations");
+  return fail("granularity"_rule, kRtParamInvalid, name, " is ", value,
+              "; it must be a multiple of ", kGranularity, ", the granularity of allocations");
 }
 
 Status check_size(size_t size) {
-  if (size == 0) return fail(kRtParamInvalid, "size is 0; it must be above 0");
+  if (size == 0) return fail("size-zero"_rule, kRtParamInvalid, "size is 0; it must be above 0");
   return check_multiple("size", size);
 }
 
@@ -62,14 +62,14 @@ Status find_physical(const void* handle, std::shared_ptr<Physical>& out) {
   out = physical_memory().find(handle);
   if (out != nullptr) return {};
   const std::string message = not_live("handle", handle, HandleKind::physical_memory);
-  return handle == nullptr ? fail(kRtParamInvalid, message)
+  return handle == nullptr ? fail("handle-null"_rule, kRtParamInvalid, message)
                            : fail("dead-handle"_rule, kRtInvalidHandle, message);
 }
 
 Status check_unmapped(const Physical& physical) {
   if (physical.mapped_at == nullptr) return {};
-  return fail(kRtParamInvalid, "handle is mapped at ", hexadecimal(physical.mapped_at),
-              "; unmap it first (aclrtUnmapMem)");
+  return fail("still-mapped"_rule, kRtParamInvalid, "handle is mapped at ",
+              hexadecimal(physical.mapped_at), "; unmap it first (aclrtUnmapMem)");
 }
 
 }  // namespace softnpu::runtime

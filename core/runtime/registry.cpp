@@ -61,7 +61,7 @@ Status Registry::check_room(size_t size) const {
   const size_t machine = memory_limit();
   // The system would promise more than it has, and kill the process when it is used.
   if (size <= machine && bytes <= machine - size) return {};
-  return fail(kRtMemoryAllocation, "size is ", size, ", but only ",
+  return fail("out-of-memory"_rule, kRtMemoryAllocation, "size is ", size, ", but only ",
               bytes < machine ? machine - bytes : 0, " of ", machine, " bytes are left");
 }
 

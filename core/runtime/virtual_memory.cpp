@@ -16,8 +16,8 @@ namespace softnpu::runtime {
 namespace {
 
 Status no_reservation(const void* address) {
-  if (address == nullptr) return fail(kRtParamInvalid, "virPtr is null");
-  return fail(kRtParamInvalid, "virPtr is ", hexadecimal(address),
+  if (address == nullptr) return fail("address-null"_rule, kRtParamInvalid, "virPtr is null");
+  return fail("address-not-reserved"_rule, kRtParamInvalid, "virPtr is ", hexadecimal(address),
               ", which is in no range that aclrtReserveMemAddress reserved");
 }
 
@@ -28,7 +28,7 @@ Status reserve_addresses(void** out, size_t size, size_t alignment) {
   RETURN_IF_FAILED(check_size(size));
   constexpr size_t kMost = size_t{1} << 47;  // no address space has more
   if ((alignment & (alignment - 1)) != 0 || alignment >= kMost)
-    return fail(kRtParamInvalid, "alignment is ", alignment,
+    return fail("reserve-alignment"_rule, kRtParamInvalid, "alignment is ", alignment,
                 "; it must be 0 or a power of 2, below ", kMost);
   std::byte* base = nullptr;
   {
@@ -38,7 +38,8 @@ Status reserve_addresses(void** out, size_t size, size_t alignment) {
     if (size < kMost)
       base = r.reserved_arena.take_addresses(size, std::max(alignment, kGranularity));
     if (base == nullptr)
-      return fail(kRtMemoryAllocation, "size is ", size, ", and the system has no such range left");
+      return fail("out-of-addresses"_rule, kRtMemoryAllocation, "size is ", size,
+                  ", and the system has no such range left");
     auto node = one.extract(one.begin());
     node.key() = number(base);
     r.reserved.insert(std::move(node));
@@ -54,12 +55,14 @@ Status release_addresses(const void* address) {
   const auto range = find_reservation(address);
   if (!range) return no_reservation(address);
   if (range->base != address)
-    return fail(kRtParamInvalid, "virPtr is ", number(address) - number(range->base),
+    return fail("not-the-first-address"_rule, kRtParamInvalid, "virPtr is ",
+                number(address) - number(range->base),
                 " bytes into a reserved range; pass the address that aclrtReserveMemAddress gave");
   const auto& all = mappings().by_address;
   const auto first = all.lower_bound(number(address));
   if (first != all.end() && first->first < number(address) + range->size)
-    return fail(kRtParamInvalid, "virPtr is a range in which memory is mapped, at ",
+    return fail("still-mapped"_rule, kRtParamInvalid,
+                "virPtr is a range in which memory is mapped, at ",
                 hexadecimal(reinterpret_cast<const void*>(first->first)),
                 "; unmap it first (aclrtUnmapMem)");
   if (Observer* const watching = observer()) [[unlikely]]
@@ -95,7 +98,7 @@ Status take_physical(Physical& out) {
   RETURN_IF_FAILED(r.check_room(out.size));
   const auto offset = mappings().file.take(out.size);
   if (!offset)
-    return fail(kRtMemoryAllocation, "size is ", out.size,
+    return fail("out-of-memory"_rule, kRtMemoryAllocation, "size is ", out.size,
                 ", and the system has no such memory left");
   r.bytes += out.size;
   out.offset = *offset;
@@ -112,7 +115,8 @@ Status allocate_physical(void** out, size_t size) {
   RETURN_IF_FAILED(take_physical(*made));
   Taken taken(*made);
   *out = physical_memory().insert(made);
-  if (*out == nullptr) return fail(kRtResourceAllocFail, "too many handles are alive");
+  if (*out == nullptr)
+    return fail("handle-limit"_rule, kRtResourceAllocFail, "too many handles are alive");
   taken.physical = nullptr;
   return {};
 }
@@ -136,15 +140,15 @@ Status check_place(const std::byte* address, size_t size) {
   RETURN_IF_FAILED(check_multiple("virPtr", number(address)));
   const size_t room = number(range->base) + range->size - number(address);
   if (size > room)
-    return fail(kRtParamInvalid, "size is ", size, ", but the reserved range ends ", room,
-                " bytes after virPtr");
+    return fail("map-past-range"_rule, kRtParamInvalid, "size is ", size,
+                ", but the reserved range ends ", room, " bytes after virPtr");
   const auto& all = mappings().by_address;
   auto next = all.lower_bound(number(address) + size);
   if (next == all.begin()) return {};
   --next;
   const uintptr_t end = next->first + next->second.size;
   if (end <= number(address)) return {};
-  return fail(kRtParamInvalid, "memory is mapped already at ",
+  return fail("mapped-twice"_rule, kRtParamInvalid, "memory is mapped already at ",
               hexadecimal(reinterpret_cast<const void*>(next->first)), " to ",
               hexadecimal(reinterpret_cast<const void*>(end)), ", which the ", size,
               " bytes from virPtr on meet");
@@ -153,11 +157,12 @@ Status check_place(const std::byte* address, size_t size) {
 Status check_part(const Physical& physical, size_t size, size_t offset) {
   RETURN_IF_FAILED(check_multiple("offset", offset));
   if (offset > physical.size || size > physical.size - offset)
-    return fail(kRtParamInvalid, "offset is ", offset, " and size ", size, ", but handle has only ",
-                physical.size, " bytes");
+    return fail("map-past-memory"_rule, kRtParamInvalid, "offset is ", offset, " and size ", size,
+                ", but handle has only ", physical.size, " bytes");
   RETURN_IF_FAILED(check_unmapped(physical));
   if (physical.generation == mappings().file.generation()) return {};
-  return fail(kRtParamInvalid, "handle is memory of the process that this one was forked from");
+  return fail("memory-lost-in-fork"_rule, kRtParamInvalid,
+              "handle is memory of the process that this one was forked from");
 }
 
 // Makes it usable. Its places in the maps come first: without memory for them, nothing may change.
@@ -166,7 +171,8 @@ Status enter(std::byte* base, size_t size, size_t offset, std::shared_ptr<Physic
   std::map<uintptr_t, Mapping> mapping{{number(base), {size, std::move(physical)}}};
   Registry::Allocations allocation{{number(base), {size, Family::mapped, 0}}};
   if (!mappings().file.map(kernel_address(base), mapped.offset + offset, size))
-    return fail(kRtMemoryAllocation, "size is ", size, ", and the system can map no more memory");
+    return fail("out-of-addresses"_rule, kRtMemoryAllocation, "size is ", size,
+                ", and the system can map no more memory");
   mappings().by_address.insert(mapping.extract(mapping.begin()));
   mapped.mapped_at = base;
   Registry& r = registry();
@@ -205,8 +211,11 @@ Status unmap_memory(const void* address) {
     const auto range = find_reservation(address);
     if (!range) return no_reservation(address);
     const auto block = find_block(address);
-    if (!block) return fail(kRtParamInvalid, "virPtr has no memory: ", describe_unmapped(address));
-    return fail(kRtParamInvalid, "virPtr is ", number(address) - number(block->base),
+    if (!block)
+      return fail("memory-unmapped"_rule, kRtParamInvalid,
+                  "virPtr has no memory: ", describe_unmapped(address));
+    return fail("not-the-first-address"_rule, kRtParamInvalid, "virPtr is ",
+                number(address) - number(block->base),
                 " bytes into a mapping; pass the address at which it was mapped");
   }
   Physical& physical = *found->second.physical;
