@@ -14,6 +14,7 @@ def everything() -> dict[str, str | bytes]:
     made: dict[str, str | bytes] = {
         "operators/index.md": operators.index(),
         "reference/commands.md": commands.page(),
+        "reference/rules.md": status.rules_page(),
         "reference/status.md": status.page(),
     }
     for contract in load_contracts().values():

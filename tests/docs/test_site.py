@@ -15,6 +15,7 @@ import pytest
 from docs_tools import headers, status
 from docs_tools.links import mended, published
 from softnpu.contract import load_contracts
+from softnpu.explanations import load
 from tests.support.paths import ROOT
 
 READS = re.compile(r'"((?:SOFTNPU|ASCEND)_[A-Z_]+)"')
@@ -52,14 +53,14 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
     assert broken({page: links}) == ["page.html: #gone", "page.html: none.html"]
 
 
-def test_every_status_code_is_explained() -> None:
-    """Those of the headers and of the core, each with what to do if it can be returned."""
-    core = {int(n) for n in re.findall(r"\bk\w+ = (\d+),", code_of("core/base"))}
-    known = status.explained()
-    assert status.names()[161002] == ["ACLNN_ERR_PARAM_INVALID"]
-    returned = {code for code in core if code >= 100000}
-    assert set(known) == set(status.names()) | returned
-    assert [code for code in returned if "remedy" not in known[code]] == []
+def test_pages_of_codes_and_rules() -> None:
+    """Every explanation has its place; tests/cli/test_cli_explain.py says that none is missing."""
+    codes, rules = status.page(), status.rules_page()
+    for each in load():
+        if each.kind == "code":
+            assert f"\n## {each.names[0]} " in codes
+        elif each.kind == "rule":
+            assert f"\n### {each.names[0]}\n" in rules
 
 
 def test_every_variable_is_listed() -> None:
@@ -111,7 +112,8 @@ def test_the_site_builds(tmp_path: Path) -> None:
     (script,) = (tmp_path / "assets" / "javascripts" / "workers").glob("search.*.js")
     assert '.id+","}return' in script.read_text("utf-8")
     index = (tmp_path / "search" / "search_index.json").read_text("utf-8")
-    assert [code for code in status.explained() if f'"title":"{code}' not in index] == []
+    numbers = [each.names[0] for each in load() if each.kind == "code"]
+    assert [code for code in numbers if f'"title":"{code}' not in index] == []
     for operator in load_contracts().values():
         text = pages[tmp_path / "operators" / f"{operator.name}.html"]
         assert "<math" in text
