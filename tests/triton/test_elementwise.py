@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 import torch
 from torch import Tensor
@@ -189,3 +191,45 @@ def test_one_rounding_to_bfloat16() -> None:
     out = torch.empty(3, dtype=torch.bfloat16)
     gpu.elu_backward(grad, 1.0, 1.0, 1.0, True, y, out)
     assert out.tolist() == [1.0, -1.0, 1 + 2.0**-7]
+
+
+@pytest.mark.parametrize("numbers", [(1, 1, 1), (4, 1, 1), (1, 1.0625, 1)])
+def test_a_large_gradient_far_below_zero(numbers: tuple[float, ...]) -> None:
+    """exp(x) is below what float32 holds, but its product with the gradient is not."""
+    x = torch.linspace(-400, 0, 999).to(torch.bfloat16)
+    grad = torch.full_like(x, 3e38)
+    arguments = (grad, *numbers, False, x)
+    check_close(gpu.elu_backward(*arguments, empty_like(x)), ops.elu_backward(*arguments))
+
+
+@DTYPE
+def test_an_infinite_gradient_far_below_zero(dtype: torch.dtype) -> None:
+    """exp(x) is 0 in float64, too, in the end."""
+    x = torch.tensor([-90, -300, -744, -752, -3000, -float("inf")], dtype=dtype)
+    grad = torch.full_like(x, float("inf"))
+    arguments = grad, 1, 1, 1, False, x
+    check_close(gpu.elu_backward(*arguments, empty_like(x)), ops.elu_backward(*arguments))
+
+
+@DTYPE
+@pytest.mark.parametrize("beta", [0.0, 1.0])
+def test_the_gradient_of_no_difference(dtype: torch.dtype, beta: float) -> None:
+    """The sign of 0 is 0, whatever the sign of the difference's zero is."""
+    grad = torch.tensor([1, -1, 0, -0.0], dtype=dtype).repeat(4)
+    x = torch.tensor([0, -0.0], dtype=dtype).repeat_interleave(4).repeat(2)
+    target = torch.tensor([0, -0.0], dtype=dtype).repeat_interleave(8)
+    arguments = grad, x, target, 0, beta
+    computed = gpu.smooth_l1_loss_backward(*arguments, empty_like(x))
+    check_bits(computed, ops.smooth_l1_loss_backward(*arguments))
+
+
+def test_scalars_that_no_float32_holds() -> None:
+    """They are infinite, without a word."""
+    x, target = torch.tensor([1.0, -1.0]), torch.zeros(2)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "overflow encountered in cast")
+        check_close(gpu.elu(x, 1e300, 1, 1, empty_like(x)), ops.elu(x, 1e300, 1, 1))
+        for reduction in (0, 2):
+            expected = ops.smooth_l1_loss(x, target, reduction, 1e300)
+            out = torch.empty_like(expected)
+            check_close(gpu.smooth_l1_loss(x, target, reduction, 1e300, out), expected)

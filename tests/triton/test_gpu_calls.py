@@ -136,3 +136,24 @@ def test_checks_refuse_what_lies_elsewhere() -> None:
     assert _core.checks.elu(x, 1, 1, 1, torch.empty(3)) is None
     with pytest.raises(softnpu.ParamNullptrError, match="self is null"):
         _core.checks.elu(None, 1, 1, 1, None)
+
+
+def test_when_offsets_of_a_broadcast_are_wide() -> None:
+    """Two small tensors broadcast to a large shape, which a sum never makes."""
+    column = torch.empty(2**16, 1, device="meta")
+    row = torch.empty(1, 2**16, device="meta")
+    assert layouts.walk((2**16, 2**16), (column, row)).index == layouts.tl.int64
+
+
+def test_in_place_on_a_lazily_negated_tensor() -> None:
+    """Refused as on the CPU; a resolved copy would be written instead."""
+    x = torch.tensor([1 + 2j]).conj().imag
+    with pytest.raises(softnpu.ParamInvalidError, match="lazily negated"):
+        gpu_kernel(sys.modules["softnpu.torch.elu"]._in_place)(x)
+
+
+def test_errors_of_the_program_in_a_deferred_block() -> None:
+    """They stay what they are."""
+    with pytest.raises(IndexError) as caught, softnpu.torch.deferred_index_checks():
+        _ = [][0]
+    assert type(caught.value) is IndexError

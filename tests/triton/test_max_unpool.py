@@ -11,6 +11,7 @@ from torch import Tensor
 
 import softnpu.torch
 import softnpu.triton as gpu
+from softnpu.triton import indices as noted
 from tests.triton.samples import LAYOUTS, check_bits
 
 pytestmark = pytest.mark.torch
@@ -92,3 +93,14 @@ def test_checks_that_are_deferred() -> None:
     with pytest.raises(softnpu.IndexOutOfRangeError, match=MESSAGE):
         two_wrong_calls()
     softnpu.torch.check_indices()  # nothing is left to report
+
+
+def test_graphs_that_have_not_been_replayed() -> None:
+    """Nobody has written what their kernels will note."""
+    unwritten = torch.zeros_like(noted.new_note(torch.empty(0)))
+    note = noted._Note(unwritten, "aclnnMaxUnpool3d", (2, 2), 4, is_captured=True)
+    noted._watched.append(note)
+    try:
+        gpu.check_indices()
+    finally:
+        noted._watched.remove(note)

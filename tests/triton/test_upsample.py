@@ -119,3 +119,32 @@ def test_ndhwc() -> None:
     out = torch.empty(2, 4, 6, 8, 5)
     gpu.upsample_nearest3d(x, (4, 6, 8), 0.0, 0.0, 0.0, "NDHWC", out)
     check_bits(out, softnpu.upsample_nearest3d(x, (4, 6, 8), format="NDHWC"))
+
+
+def test_planes_that_reach_beyond_32_bits() -> None:
+    """No product of a place and a stride may overflow, though both are small."""
+    room = torch.empty(2**31 + 1, dtype=torch.uint8)  # only three pages of it are touched
+    far = room.as_strided((1, 1, 3, 1, 1), (1, 1, 2**30, 1, 1))
+    near = torch.tensor([1, 2, 3], dtype=torch.uint8).view(far.shape)
+    scales = None, None, None
+    gpu.upsample_nearest3d(near, (3, 1, 1), *scales, "NCDHW", far)
+    assert far.flatten().tolist() == [1, 2, 3]
+    copy = torch.empty_like(near)
+    gpu.upsample_nearest3d(far, (3, 1, 1), *scales, "NCDHW", copy)
+    assert copy.flatten().tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("axis", [2, 3])
+def test_gradients_that_reach_beyond_32_bits(axis: int) -> None:
+    """As the function's own planes, in float16."""
+    room = torch.empty(2**31 + 1, dtype=torch.float16)
+    shape, strides = [1] * 5, [1] * 5
+    shape[axis], strides[axis] = 3, 2**30
+    far = room.as_strided(shape, strides)
+    near = torch.tensor([1, 2, 3], dtype=torch.float16).view(shape)
+    arguments = shape[2:], shape, None, None, None, "NCDHW"
+    gpu.upsample_nearest3d_backward(near, *arguments, far)
+    assert far.flatten().tolist() == [1, 2, 3]
+    copy = torch.empty_like(near)
+    gpu.upsample_nearest3d_backward(far, *arguments, copy)
+    assert copy.flatten().tolist() == [1, 2, 3]

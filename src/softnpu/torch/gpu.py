@@ -26,10 +26,10 @@ def gpu_kernel(compute: Kernel, empty: Kernel | None = None) -> Kernel:
     """
 
     def kernel(*arguments: Any, out: Tensor | None = None) -> Tensor:
-        given = [_resolved(argument) for argument in arguments]
         if empty is None:
-            compute(*given, kernels=_core.checks)
-            return _computed(compute, *given)
+            compute(*arguments, kernels=_core.checks)
+            return _computed(compute, *arguments)
+        given = [_resolved(argument) for argument in arguments]
         compute(*given, out=out, kernels=_core.checks)
         result = empty(*given) if out is None else out
         return _computed(compute, *given, out=result)
@@ -86,6 +86,8 @@ def _documented_errors() -> Iterator[None]:
     try:
         yield
     except IndexError as error:
+        if not isinstance(error, _triton().WrongIndexError):
+            raise
         raise errors.index_error_from_status(361001, str(error)) from None
 
 

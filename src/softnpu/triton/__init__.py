@@ -10,7 +10,7 @@ With ``TRITON_INTERPRET=1`` Triton's interpreter runs the same kernels on CPU te
 
 from softnpu.triton.elu import elu, elu_
 from softnpu.triton.elu_backward import elu_backward
-from softnpu.triton.indices import check_indices, deferred_index_checks
+from softnpu.triton.indices import WrongIndexError, check_indices, deferred_index_checks
 from softnpu.triton.max_unpool3d import max_unpool3d
 from softnpu.triton.max_unpool3d_backward import max_unpool3d_backward
 from softnpu.triton.selu import selu, selu_
@@ -21,6 +21,7 @@ from softnpu.triton.upsample_nearest3d import upsample_nearest3d
 from softnpu.triton.upsample_nearest3d_backward import upsample_nearest3d_backward
 
 __all__ = [
+    "WrongIndexError",
     "check_indices",
     "deferred_index_checks",
     "elu",

@@ -65,9 +65,14 @@ def is_narrow(*tensors: Tensor) -> bool:
     return all(tensor.dtype in (torch.float16, torch.bfloat16) for tensor in tensors)
 
 
-def _as_passed(number: float) -> float:
+def as_float32(number: float) -> float:
     """Round to float32, as a launch does and the interpreter does not."""
-    return number if isinstance(number, int) else float(np.float32(number))
+    with np.errstate(over="ignore"):
+        return float(np.float32(number))
+
+
+def _as_passed(number: float) -> float:
+    return number if isinstance(number, int) else as_float32(number)
 
 
 def elementwise(

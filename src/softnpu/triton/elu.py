@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import triton
 import triton.language as tl
 from torch import Tensor
 
-from softnpu.triton.elementwise import elementwise, is_narrow
+from softnpu.triton.elementwise import as_float32, elementwise, is_narrow
 from softnpu.triton.exponentials import narrow_expm1, wide_expm1
 
 
@@ -26,9 +25,9 @@ def _narrow_formula(values, numbers):
 
 def fits_narrow(alpha: float, scale: float, input_scale: float) -> bool:
     """Whether float32 keeps alpha * scale exactly, and products with it within its range."""
-    wide = float(np.float32(alpha)) * float(np.float32(scale))
+    wide = as_float32(alpha) * as_float32(scale)
     moderate = 2.0**-20 < abs(wide) <= 4 and 2.0**-20 < abs(scale) < 2.0**20
-    return input_scale == 1 and moderate and float(np.float32(wide)) == wide
+    return input_scale == 1 and moderate and as_float32(wide) == wide
 
 
 def elu(self: Tensor, alpha: float, scale: float, input_scale: float, out: Tensor) -> Tensor:

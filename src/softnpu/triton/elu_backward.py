@@ -27,13 +27,16 @@ def _from_input(values, numbers):
 
 @triton.jit
 def _narrow_from_input(values, numbers):
-    """Multiply by 2**k in two steps, since it is too small for float32 where grad is large."""
+    """Multiply by 2**k first and in three steps: it may be below what float32 holds.
+
+    Where float64 has no exp(x) above 0, an infinite grad gives NaN.
+    """
     grad, x, alpha, scale = values[0], values[1], numbers[0], numbers[1]
     p, k = narrow_parts(tl.where(x > 0, 0.0, x))
-    half = tl.floor(k * 0.5)
-    half = tl.where(half < -126.0, -126.0, half)
-    rest = tl.where(k - half < -126.0, -126.0, k - half)
-    below = (grad * power_of_two(half)) * (alpha * scale * (1 + p)) * power_of_two(rest)
+    third = tl.floor(k * 0.33)
+    step, rest = power_of_two(third), power_of_two(k - 2 * third)
+    rest = tl.where(x < -745.2, 0.0, rest)
+    below = (grad * step * step * rest) * (alpha * scale * (1 + p))
     return tl.where(x > 0, grad * scale, below)
 
 

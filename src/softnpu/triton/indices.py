@@ -20,12 +20,17 @@ from softnpu.triton.devices import OPTIONS
 from softnpu.triton.layouts import merge, offsets_of
 
 NONE = torch.iinfo(torch.int64).max
+_LOOKED = tl.constexpr(0x736F66746E7075)  # what memory that nobody has written does not hold
+
+
+class WrongIndexError(IndexError):
+    """An index is out of range: none of the caller's own errors in a block of deferred checks."""
 
 
 class _Note(NamedTuple):
     """Where the kernels of a call note a wrong index, and what to say of it."""
 
-    found: Tensor  # its position in row-major order, or NONE, and its value
+    found: Tensor  # its position in row-major order, or NONE; its value; _LOOKED once kernels ran
     function: str
     shape: tuple[int, ...]
     limit: int
@@ -38,7 +43,8 @@ _deferred = 0
 
 @triton.jit
 def _note_value(found, indices, sizes, strides, NONE: tl.constexpr):
-    """Note the value that stands at the position which has been found."""
+    """Note the value that stands at the position which has been found, and that kernels ran."""
+    tl.store(found + 2, _LOOKED)
     position = tl.load(found)
     if position != NONE:
         tl.store(found + 1, tl.load(indices + offsets_of(position, sizes, strides)).to(tl.int64))
@@ -46,7 +52,7 @@ def _note_value(found, indices, sizes, strides, NONE: tl.constexpr):
 
 def new_note(like: Tensor) -> Tensor:
     """Make what kernels note the position of the first wrong index in, by an atomic minimum."""
-    return torch.full((2,), NONE, dtype=torch.int64, device=like.device)
+    return torch.full((3,), NONE, dtype=torch.int64, device=like.device)
 
 
 def settle(found: Tensor, function: str, indices: Tensor, limit: int) -> None:
@@ -54,7 +60,7 @@ def settle(found: Tensor, function: str, indices: Tensor, limit: int) -> None:
 
     Raises
     ------
-    IndexError
+    WrongIndexError
         Names the first index of the call that is out of range.
     """
     sizes, strides = merge(indices.shape, [indices.stride()])
@@ -105,15 +111,15 @@ def check_indices() -> None:
 
 
 def _raise_if_found(note: _Note) -> None:
-    position, value = note.found.tolist()
-    if position == NONE:
+    position, value, looked = note.found.tolist()
+    if position == NONE or looked != _LOOKED.value:  # a graph may not have been replayed yet
         return
     note.found.fill_(NONE)  # a graph can be replayed
     where: list[int] = []
     for size in reversed(note.shape):
         where.insert(0, position % size)
         position //= size
-    raise IndexError(
+    raise WrongIndexError(
         f"{note.function}: indices{where} is {value}; expected 0 or more and less than "
         f"{note.limit}, the product of outputSize"
     )

@@ -33,13 +33,14 @@ def walk(shape: Sequence[int], tensors: Sequence[Tensor]) -> Walk:
     tensors : sequence of Tensor
         Each broadcasts to `shape`; the last is the one that is written, if any is.
     """
-    strides = [tensor.expand(shape).stride() for tensor in tensors]
+    expanded = [tensor.expand(shape) for tensor in tensors]
+    strides = [tensor.stride() for tensor in expanded]
     axes = list(range(len(shape)))
     axes.sort(key=lambda axis: [each[axis] for each in reversed(strides)], reverse=True)
     sizes, merged = merge(
         [shape[axis] for axis in axes], [[each[axis] for axis in axes] for each in strides]
     )
-    return Walk(sizes, merged, torch.Size(shape).numel(), index_type(*tensors))
+    return Walk(sizes, merged, torch.Size(shape).numel(), index_type(*expanded))
 
 
 def merge(shape: Sequence[int], strides: Sequence[Sequence[int]]) -> tuple[Dims, tuple[Dims, ...]]:

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
 from softnpu.triton.devices import OPTIONS, on_device_of
-from softnpu.triton.elementwise import TYPES, elementwise, is_narrow, load_all
+from softnpu.triton.elementwise import TYPES, as_float32, elementwise, is_narrow, load_all
 from softnpu.triton.layouts import walk
 from softnpu.triton.rounding import to_type
 
@@ -95,7 +94,7 @@ def _reduced(self: Tensor, target: Tensor, beta: float, divisor: int, out: Tenso
                 lines.sizes,
                 lines.strides,
                 lines.elements,
-                float(np.float32(beta)),
+                as_float32(beta),
                 INDEX=lines.index,
                 BLOCK=_BLOCK,
                 num_warps=4,

@@ -15,7 +15,7 @@ from softnpu.triton.smooth_l1_loss import MEAN, is_moderate, terms
 def _formula(values, numbers):
     grad, d, beta, count = values[0], values[1] - values[2], numbers[0], numbers[1]
     norm = 1 / count
-    sign = tl.where(d > 0, norm, tl.where(d < 0, -norm, d))
+    sign = tl.where(d > 0, norm, tl.where(d < 0, -norm, tl.where(d == 0, 0.0, d)))
     return grad * tl.where(tl.abs(d) < beta, d * (norm / beta), sign)
 
 

@@ -50,8 +50,8 @@ def _copy(
     w = column + tl.arange(0, BLOCK_W)
     z = source(d, scale_d, small[0], large[0])
     y = source(h, scale_h, small[1], large[1])
-    self += z * self_strides[0] + y * self_strides[1]
-    out += d * out_strides[0] + h * out_strides[1]
+    self += z.to(INDEX) * self_strides[0] + y.to(INDEX) * self_strides[1]
+    out += d.to(INDEX) * out_strides[0] + h.to(INDEX) * out_strides[1]
     self += offsets_of(p, planes, self_planes)[:, None]
     is_plane = (p < plane_count)[:, None]
     if RATIO > 0:

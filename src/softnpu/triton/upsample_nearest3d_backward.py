@@ -87,9 +87,10 @@ def _gather(
     is_plane = (p < plane_count)[:, None]
     total = tl.full((BLOCK_P, BLOCK_W, BLOCK_X), -0.0, tl.float64)
     lost = tl.zeros((BLOCK_P, BLOCK_W, BLOCK_X), tl.float64)
+    zero = d.to(INDEX) * 0  # gives products with strides their type
     for z in range(begin_d, end_d):
         for y in range(begin_h, end_h):
-            row = grad + (z * grad_strides[0] + y * grad_strides[1])
+            row = grad + ((zero + z) * grad_strides[0] + (zero + y) * grad_strides[1])
             if WHOLE:  # the tile's part of a row, in one piece
                 at = column * BLOCK_X + tl.arange(0, BLOCK_W * BLOCK_X)
                 mask = is_plane & (at < large[2])[None, :]
@@ -109,7 +110,7 @@ def _gather(
     sums = _total(total, lost, EXACT)
     is_empty = (begin_d >= end_d) | (begin_h >= end_h) | (begin_w >= end_w)[None, :]
     value = to_type(tl.where(is_empty, 0.0, sums), RESULT, RESULT)
-    out += d * out_strides[0] + h * out_strides[1]
+    out += d.to(INDEX) * out_strides[0] + h.to(INDEX) * out_strides[1]
     place = offsets_of(p, planes, out_planes)[:, None] + (w.to(INDEX) * out_strides[2])[None, :]
     tl.store(out + place, value, mask=is_plane & (w < small[2])[None, :])
 
