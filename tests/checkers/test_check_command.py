@@ -75,6 +75,25 @@ def test_lines_of_headers(checked: Checked) -> None:
     assert "aclnnElu(" in line
 
 
+def test_paths_in_sarif_are_relative_to_the_working_folder(tmp_path: Path) -> None:
+    """As code hosts want them; a path from elsewhere is a whole URI."""
+    (tmp_path / "a b.cpp").write_text(DOUBLE_FREE.read_text("utf-8"), "utf-8")
+    command = [sys.executable, "-m", "softnpu", "check", "--format", "sarif", "a b.cpp"]
+    settings = {**os.environ, "CPPFLAGS": f"-I{FOLDER}"}
+    done = subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, text=True)
+    (result,) = json.loads(done.stdout)["runs"][0]["results"]
+    places = [each["physicalLocation"] for each in result["relatedLocations"]]
+    uris = {place["artifactLocation"]["uri"] for place in places}
+    assert "a%20b.cpp" in uris
+    assert all(uri == "a%20b.cpp" or uri.startswith("file:///") for uri in uris)
+
+
+def test_a_signal_is_told(checked: Checked) -> None:
+    """A program that crashes without a finding has not passed."""
+    killed = checked("#include <cstdlib>\nint main() { std::abort(); }\n", "--format", "text")
+    assert "the program was ended by signal 6, SIGABRT" in killed.stderr
+
+
 def test_exit_statuses(checked: Checked) -> None:
     """Findings win over the program's status; without them it is the program's own."""
     assert checked(DOUBLE_FREE, "--error-exitcode", "3").status == 3

@@ -106,3 +106,10 @@ def test_one_import_swaps_a_model_over() -> None:
     ours.load_state_dict(theirs.state_dict())
     x = values(5, 4)
     torch.testing.assert_close(ours(x), theirs(x))
+
+
+def test_a_reduction_that_does_not_exist() -> None:
+    """The error names the argument, and what is expected."""
+    loss = snn.SmoothL1Loss(reduction="avg")
+    with pytest.raises(ValueError, match="reduction is 'avg'; expected one of"):
+        loss(torch.ones(2), torch.ones(2))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``softnpu check``: a program under the checkers."""
 
+import signal
 import sys
 import tempfile
 from collections.abc import Callable
@@ -98,7 +99,18 @@ def command(
             status = exit_status(run_to_its_end(words, environment))
         findings = found()
     _write(findings, form, output)
+    if status > 128:
+        ended = f"the program was ended by signal {status - 128}, {_signal_name(status - 128)}"
+        typer.echo(f"softnpu: {ended}", err=True)
     raise typer.Exit(error_exitcode if findings else status)
+
+
+def _signal_name(number: int) -> str:
+    """Name a signal, as far as this system has one of that number."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "which has no name"
 
 
 def _run_all(

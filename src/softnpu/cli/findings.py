@@ -7,6 +7,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from rich.console import Console
 from rich.text import Text
@@ -118,9 +119,25 @@ def show(findings: list[Finding], console: Console) -> None:
                 console.print(line, soft_wrap=True)
         console.print(Text(f"   {finding.suggestion}", style="green"), soft_wrap=True)
         console.print()
+    for file in _without_lines(findings):
+        hint = f"{file} has no source lines: build it with -g (CMake: its type RelWithDebInfo)."
+        console.print(Text(hint), soft_wrap=True)
+    if findings:
+        console.print(Text(f"softnpu explain {findings[0].kind} says more."), soft_wrap=True)
     count = len(findings)
     summary = "no findings" if count == 0 else f"{count} finding{'s' if count > 1 else ''}"
     console.print(Text(f"softnpu check: {summary}", style="bold"))
+
+
+def _without_lines(findings: list[Finding]) -> list[str]:
+    """List the programs of whose calls no line is known; libraries seldom have lines."""
+    known: dict[str, bool] = {}
+    for finding in findings:
+        for part in finding.parts:
+            for frame in part.frames[-1:]:
+                file = frame.file.rpartition("+")[0] if frame.line == 0 else frame.file
+                known[file] = known.get(file, False) or frame.line > 0
+    return [file for file, has_lines in known.items() if file and not has_lines]
 
 
 def as_json(findings: list[Finding]) -> str:
@@ -159,10 +176,19 @@ def _sarif_result(finding: Finding) -> dict[str, Any]:
     return result
 
 
+def _uri(file: Path) -> str:
+    """Write a path as code hosts read it: relative to the working folder, where it lies there."""
+    if not file.is_absolute():
+        return quote(file.as_posix())
+    here = Path.cwd()
+    return quote(file.relative_to(here).as_posix()) if here in file.parents else file.as_uri()
+
+
 def _location(part: Part) -> dict[str, Any]:
     message = {"text": f"{part.role}: {part.call}" if part.call else part.role}
     known = [frame for frame in part.frames if frame.line]
     if not known:
         return {"message": message}
-    place = {"artifactLocation": {"uri": known[0].file}, "region": {"startLine": known[0].line}}
+    uri = _uri(Path(known[0].file))
+    place = {"artifactLocation": {"uri": uri}, "region": {"startLine": known[0].line}}
     return {"message": message, "physicalLocation": place}

@@ -37,14 +37,18 @@ class Symbols:
         if asked.returncode != 0:
             return
         places: list[Place] = []
+        offset = 0
         lines = iter(asked.stdout.splitlines())
         for line in lines:
             if line.startswith("0x"):
-                places = self._found.setdefault((file, int(line, 16)), [])
+                offset = int(line, 16)
+                places = self._found.setdefault((file, offset), [])
                 continue
             place = _place(line, next(lines, "??:0"))
             if place is not None:
                 places.append(place)
+            elif line != "??" and not places:  # a name, but no line
+                places.append((line, f"{file}+{offset:#x}", 0))
 
     def places(self, frame: dict[str, Any]) -> list[Place]:
         """Give the places of a frame: more than one where functions were inlined there."""

@@ -63,7 +63,8 @@ def _explanation(
 def find(name: str) -> list[Explanation]:
     """Find what explains a rule's id, a code's number or name, or a finding.
 
-    A finding may be named without its tool, so that more than one explanation may be found.
+    A finding may be named without its tool, and a tool stands for all of its findings, so that more
+    than one explanation may be found.
 
     Raises
     ------
@@ -71,15 +72,21 @@ def find(name: str) -> list[Explanation]:
         There is none; the second argument lists what may be meant.
     """
     wanted = _plain(name)
-    found = [each for each in load() if wanted in _spellings(each)]
+    found = [each for each in load() if wanted in _spellings(each) or wanted == _tool(each)]
     found.sort(key=lambda each: KINDS.index(each.kind))
     if not found:
         names = [name for each in load() for name in each.names]
         known = {form: name for name in names for form in _forms(name)}
-        close = [known[one] for one in difflib.get_close_matches(wanted, known, n=3, cutoff=0.6)]
-        close = close or [known[one] for one in known if len(wanted) > 2 and wanted in one][:3]
+        close = [known[one] for one in known if len(wanted) > 2 and wanted in one][:3]
+        near = difflib.get_close_matches(wanted, known, n=3, cutoff=0.6)
+        close = close or [known[one] for one in near]
         raise LookupError(f"nothing is called {name!r}", list(dict.fromkeys(close)))
     return found
+
+
+def _tool(explanation: Explanation) -> str:
+    """Name the checker of a finding, which stands for all of its findings."""
+    return explanation.names[0].partition("/")[0] if explanation.kind == "finding" else ""
 
 
 def _spellings(explanation: Explanation) -> set[str]:

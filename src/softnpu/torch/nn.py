@@ -43,7 +43,10 @@ class SmoothL1Loss(torch.nn.SmoothL1Loss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss of tensors whose shapes broadcast together."""
-        reduction = REDUCTIONS[self.reduction]
+        reduction = REDUCTIONS.get(self.reduction)
+        if reduction is None:
+            message = f"reduction is {self.reduction!r}; expected one of {list(REDUCTIONS)}"
+            raise with_rule(ValueError(f"SmoothL1Loss: {message}"), rule="reduction")
         return torch.ops.softnpu.smooth_l1_loss(input, target, reduction, self.beta)
 
 
