@@ -1,8 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled operators, which softnpu does not have: programs may name their folder."""
+"""Operators that were compiled ahead of time: there are none, but clients name their folder."""
+
+from __future__ import annotations
+
+import os
 
 from softnpu import _core
 
-set_model_dir = _core.aclopSetModelDir
-
 __all__ = ["set_model_dir"]
+
+
+def set_model_dir(model_dir: str | os.PathLike[str]) -> int:
+    """Accept a folder of compiled operators; softnpu uses none of them.
+
+    Parameters
+    ----------
+    model_dir : path
+        The folder's name. It is not looked at.
+
+    Returns
+    -------
+    int
+        ACL_SUCCESS.
+
+    Raises
+    ------
+    TypeError
+        model_dir is no path.
+
+    Notes
+    -----
+    Source: acl.op.set_model_dir of pyACL.
+    """
+    return _core.aclopSetModelDir(model_dir)
