@@ -42,6 +42,14 @@ _deferred = 0
 
 
 @triton.jit
+def good(index, at, inside, limit, found):
+    """Say which indices are in range, and note the position of the first of the others."""
+    is_good = (index >= 0) & (index < limit)
+    tl.atomic_min(found + at * 0, at.to(tl.int64), mask=inside & (is_good == 0), sem="relaxed")
+    return is_good
+
+
+@triton.jit
 def _note_value(found, indices, sizes, strides, NONE: tl.constexpr):
     """Note the value that stands at the position which has been found, and that kernels ran."""
     tl.store(found + 2, _LOOKED)

@@ -17,7 +17,7 @@ import triton.language as tl
 from torch import Tensor
 
 from softnpu.triton.devices import OPTIONS, as_bits, on_device_of
-from softnpu.triton.indices import new_note, settle
+from softnpu.triton.indices import good, new_note, settle
 from softnpu.triton.layouts import index_type, merge, offsets_of
 
 _BLOCK = 1024
@@ -40,8 +40,7 @@ def _find_winners(
     at = tl.program_id(0).to(INDEX) * BLOCK + tl.arange(0, BLOCK)
     inside = at < count
     index = tl.load(indices + offsets_of(at, sizes, strides), mask=inside, other=0)
-    is_good = (index >= 0) & (index < limit)
-    tl.atomic_min(found + at * 0, at.to(tl.int64), mask=inside & (is_good == 0), sem="relaxed")
+    is_good = good(index, at, inside, limit, found)
     place = at // volume * limit + tl.where(is_good, index, 0).to(INDEX)
     position = (at % volume).to(winners.dtype.element_ty)
     tl.atomic_max(winners + place, position, mask=inside & is_good, sem="relaxed")

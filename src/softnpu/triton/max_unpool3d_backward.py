@@ -11,7 +11,7 @@ import triton.language as tl
 from torch import Tensor
 
 from softnpu.triton.devices import OPTIONS, as_bits, on_device_of
-from softnpu.triton.indices import new_note, settle
+from softnpu.triton.indices import good, new_note, settle
 from softnpu.triton.layouts import index_type, merge, offsets_of, plane_starts, walk
 
 _BLOCK = 1024
@@ -36,8 +36,7 @@ def _gather(
     at = tl.program_id(0).to(INDEX) * BLOCK + tl.arange(0, BLOCK)
     inside = at < count
     index = tl.load(indices + offsets_of(at, sizes, strides[0]), mask=inside, other=0)
-    is_good = (index >= 0) & (index < limit)
-    tl.atomic_min(found + at * 0, at.to(tl.int64), mask=inside & (is_good == 0), sem="relaxed")
+    is_good = good(index, at, inside, limit, found)
     plane = offsets_of(at, sizes, strides[1])
     place = plane + offsets_of(tl.where(is_good, index, 0).to(INDEX), inner_sizes, inner_strides)
     tl.store(out + at, tl.load(grad + place, mask=inside & is_good, other=0), mask=inside)
