@@ -3,40 +3,27 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.clients.programs import softnpu
+
 SOURCE = Path(__file__).parent / "sleeping_weights.cpp"
 SERVED = "".join(f"burst {number}, 0 wrong values\n" for number in range(4))
-FLAGS = "--cxxflags=-std=c++11 -Wall -Wextra -Wpedantic -Werror"
-
-
-def softnpu(*arguments: str, source: Path = SOURCE) -> subprocess.CompletedProcess[str]:
-    """Compiles and runs the engine by a command of softnpu."""
-    return subprocess.run(
-        [sys.executable, "-m", "softnpu", *arguments, FLAGS, str(source)],
-        env={**os.environ, "SOFTNPU_LOG": "off", "SOFTNPU_BANNER": "0"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 @pytest.mark.parametrize("schedule", ["eager", "deferred", "random:3"])
 def test_all_requests_are_served(schedule: str) -> None:
     """Weights are what they were, after each sleep, at the addresses that they had."""
-    done = softnpu("run", "--schedule", schedule)
+    done = softnpu("run", "--schedule", schedule, source=SOURCE)
     assert (done.returncode, done.stdout, done.stderr) == (0, SERVED, "")
 
 
 @pytest.mark.parametrize("schedule", ["eager", "deferred"])
 def test_clean_under_the_checkers(schedule: str) -> None:
     """Nothing is found."""
-    done = softnpu("check", "--schedule", schedule)
+    done = softnpu("check", "--schedule", schedule, source=SOURCE)
     assert (done.returncode, done.stdout) == (0, SERVED), done.stderr
 
 
