@@ -6,13 +6,14 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.acl_runtime import Runtime
+from tests.support.graphs import Graphs
 from tests.support.virtual_memory import Range
 
 
 @pytest.fixture
-def rt() -> Iterator[Runtime]:
-    """Device 0 set in this thread, and a stream."""
-    with Runtime() as runtime:
+def rt() -> Iterator[Graphs]:
+    """Device 0 set in this thread, and a stream, whose work may be captured."""
+    with Graphs() as runtime:
         runtime.api.aclrtGetLastError(0)
         yield runtime
 

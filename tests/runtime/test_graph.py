@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes as ct
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -25,14 +24,6 @@ from tests.support.graphs import (
 )
 from tests.support.native import compiled, run
 from tests.support.virtual_memory import Range
-
-
-@pytest.fixture
-def rt() -> Iterator[Graphs]:
-    """Device 0 set in this thread, and a stream."""
-    with Graphs() as runtime:
-        runtime.api.aclrtGetLastError(0)
-        yield runtime
 
 
 def test_work_is_recorded_and_not_run(rt: Graphs) -> None:

@@ -4,10 +4,7 @@
 from __future__ import annotations
 
 import ctypes as ct
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from tests.support.acl_runtime import (
     INVALID_HANDLE,
@@ -27,14 +24,6 @@ from tests.support.graphs import (
 )
 
 NOTHING = CallbackType(lambda _: None)
-
-
-@pytest.fixture
-def rt() -> Iterator[Graphs]:
-    """Device 0 set in this thread, and a stream."""
-    with Graphs() as runtime:
-        runtime.api.aclrtGetLastError(0)
-        yield runtime
 
 
 def test_a_graph_may_be_destroyed_while_it_runs(rt: Graphs) -> None:

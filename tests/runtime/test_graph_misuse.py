@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ctypes as ct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -29,15 +29,6 @@ from tests.support.graphs import (
     THREAD_LOCAL,
     Graphs,
 )
-
-
-@pytest.fixture
-def rt() -> Iterator[Graphs]:
-    """Device 0 set in this thread, and a stream."""
-    with Graphs() as runtime:
-        runtime.api.aclrtGetLastError(0)
-        yield runtime
-
 
 # ---- freed memory
 
