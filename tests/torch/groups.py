@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import socket
 import subprocess
 import sys
@@ -17,7 +18,7 @@ TIMEOUT = 300  # seconds, after which a group is stopped
 
 
 def run_group(processes: int, arguments: Sequence[str], folder: Path) -> list[str]:
-    """Run a program in each process of a group; give what each printed, or fail with it."""
+    """Run a script in each process of a group; give what each printed, or fail with it."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -48,10 +49,26 @@ def _start(
         "PYTHONPATH": str(ROOT),
     }
     return subprocess.Popen(
-        [sys.executable, *arguments],
+        [sys.executable, "-m", "tests.torch.groups", *arguments],
         cwd=folder,
         env=os.environ | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
+
+
+def _run() -> None:
+    """Run a script, and leave without taking the interpreter down.
+
+    PyTorch's gloo threads outlive destroy_process_group() where DistributedDataParallel was used.
+    One that lets go of a tensor while Python ends aborts the process.
+    """
+    del sys.argv[0]
+    runpy.run_path(sys.argv[0], run_name="__main__")
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    _run()

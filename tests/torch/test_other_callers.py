@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Callers beside a plain script: workers, forks, several processes, other thread counts, JAX."""
+"""Callers beside a plain script: workers, forks, other thread counts, JAX."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +13,6 @@ from torch.utils.data import DataLoader, Dataset
 
 import softnpu
 import softnpu.torch
-from tests.support.paths import ROOT
 from tests.torch.samples import values
 
 pytestmark = pytest.mark.torch
@@ -74,71 +70,6 @@ def test_pytorchs_number_of_threads() -> None:
         torch.set_num_threads(before)
     assert torch.equal(results[0], results[1])
     assert torch.equal(results[0], results[2])
-
-
-PARALLEL = """
-import sys
-from pathlib import Path
-
-import torch
-import torch.distributed as dist
-from torch.nn.parallel import DistributedDataParallel
-
-sys.path.insert(0, sys.argv[1])
-import train
-import softnpu.torch.nn
-
-rank, port, out = int(sys.argv[2]), sys.argv[3], sys.argv[4]
-dist.init_process_group("gloo", init_method=f"file://{port}", rank=rank, world_size=2)
-torch.manual_seed(0)
-model = DistributedDataParallel(train.UNet(softnpu.torch.nn, channels=4))
-loss = softnpu.torch.nn.SmoothL1Loss(beta=0.5)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-noisy, clean = train.volumes(4, 8, torch.Generator().manual_seed(1))
-for _ in range(3):
-    optimizer.zero_grad()
-    half = slice(2 * rank, 2 * rank + 2)
-    loss(model(noisy[half]), clean[half]).backward()
-    optimizer.step()
-if rank == 0:
-    torch.save(model.module.state_dict(), out)
-dist.destroy_process_group()
-"""
-
-
-def test_two_processes_train_what_one_does(tmp_path: Path) -> None:
-    """DistributedDataParallel over gloo: half a batch each gives the whole batch's model."""
-    example = str(ROOT / "examples" / "torch")
-    script, meeting, saved = tmp_path / "part.py", tmp_path / "meeting", tmp_path / "model.pt"
-    script.write_text(PARALLEL, encoding="utf-8")
-    environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "SOFTNPU_THREADS": "1"}
-    parts = [
-        subprocess.Popen(
-            [sys.executable, str(script), example, str(rank), str(meeting), str(saved)],
-            env=environment,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank in range(2)
-    ]
-    for part in parts:
-        _, errors = part.communicate(timeout=300)
-        assert part.returncode == 0, errors
-    sys.path.insert(0, example)
-    try:
-        import train  # type: ignore[import-not-found]
-    finally:
-        sys.path.remove(example)
-    torch.manual_seed(0)
-    model, loss = train.UNet(torch.nn, channels=4), torch.nn.SmoothL1Loss(beta=0.5)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    noisy, clean = train.volumes(4, 8, torch.Generator().manual_seed(1))
-    for _ in range(3):
-        optimizer.zero_grad()
-        loss(model(noisy), clean).backward()
-        optimizer.step()
-    for name, value in torch.load(saved).items():
-        torch.testing.assert_close(value, model.state_dict()[name], rtol=1e-3, atol=1e-5)
 
 
 def test_jax_arrays() -> None:

@@ -57,13 +57,14 @@ torch.distributed.destroy_process_group()
 
 def test_the_first_call_registers_the_rules(tmp_path: Path) -> None:
     """DTensors may be loaded after softnpu.torch."""
-    assert run_group(1, ["-c", LATE], tmp_path) == ["(Shard(dim=0),) True\n"]
+    (tmp_path / "late.py").write_text(LATE, encoding="utf-8")
+    assert run_group(1, ["late.py"], tmp_path) == ["(Shard(dim=0),) True\n"]
 
 
 @pytest.mark.parametrize("processes", [2, 4])
 def test_sharded_calls_give_what_one_process_gives(processes: int, tmp_path: Path) -> None:
     """On every placement, without communication where it is legal, and with derivatives."""
-    printed = run_group(processes, ["-m", "tests.torch.sharded"], tmp_path)
+    printed = run_group(processes, [str(ROOT / "tests" / "torch" / "sharded.py")], tmp_path)
     assert all("checks passed" in text for text in printed)
 
 
