@@ -54,6 +54,8 @@ class Both final : public Observer {
   }
   void saw_mark(const void* mark) override { tell(&Observer::saw_mark, mark); }
   void saw_end(int32_t stream) override { tell(&Observer::saw_end, stream); }
+  void calling(const void* mark) override { tell(&Observer::calling, mark); }
+  void called() override { tell(&Observer::called); }
   void ending() override { tell(&Observer::ending); }
 
  private:

@@ -81,6 +81,10 @@ class Observer {
   // The calling thread knows now that a mark was reached, or that all work of a stream is done.
   virtual void saw_mark(const void* /*mark*/) {}
   virtual void saw_end(int32_t /*stream*/) {}
+  // The calling thread runs a callback that its stream waits for, whose launch was recorded as a
+  // mark; and has run it.
+  virtual void calling(const void* /*mark*/) {}
+  virtual void called() {}
 
   // The process ends: everything of the program's has run. May be told more than once.
   virtual void ending() {}

@@ -38,6 +38,12 @@ bool HappensBefore::is_before_next(Point point, int32_t stream) const {
   return has_reached(reached, point);
 }
 
+bool HappensBefore::waits_for(Point later, Point earlier) const {
+  Reached reached;
+  walk(later, reached, earlier);
+  return has_reached(reached, earlier);
+}
+
 void HappensBefore::walk(Point from, Reached& reached, Point wanted) const {
   std::vector<Point> left{from};
   while (!left.empty() && !has_reached(reached, wanted)) {

@@ -45,6 +45,8 @@ class HappensBefore {
   bool host_knows(Point point) const {
     return !streams_.contains(point.stream) || has_reached(host_, point);
   }
+  // Whether the one waits for the other, which the host knows or is about to.
+  bool waits_for(Point later, Point earlier) const;
   // Whether what is appended to the stream next comes after the point.
   bool is_before_next(Point point, int32_t stream) const;
 

@@ -2,6 +2,7 @@
 #include "checkers/order.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/fork.h"
 #include "checkers/ledger.h"
@@ -47,6 +48,9 @@ Freeing freeing(runtime::Family family) {
 
 constexpr std::string_view kNotAwaited = ": nothing has waited for that work since it was launched";
 
+// The function of the program's that this thread runs. Its stream waits for it.
+thread_local std::optional<Point> running_function;
+
 std::string stream_name(int32_t stream) { return text("stream ", stream); }
 
 }  // namespace
@@ -59,9 +63,9 @@ void OrderChecker::launched(const Piece& piece) {
   {
     std::lock_guard lock(mutex_);
     found = conflicts(piece);
-    if (piece.kind == Piece::Kind::host_function)
-      host_functions_[&piece] = order_.end_of(piece.stream);
-    add_records(piece, order_.append(piece.stream), site);
+    const Point before = order_.end_of(piece.stream), own = order_.append(piece.stream);
+    if (piece.kind == Piece::Kind::host_function) host_functions_[&piece] = {before, own};
+    add_records(piece, own, site);
   }
   for (const Conflict& conflict : found) tell_race(piece, conflict);
 }
@@ -70,12 +74,30 @@ void OrderChecker::started(const Piece& piece) {
   std::vector<Conflict> found;
   {
     std::lock_guard lock(mutex_);
-    if (const auto function = host_functions_.extract(&piece)) order_.host_saw(function.mapped());
+    if (const auto function = host_functions_.extract(&piece)) {
+      order_.host_saw(function.mapped().before);
+      running_function = function.mapped().own;
+    }
     if (piece.stream != Piece::kHostThread) return;
     found = conflicts(piece);
+    if (running_function)
+      std::erase_if(found, [this](const Conflict& conflict) {
+        return order_.waits_for(conflict.earlier.point, *running_function);
+      });
   }
   for (const Conflict& conflict : found) tell_host(piece, conflict);
 }
+
+void OrderChecker::finished(const Piece& piece, const Status&) {
+  if (piece.kind == Piece::Kind::host_function) running_function.reset();
+}
+
+void OrderChecker::calling(const void* mark) {
+  std::lock_guard lock(mutex_);
+  if (const auto point = marks_.find(mark); point != marks_.end()) running_function = point->second;
+}
+
+void OrderChecker::called() { running_function.reset(); }
 
 void OrderChecker::releasing(runtime::Family family, const std::byte* base, size_t size) {
   const auto [function, argument] = freeing(family);

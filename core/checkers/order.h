@@ -26,6 +26,9 @@ class OrderChecker final : public Observer {
   void held_back(int32_t stream, const void* mark) override;
   void saw_mark(const void* mark) override;
   void saw_end(int32_t stream) override;
+  void finished(const Piece& piece, const Status& status) override;
+  void calling(const void* mark) override;
+  void called() override;
 
  private:
   // What work in a stream reads or writes.
@@ -36,6 +39,11 @@ class OrderChecker final : public Observer {
     Tensor view;
     Point point;
     SharedSite site;
+  };
+  // A function of the program's in a stream: what comes before it, and itself.
+  struct Function {
+    Point before;
+    Point own;
   };
   struct Conflict {
     Record earlier;
@@ -55,7 +63,7 @@ class OrderChecker final : public Observer {
   std::mutex mutex_;
   HappensBefore order_;
   std::map<const void*, Point> marks_;
-  std::map<const Piece*, Point> host_functions_;        // what comes before them
+  std::map<const Piece*, Function> host_functions_;
   std::map<const void*, std::vector<Record>> records_;  // by allocation; null for other memory
 };
 

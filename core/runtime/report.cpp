@@ -111,16 +111,23 @@ size_t drop(const std::list<Pending>& callbacks) {
   return unawaited;
 }
 
-// Runs it, and lets the stream go on even if it throws.
+// Runs it, and lets a stream that waits for it go on even if it throws.
 void run(const Pending& callback) {
-  struct OpenAtEnd {
-    Gate* gate;
-    ~OpenAtEnd() {
-      if (gate != nullptr) gate->open();
-    }
-  } const at_end{callback.gate.get()};
-  if (Observer* const watching = observer()) [[unlikely]]
+  Observer* const watching = observer();
+  if (watching) [[unlikely]]
     watching->saw_mark(callback.dropped.get());
+  if (!callback.gate) return callback.callback(callback.user_data.get());
+  struct OpenAtEnd {
+    Gate& gate;
+    Observer* const watching;
+    ~OpenAtEnd() {
+      if (watching) [[unlikely]]
+        watching->called();
+      gate.open();
+    }
+  } const at_end{*callback.gate, watching};
+  if (watching) [[unlikely]]
+    watching->calling(callback.dropped.get());
   callback.callback(callback.user_data.get());
 }
 

@@ -88,6 +88,47 @@ def test_paths_in_sarif_are_relative_to_the_working_folder(tmp_path: Path) -> No
     assert all(uri == "a%20b.cpp" or uri.startswith("file:///") for uri in uris)
 
 
+def test_sarif_of_a_program_that_failed(checked: Checked, tmp_path: Path) -> None:
+    """The document is there, and says that not everything was seen."""
+    report = tmp_path / "report.sarif"
+    options = "--format", "sarif", "--output", str(report)
+    for program, status, text in (
+        ("int main() { return no; }\n", 1, "the program did not compile or start"),
+        ("#include <cstdlib>\nint main() { std::abort(); }\n", 134, "ended by signal 6, SIGABRT"),
+    ):
+        assert checked(program, *options).status == status
+        (run,) = json.loads(report.read_text("utf-8"))["runs"]
+        (invocation,) = run["invocations"]
+        assert run["results"] == []
+        assert (invocation["executionSuccessful"], invocation["exitCode"]) == (False, status)
+        assert text in invocation["toolExecutionNotifications"][0]["message"]["text"]
+        report.unlink()
+
+
+TWO_LEAKS = """
+#include "program.h"
+int main() {
+  begin();
+  floats();
+  floats();
+  std::exit(STATUS);
+}
+"""
+
+
+def test_leaks_of_a_program_that_failed_are_one_line(checked: Checked) -> None:
+    """It left before it freed anything; who asks for leaks gets them all."""
+    failed = TWO_LEAKS.replace("STATUS", "3")
+    report = checked(failed, "--format", "text")
+    assert "2 leaks of a program that failed" in report.stderr
+    assert "(leaked-memory)" not in report.stderr
+    assert report.stderr.endswith("softnpu check: 2 findings\n")
+    listed = checked(failed, "--format", "text", "--tool", "leakcheck")
+    passed = checked(TWO_LEAKS.replace("STATUS", "0"), "--format", "text")
+    for each in (listed, passed):
+        assert each.stderr.count("leakcheck (leaked-memory)") == 2
+
+
 def test_a_signal_is_told(checked: Checked) -> None:
     """A program that crashes without a finding has not passed."""
     killed = checked("#include <cstdlib>\nint main() { std::abort(); }\n", "--format", "text")

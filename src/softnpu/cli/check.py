@@ -81,7 +81,13 @@ def command(
     _check_tools(tool)
     set_variables(schedule, count, faults)
     known = read_suppressions(suppressions) if suppressions is not None else []
-    words, environment = command_line(file, args or [], cxxflags)
+    try:
+        words, environment = command_line(file, args or [], cxxflags)
+    except typer.Exit as ended:
+        # A job that uploads the report has one, and it says why nothing was found.
+        if form is Format.SARIF:
+            _write(as_sarif([], ended.exit_code, "the program did not compile or start"), output)
+        raise
     with tempfile.TemporaryDirectory(prefix="softnpu-check-") as folder:
         report = Path(folder) / "findings"
         environment |= {
@@ -98,10 +104,16 @@ def command(
         else:
             status = exit_status(run_to_its_end(words, environment))
         findings = found()
-    _write(findings, form, output)
+    failure = ""
     if status > 128:
-        ended = f"the program was ended by signal {status - 128}, {_signal_name(status - 128)}"
-        typer.echo(f"softnpu: {ended}", err=True)
+        failure = f"the program was ended by signal {status - 128}, {_signal_name(status - 128)}"
+        typer.echo(f"softnpu: {failure}", err=True)
+    if form is Format.TEXT:
+        _show(findings, output, fold_leaks=tool == "all" and status != 0)
+    elif form is Format.JSON:
+        _write(as_json(findings), output)
+    else:
+        _write(as_sarif(findings, status, failure), output)
     raise typer.Exit(error_exitcode if findings else status)
 
 
@@ -144,16 +156,15 @@ def _check_tools(names: str) -> None:
         fail(f"--tool is {names!r}; expected all, or some of {','.join(TOOLS)}", EXIT_USAGE)
 
 
-def _write(findings: list[Finding], form: Format, output: Path | None) -> None:
-    if form is Format.TEXT and output is None:
-        show(findings, Console(stderr=True, highlight=False, width=None))
+def _show(findings: list[Finding], output: Path | None, fold_leaks: bool) -> None:
+    if output is None:
+        show(findings, Console(stderr=True, highlight=False, width=None), fold_leaks)
         return
-    if form is Format.TEXT:
-        assert output is not None
-        with output.open("w", encoding="utf-8") as file:
-            show(findings, Console(file=file, highlight=False, width=240))
-        return
-    text = as_json(findings) if form is Format.JSON else as_sarif(findings)
+    with output.open("w", encoding="utf-8") as file:
+        show(findings, Console(file=file, highlight=False, width=240), fold_leaks)
+
+
+def _write(text: str, output: Path | None) -> None:
     if output is None:
         sys.stdout.write(text)
     else:

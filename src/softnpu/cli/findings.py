@@ -100,9 +100,12 @@ def _up_to_main(places: list[Place]) -> tuple[Frame, ...]:
     return tuple(frames)
 
 
-def show(findings: list[Finding], console: Console) -> None:
-    """Print findings for people."""
-    for number, finding in enumerate(findings, 1):
+def show(findings: list[Finding], console: Console, fold_leaks: bool = False) -> None:
+    """Print findings for people; fold the leaks of a program that failed into one line."""
+    leaks = [finding for finding in findings if finding.tool == "leakcheck"]
+    folded = leaks if fold_leaks and len(leaks) > 1 else []
+    listed = [finding for finding in findings if finding not in folded]
+    for number, finding in enumerate(listed, 1):
         title = Text.assemble(
             (f"{number}. {finding.tool}", "bold red"),
             (f" ({finding.kind}): ", "red"),
@@ -119,6 +122,9 @@ def show(findings: list[Finding], console: Console) -> None:
                 console.print(line, soft_wrap=True)
         console.print(Text(f"   {finding.suggestion}", style="green"), soft_wrap=True)
         console.print()
+    if folded:
+        hint = f"{len(folded)} leaks of a program that failed; --tool leakcheck lists them."
+        console.print(Text(hint), soft_wrap=True)
     for file in _without_lines(findings):
         hint = f"{file} has no source lines: build it with -g (CMake: its type RelWithDebInfo)."
         console.print(Text(hint), soft_wrap=True)
@@ -146,15 +152,26 @@ def as_json(findings: list[Finding]) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
-def as_sarif(findings: list[Finding]) -> str:
-    """Write findings as SARIF 2.1.0, which code hosts and editors read."""
+def as_sarif(findings: list[Finding], status: int, failure: str = "") -> str:
+    """Write findings as SARIF 2.1.0, which code hosts and editors read.
+
+    ``status`` is the program's; ``failure`` says why there may be more that was not found.
+    """
     rules = sorted({(f.tool, f.kind) for f in findings})
     driver = {
         "name": "softnpu check",
         "version": __version__,
         "rules": [{"id": f"{tool}/{kind}"} for tool, kind in rules],
     }
-    run = {"tool": {"driver": driver}, "results": [_sarif_result(f) for f in findings]}
+    invocation: dict[str, Any] = {"executionSuccessful": not failure, "exitCode": status}
+    if failure:
+        notification = {"level": "error", "message": {"text": failure}}
+        invocation["toolExecutionNotifications"] = [notification]
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [invocation],
+        "results": [_sarif_result(f) for f in findings],
+    }
     document = {
         "version": "2.1.0",
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
