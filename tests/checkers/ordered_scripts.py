@@ -86,7 +86,7 @@ class OrderedScript:
         self.written: dict[int, int] = {}
         self.plans: dict[int, list[View]] = {}
         self.subscribed: set[int] = set()
-        self.functions: dict[int, list[int]] = {}  # what each stream's functions know
+        self.functions: dict[int, int] = {}  # how many were launched
         self.slots = 0
         self.spaces: list[int] = []  # blocks for workspaces
 
@@ -171,17 +171,25 @@ class OrderedScript:
             knows = self.streams[other]
         else:
             verb = rng.choice(["callback", "callback-blocks"]) if way == "callback" else "hostfunc"
-            self.function(stream, f"{verb} {stream} 0")
-            self.lines.append(f"join {stream} {len(self.functions[stream])}")
-            knows = self.host
+            self.lines.append(f"{verb} {stream} 0")
+            self.function(stream, knows)
+            self.join(stream)
         self.host |= knows
 
-    def function(self, stream: int, line: str) -> None:
-        """Launch a function of the program's."""
-        known = self.streams[stream] | self.host
-        self.functions.setdefault(stream, []).append(known)
-        self.host |= known  # when it runs; the caller joins it, or must not rely on that
-        self.lines.append(line)
+    def order_for_function(self, stream: int, uses: list[Use]) -> None:
+        """Order all that a function of the program's will meet, before it is launched."""
+        for i, _ in self.unordered(uses, self.streams[stream] | self.host):
+            if not (self.streams[stream] | self.host) >> i & 1:
+                self.order_streams(self.operations[i].stream, stream)
+
+    def function(self, slot: int, known: int) -> None:
+        """Have launched a function of the program's, which the caller joins."""
+        self.functions[slot] = self.functions.get(slot, 0) + 1
+        self.host |= known
+
+    def join(self, slot: int) -> None:
+        """Wait for the functions that were launched with a stream's name."""
+        self.lines.append(f"join {slot} {self.functions[slot]}")
 
     # Memory.
 

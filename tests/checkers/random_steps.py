@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
+from tests.checkers.graph_steps import step_graph
 from tests.checkers.ordered_scripts import (
     HOST,
     HOST_BYTES,
@@ -142,14 +144,17 @@ class Section(OrderedScript):
         mask = run_of(begin, count)
         self.make_written(source, mask)
         uses = [Use(to, run_of(at, count), True), Use(source, mask, False)]
-        for i, _ in self.unordered(uses, self.streams[stream] | self.host):
-            if not (self.streams[stream] | self.host) >> i & 1:
-                self.order_streams(self.operations[i].stream, stream)
+        self.order_for_function(stream, uses)
         verb = "hostfunc"
         if stream in self.subscribed:
             verb = self.rng.choice(["callback", "callback-blocks", verb])
-        self.function(stream, f"{verb} {stream} {count} h2 {at} {self.name(source)} {begin}")
-        self.lines.append(f"join {stream} {len(self.functions[stream])}")
+        self.lines.append(f"{verb} {stream} {count} h2 {at} {self.name(source)} {begin}")
+        self.function(stream, self.streams[stream])
+        if verb != "callback" and self.rng.random() < 0.5:
+            # The stream waits for the function.
+            line = f"fillasync {self.name(source)} {begin} {count} {stream}"
+            self.on_stream(stream, [Use(source, mask, True)], line)
+        self.join(stream)
 
     def step_events(self) -> None:
         """Use an event that orders nothing: wait twice, re-record, reset."""
@@ -258,6 +263,7 @@ class Section(OrderedScript):
             self.step_elu,
             self.step_repeat,
             self.step_function,
+            partial(step_graph, self),
             self.step_events,
             self.step_free,
             self.step_fork,

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random graphs in a script for `interpreter.cpp`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.checkers.ordered_scripts import HOST, Done, Use, run_of
+
+if TYPE_CHECKING:
+    from tests.checkers.random_steps import Section
+
+GLOBAL, THREAD_LOCAL, RELAXED = range(3)
+
+
+def step_graph(section: Section) -> None:
+    """Capture an operator, fills, and a function; execute them, and destroy the graph."""
+    rng = section.rng
+    origin = rng.choice([stream for stream in section.streams if stream != -1])
+    uses, works = _operator(section, origin) if rng.random() < 0.5 else ([], [])
+    filled = section.device_block()
+    (begin,), count = section.part(filled)
+    fill = f"fillasync {section.name(filled)} {begin} {count} {origin}"
+    uses.append(Use(filled, run_of(begin, count), True))
+    works.append(fill)
+    (at,), _ = section.part(HOST + 2)
+    at = min(at, section.room(HOST + 2) - count)
+    has_function = rng.random() < 0.4
+    if has_function:
+        copied = f"{count} h2 {at} {section.name(filled)} {begin}"
+        works += [f"hostfunc {origin} {copied}", fill]
+    section.slots += 1
+    graph = section.slots
+    mode = rng.choice([GLOBAL, THREAD_LOCAL, RELAXED]) if section.alone else THREAD_LOCAL
+    section.lines += [f"capture {origin} {mode}", *works, f"captured {graph} {origin}"]
+    # What functions need is in memory that is theirs, so they run once.
+    for _ in range(1 if has_function else rng.randint(1, 2)):
+        stream = rng.choice(list(section.streams))
+        if has_function:
+            reads = Use(filled, uses[-1].mask, False)
+            section.order_for_function(stream, [Use(HOST + 2, run_of(at, count), True), reads])
+        section.on_stream(stream, uses, f"execute {graph} {stream}")
+    if has_function:
+        # It knows what is before it. The second fill waits for it.
+        section.function(origin, section.streams[stream])
+        section.streams[stream] |= 1 << len(section.operations)
+        section.operations.append(Done(uses[-1:], stream))
+        section.join(origin)
+    for use in uses:
+        if use.block in section.written:
+            section.written[use.block] |= use.mask
+    section.lines.append(f"ungraph {graph}")
+
+
+def _operator(section: Section, origin: int) -> tuple[list[Use], list[str]]:
+    """Choose what is computed in place."""
+    view, space = section.view(), section.workspace()
+    section.make_written(view.block, view.mask)
+    uses = [Use(view.block, view.mask, True), Use(space, run_of(0, 512), True)]
+    return uses, [f"elu-in-place {space} {view} {origin}"]
