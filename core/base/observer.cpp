@@ -40,7 +40,9 @@ class Both final : public Observer {
   uint64_t least_workspace() const override {
     return std::max(first_.least_workspace(), second_.least_workspace());
   }
-  void captured(const Piece& piece) override { tell(&Observer::captured, piece); }
+  void captured(const Piece& piece, const CapturedPlace& place) override {
+    tell(&Observer::captured, piece, place);
+  }
   void launched(const Piece& piece) override { tell(&Observer::launched, piece); }
   void started(const Piece& piece) override { tell(&Observer::started, piece); }
   void finished(const Piece& piece, const Status& status) override {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,13 @@ struct Piece {
   static constexpr int32_t kHostThread = -1;
 };
 
+// Where captured work stands: how much of what was captured in each stream, by its id, comes
+// before.
+struct CapturedPlace {
+  const void* graph;  // a handle
+  std::map<int32_t, uint64_t> before;
+};
+
 // Every function may be called by several threads at a time. Nothing may throw but
 // std::bad_alloc, and nothing may call the C API.
 class Observer {
@@ -69,7 +77,7 @@ class Observer {
   virtual uint64_t least_workspace() const { return 0; }
 
   // Work was recorded instead of put into its stream. What it is launched as later is other pieces.
-  virtual void captured(const Piece&) {}
+  virtual void captured(const Piece&, const CapturedPlace&) {}
   // Work was put into a stream, begins, and ends. What the caller waits for begins at once.
   virtual void launched(const Piece&) {}
   virtual void started(const Piece&) {}

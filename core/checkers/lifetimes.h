@@ -14,7 +14,7 @@ class LifetimeChecker final : public Observer {
  public:
   explicit LifetimeChecker(Tools tools);
 
-  void captured(const Piece& piece) override { launched(piece); }
+  void captured(const Piece& piece, const CapturedPlace&) override { launched(piece); }
   void launched(const Piece& piece) override;
   void destroyed(HandleKind kind, const void* handle) override;
   void ending() override { tell_leaks(0); }

@@ -6,6 +6,7 @@
 
 #include "base/fork.h"
 #include "checkers/ledger.h"
+#include "tensor/handles.h"
 #include "tensor/overlap.h"
 
 namespace softnpu::checkers {
@@ -68,6 +69,27 @@ void OrderChecker::launched(const Piece& piece) {
     add_records(piece, own, site);
   }
   for (const Conflict& conflict : found) tell_race(piece, conflict);
+}
+
+void OrderChecker::captured(const Piece& piece, const CapturedPlace& place) {
+  const SharedSite site = current_site();
+  std::vector<Conflict> found;
+  {
+    std::lock_guard lock(mutex_);
+    Records& all = captured_[place.graph];
+    found = conflicts(piece, all, [&](Point point) { return has_reached(place.before, point); });
+    const Point here{piece.stream, place.before.at(piece.stream) + 1};
+    for (const Access& access : piece.accesses)
+      all[block_of(access.first)].push_back(
+          {piece.what, access.name, access.writes, view_of(access), here, site});
+  }
+  for (const Conflict& conflict : found) tell_race(piece, conflict);
+}
+
+void OrderChecker::destroyed(HandleKind kind, const void* handle) {
+  if (kind != HandleKind::graph) return;
+  std::lock_guard lock(mutex_);
+  captured_.erase(handle);
 }
 
 void OrderChecker::started(const Piece& piece) {
@@ -161,10 +183,16 @@ std::vector<OrderChecker::Conflict> OrderChecker::conflicts(const Piece& piece) 
     return piece.stream == Piece::kHostThread ? order_.host_knows(point)
                                               : order_.is_before_next(point, piece.stream);
   };
+  return conflicts(piece, records_, is_done);
+}
+
+template <class IsDone>
+std::vector<OrderChecker::Conflict> OrderChecker::conflicts(const Piece& piece, const Records& all,
+                                                            IsDone is_done) {
   std::vector<Conflict> found;
   for (const Access& access : piece.accesses) {
-    const auto records = records_.find(block_of(access.first));
-    if (records == records_.end()) continue;
+    const auto records = all.find(block_of(access.first));
+    if (records == all.end()) continue;
     const Tensor view = view_of(access);
     for (const Record& record : records->second)
       if (record.point.stream != piece.stream && (record.writes || access.writes) &&

@@ -20,7 +20,9 @@ class OrderChecker final : public Observer {
   explicit OrderChecker(Tools tools);
 
   void launched(const Piece& piece) override;
+  void captured(const Piece& piece, const CapturedPlace& place) override;
   void started(const Piece& piece) override;
+  void destroyed(HandleKind kind, const void* handle) override;
   void releasing(runtime::Family family, const std::byte* base, size_t size) override;
   void recorded(const void* mark, int32_t stream) override;
   void held_back(int32_t stream, const void* mark) override;
@@ -40,6 +42,7 @@ class OrderChecker final : public Observer {
     Point point;
     SharedSite site;
   };
+  using Records = std::map<const void*, std::vector<Record>>;  // by allocation; null: other memory
   // A function of the program's in a stream: what comes before it, and itself.
   struct Function {
     Point before;
@@ -50,8 +53,10 @@ class OrderChecker final : public Observer {
     Access later;
   };
 
-  // Work that the access is in conflict with and that is not known to be done.
+  // Work that the piece is in conflict with and that is not known to be done.
   std::vector<Conflict> conflicts(const Piece& piece) const;
+  template <class IsDone>
+  static std::vector<Conflict> conflicts(const Piece& piece, const Records& all, IsDone is_done);
   void add_records(const Piece& piece, Point point, const SharedSite& site);
   void forget_known(std::vector<Record>& records) const;
   void forget_all_known();
@@ -64,7 +69,8 @@ class OrderChecker final : public Observer {
   HappensBefore order_;
   std::map<const void*, Point> marks_;
   std::map<const Piece*, Function> host_functions_;
-  std::map<const void*, std::vector<Record>> records_;  // by allocation; null for other memory
+  Records records_;
+  std::map<const void*, Records> captured_;  // by graph; points are places in the capture
 };
 
 }  // namespace softnpu::checkers

@@ -16,7 +16,7 @@ class Log final : public Observer {
   Log(LogLevel level, Lines lines) : level_(level), lines_(std::move(lines)) {}
 
   void leave(const Call& call, const Status& status) override;
-  void captured(const Piece& piece) override { tell("captured", piece); }
+  void captured(const Piece& piece, const CapturedPlace&) override { tell("captured", piece); }
   void launched(const Piece& piece) override { tell("launched", piece); }
   void finished(const Piece& piece, const Status& status) override;
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "acl/acl.h"
@@ -179,21 +180,30 @@ Status capture_info(const void* stream_handle, int32_t& status, void*& graph) {
 }
 
 bool capture(const Stream& stream, Work& work) {
+  std::optional<Piece> told;
   std::shared_ptr<Piece> lasting;
   if (work.piece) {
-    // Whoever captured it may destroy its tensors and its executor before it is executed.
     lasting = std::make_shared<Piece>(*work.piece);
     lasting->stream = stream.id();
-    if (Observer* const watching = observer()) watching->captured(*lasting);
+    if (observer() != nullptr) [[unlikely]]
+      told = *lasting;
+    // Whoever captured it may destroy its tensors and its executor before it is executed.
     lasting->executor = nullptr;
     for (Access& access : lasting->accesses) access.tensor = nullptr;
   }
   const auto kind = work.hosted ? GraphNode::Kind::host_function : GraphNode::Kind::piece;
-  std::lock_guard lock(captures().mutex);
-  const auto capture = capture_of(stream);
-  if (!capture) return false;
-  work.piece = std::move(lasting);
-  capture->add(stream.id(), {kind, std::move(work), nullptr, memory_time()});
+  CapturedPlace place;
+  {
+    std::lock_guard lock(captures().mutex);
+    const auto capture = capture_of(stream);
+    if (!capture) return false;
+    if (told) [[unlikely]]
+      place = {capture->handle, capture->place(stream.id())};
+    work.piece = std::move(lasting);
+    capture->add(stream.id(), {kind, std::move(work), nullptr, memory_time()});
+  }
+  if (Observer* const watching = observer(); watching && told) [[unlikely]]
+    watching->captured(*told, place);
   return true;
 }
 

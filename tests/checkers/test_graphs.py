@@ -103,6 +103,60 @@ CASES = {
 }
 
 
+# Two streams of one capture write FIRST and SECOND.
+BRANCHES = """
+#include "program.h"
+int main() {
+  begin();
+  aclrtStream stream = nullptr, other = nullptr;
+  aclrtEvent forked = nullptr, joined = nullptr;
+  must(aclrtCreateStream(&stream));
+  must(aclrtCreateStream(&other));
+  must(aclrtCreateEvent(&forked));
+  must(aclrtCreateEvent(&joined));
+  char* const memory = static_cast<char*>(floats());
+  const auto fill = [](char* from, aclrtStream in) {
+    must(aclrtMemsetAsync(from, kBytes / 2, 1, kBytes / 2, in));
+  };
+  aclmdlRI graph = nullptr;
+  must(aclmdlRICaptureBegin(stream, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
+  BEFORE
+  must(aclrtRecordEvent(forked, stream));
+  must(aclrtStreamWaitEvent(other, forked));
+  fill(memory + SECOND, other);
+  FORKED
+  must(aclrtRecordEvent(joined, other));
+  must(aclrtStreamWaitEvent(stream, joined));
+  JOINED
+  must(aclmdlRICaptureEnd(stream, &graph));
+  for (int i = 0; i < 2; ++i) must(aclmdlRIExecuteAsync(graph, stream));
+  must(aclrtSynchronizeStream(stream));
+  must(aclmdlRIDestroy(graph));
+  must(aclrtDestroyEvent(forked));
+  must(aclrtDestroyEvent(joined));
+  must(aclrtDestroyStream(stream));
+  must(aclrtDestroyStream(other));
+  must(aclrtFree(memory));
+  end();
+}
+"""
+
+
+@pytest.mark.parametrize("place", ["BEFORE", "FORKED", "JOINED"])
+@pytest.mark.parametrize("second", ["0", "kBytes / 4", "kBytes / 2"])
+def test_captured_streams_that_nothing_orders(
+    place: str, second: str, checked: Callable[..., Report]
+) -> None:
+    """Both write the same bytes between the fork and the join; it is found at the capture."""
+    text = BRANCHES.replace("SECOND", second).replace(place, "fill(memory, stream);")
+    for unused in {"BEFORE", "FORKED", "JOINED"} - {place}:
+        text = text.replace(unused, "")
+    report = checked(text)
+    is_race = place == "FORKED" and second != "kBytes / 2"
+    assert report.kinds == ["racecheck/stream-race"] * is_race, report.stderr
+    assert "unexpected" not in report.stdout, report.stdout
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_findings(case: str, checked: Callable[..., Report]) -> None:
     """Each bug is found, once, and nothing where there is none."""
