@@ -76,6 +76,10 @@ void free(void* block) {
 
 namespace no_memory {
 
+// What functions of libascendcl give.
+inline constexpr auto device_codes = {ACL_ERROR_BAD_ALLOC, ACL_ERROR_RT_MEMORY_ALLOCATION,
+                                      ACL_ERROR_RT_RESOURCE_ALLOC_FAIL};
+
 inline std::set<std::string> functions;  // that were called
 inline long sites = 0;                   // where an allocation failed
 inline bool is_warm = false;             // tables have grown to what they need

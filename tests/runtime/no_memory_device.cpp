@@ -2,79 +2,81 @@
 // Every function of libascendcl without memory, at each place where it allocates.
 #include "failing_allocations.h"
 #include "no_memory_graphs.h"
+#include "no_memory_memory.h"
 
 namespace {
 
 using no_memory::at_every_site;
+using no_memory::device_codes;
 using no_memory::nothing;
-
-#define CODES \
-  {ACL_ERROR_BAD_ALLOC, ACL_ERROR_RT_MEMORY_ALLOCATION, ACL_ERROR_RT_RESOURCE_ALLOC_FAIL}
 
 void start_and_end() {
   at_every_site(
-      "aclFinalize", CODES, [] { (void)aclInit(nullptr); }, [] { return aclFinalize(); }, nothing);
+      "aclFinalize", device_codes, [] { (void)aclInit(nullptr); }, [] { return aclFinalize(); },
+      nothing);
   at_every_site(
-      "aclInit", CODES, [] { (void)aclFinalize(); }, [] { return aclInit(nullptr); }, nothing);
+      "aclInit", device_codes, [] { (void)aclFinalize(); }, [] { return aclInit(nullptr); },
+      nothing);
   at_every_site(
       "aclInit", {ACL_ERROR_BAD_ALLOC}, [] { (void)aclFinalize(); },
       [] { return aclInit(SOFTNPU_CONFIG); }, nothing);
   EXPECT(aclInit(nullptr) == 0 || aclInit(nullptr) == ACL_ERROR_REPEAT_INITIALIZE);
   at_every_site(
-      "aclGetRecentErrMsg", CODES, nothing, [] { return aclGetRecentErrMsg() == nullptr ? 0 : -1; },
-      nothing);
+      "aclGetRecentErrMsg", device_codes, nothing,
+      [] { return aclGetRecentErrMsg() == nullptr ? 0 : -1; }, nothing);
   at_every_site(
-      "aclrtGetSocName", CODES, nothing, [] { return aclrtGetSocName() == nullptr ? -1 : 0; },
-      nothing);
+      "aclrtGetSocName", device_codes, nothing,
+      [] { return aclrtGetSocName() == nullptr ? -1 : 0; }, nothing);
 }
 
 void numbers() {
   int32_t a, b, c;
   uint32_t count;
   aclrtRunMode mode;
-  AT_EVERY_SITE(CODES, aclrtGetVersion, &a, &b, &c);
-  AT_EVERY_SITE(CODES, aclrtGetRunMode, &mode);
-  AT_EVERY_SITE(CODES, aclrtGetLastError, ACL_RT_THREAD_LEVEL);
-  AT_EVERY_SITE(CODES, aclrtPeekAtLastError, ACL_RT_THREAD_LEVEL);
-  AT_EVERY_SITE(CODES, aclrtGetDeviceCount, &count);
+  AT_EVERY_SITE(device_codes, aclrtGetVersion, &a, &b, &c);
+  AT_EVERY_SITE(device_codes, aclrtGetRunMode, &mode);
+  AT_EVERY_SITE(device_codes, aclrtGetLastError, ACL_RT_THREAD_LEVEL);
+  AT_EVERY_SITE(device_codes, aclrtPeekAtLastError, ACL_RT_THREAD_LEVEL);
+  AT_EVERY_SITE(device_codes, aclrtGetDeviceCount, &count);
   int64_t value;
-  AT_EVERY_SITE(CODES, aclrtGetDeviceInfo, 0, ACL_DEV_ATTR_AICORE_CORE_NUM, &value);
-  AT_EVERY_SITE(CODES, aclGetDeviceCapability, 0, ACL_DEVICE_INFO_AI_CORE_NUM, &value);
-  AT_EVERY_SITE(CODES, aclrtGetDeviceCapability, 0, ACL_DEVICE_INFO_AI_CORE_NUM, &value);
-  AT_EVERY_SITE(CODES, aclopSetModelDir, "models");
+  AT_EVERY_SITE(device_codes, aclrtGetDeviceInfo, 0, ACL_DEV_ATTR_AICORE_CORE_NUM, &value);
+  AT_EVERY_SITE(device_codes, aclGetDeviceCapability, 0, ACL_DEVICE_INFO_AI_CORE_NUM, &value);
+  AT_EVERY_SITE(device_codes, aclrtGetDeviceCapability, 0, ACL_DEVICE_INFO_AI_CORE_NUM, &value);
+  AT_EVERY_SITE(device_codes, aclopSetModelDir, "models");
   at_every_site(
-      "aclDataTypeSize", CODES, nothing, [] { return aclDataTypeSize(ACL_FLOAT) == 4 ? 0 : -1; },
-      nothing);
+      "aclDataTypeSize", device_codes, nothing,
+      [] { return aclDataTypeSize(ACL_FLOAT) == 4 ? 0 : -1; }, nothing);
   at_every_site(
-      "aclFloatToFloat16", CODES, nothing,
+      "aclFloatToFloat16", device_codes, nothing,
       [] { return aclFloatToFloat16(1.0f) == 0x3C00 ? 0 : -1; }, nothing);
   at_every_site(
-      "aclFloat16ToFloat", CODES, nothing,
+      "aclFloat16ToFloat", device_codes, nothing,
       [] { return aclFloat16ToFloat(0x3C00) == 1.0f ? 0 : -1; }, nothing);
 }
 
 void settings() {
   int64_t value;
-  AT_EVERY_SITE(CODES, aclrtSetSysParamOpt, ACL_OPT_DETERMINISTIC, 1);
-  AT_EVERY_SITE(CODES, aclrtGetSysParamOpt, ACL_OPT_DETERMINISTIC, &value);
-  AT_EVERY_SITE(CODES, aclrtCtxSetSysParamOpt, ACL_OPT_DETERMINISTIC, 1);
-  AT_EVERY_SITE(CODES, aclrtCtxGetSysParamOpt, ACL_OPT_DETERMINISTIC, &value);
+  AT_EVERY_SITE(device_codes, aclrtSetSysParamOpt, ACL_OPT_DETERMINISTIC, 1);
+  AT_EVERY_SITE(device_codes, aclrtGetSysParamOpt, ACL_OPT_DETERMINISTIC, &value);
+  AT_EVERY_SITE(device_codes, aclrtCtxSetSysParamOpt, ACL_OPT_DETERMINISTIC, 1);
+  AT_EVERY_SITE(device_codes, aclrtCtxGetSysParamOpt, ACL_OPT_DETERMINISTIC, &value);
 }
 
 void devices() {
   const auto release = [] { EXPECT_OK(aclrtResetDevice(0)); };
   const auto take = [] { (void)aclrtSetDevice(0); };
   const auto leave = [] { (void)aclrtResetDeviceForce(0); };
-  at_every_site("aclrtSetDevice", CODES, leave, [] { return aclrtSetDevice(0); }, nothing);
-  at_every_site("aclrtSetDevice", CODES, take, [] { return aclrtSetDevice(0); }, release);
+  at_every_site("aclrtSetDevice", device_codes, leave, [] { return aclrtSetDevice(0); }, nothing);
+  at_every_site("aclrtSetDevice", device_codes, take, [] { return aclrtSetDevice(0); }, release);
   const auto take_once = [=] { leave(), take(); };
-  at_every_site("aclrtResetDevice", CODES, take_once, [] { return aclrtResetDevice(0); }, take);
   at_every_site(
-      "aclrtResetDeviceForce", CODES, take, [] { return aclrtResetDeviceForce(0); }, take);
+      "aclrtResetDevice", device_codes, take_once, [] { return aclrtResetDevice(0); }, take);
+  at_every_site(
+      "aclrtResetDeviceForce", device_codes, take, [] { return aclrtResetDeviceForce(0); }, take);
   int32_t device;
-  AT_EVERY_SITE(CODES, aclrtGetDevice, &device);
-  AT_EVERY_SITE(CODES, aclrtSynchronizeDevice);
-  AT_EVERY_SITE(CODES, aclrtSynchronizeDeviceWithTimeout, 1000);
+  AT_EVERY_SITE(device_codes, aclrtGetDevice, &device);
+  AT_EVERY_SITE(device_codes, aclrtSynchronizeDevice);
+  AT_EVERY_SITE(device_codes, aclrtSynchronizeDeviceWithTimeout, 1000);
 }
 
 void contexts() {
@@ -91,19 +93,19 @@ void contexts() {
     EXPECT_OK(aclrtResetDevice(0));
   };
   at_every_site(
-      "aclrtCreateContext", CODES, nothing, [&] { return aclrtCreateContext(&context, 0); },
+      "aclrtCreateContext", device_codes, nothing, [&] { return aclrtCreateContext(&context, 0); },
       destroy);
   at_every_site(
-      "aclrtSetCurrentContext", CODES, create, [&] { return aclrtSetCurrentContext(context); },
-      nothing);
+      "aclrtSetCurrentContext", device_codes, create,
+      [&] { return aclrtSetCurrentContext(context); }, nothing);
   at_every_site(
-      "aclrtDestroyContext", CODES, create, [&] { return aclrtDestroyContext(context); },
+      "aclrtDestroyContext", device_codes, create, [&] { return aclrtDestroyContext(context); },
       [&] { context = nullptr; });
   create();
   destroy();
   aclrtStream stream;
-  AT_EVERY_SITE(CODES, aclrtGetCurrentContext, &context);
-  AT_EVERY_SITE(CODES, aclrtCtxGetCurrentDefaultStream, &stream);
+  AT_EVERY_SITE(device_codes, aclrtGetCurrentContext, &context);
+  AT_EVERY_SITE(device_codes, aclrtCtxGetCurrentDefaultStream, &stream);
 }
 
 void streams() {
@@ -117,25 +119,27 @@ void streams() {
   };
   const auto forget = [&] { stream = nullptr; };
   at_every_site(
-      "aclrtCreateStream", CODES, nothing, [&] { return aclrtCreateStream(&stream); }, destroy);
+      "aclrtCreateStream", device_codes, nothing, [&] { return aclrtCreateStream(&stream); },
+      destroy);
   at_every_site(
-      "aclrtCreateStreamWithConfig", CODES, nothing,
+      "aclrtCreateStreamWithConfig", device_codes, nothing,
       [&] { return aclrtCreateStreamWithConfig(&stream, 1, 3); }, destroy);
   at_every_site(
-      "aclrtDestroyStream", CODES, create, [&] { return aclrtDestroyStream(stream); }, forget);
-  at_every_site(
-      "aclrtDestroyStreamForce", CODES, create, [&] { return aclrtDestroyStreamForce(stream); },
+      "aclrtDestroyStream", device_codes, create, [&] { return aclrtDestroyStream(stream); },
       forget);
+  at_every_site(
+      "aclrtDestroyStreamForce", device_codes, create,
+      [&] { return aclrtDestroyStreamForce(stream); }, forget);
   create();
   aclrtStreamStatus status;
   int32_t id;
   uint32_t number;
-  AT_EVERY_SITE(CODES, aclrtSynchronizeStream, stream);
-  AT_EVERY_SITE(CODES, aclrtSynchronizeStreamWithTimeout, stream, 1000);
-  AT_EVERY_SITE(CODES, aclrtStreamQuery, stream, &status);
-  AT_EVERY_SITE(CODES, aclrtStreamGetId, stream, &id);
-  AT_EVERY_SITE(CODES, aclrtStreamGetFlags, stream, &number);
-  AT_EVERY_SITE(CODES, aclrtStreamGetPriority, stream, &number);
+  AT_EVERY_SITE(device_codes, aclrtSynchronizeStream, stream);
+  AT_EVERY_SITE(device_codes, aclrtSynchronizeStreamWithTimeout, stream, 1000);
+  AT_EVERY_SITE(device_codes, aclrtStreamQuery, stream, &status);
+  AT_EVERY_SITE(device_codes, aclrtStreamGetId, stream, &id);
+  AT_EVERY_SITE(device_codes, aclrtStreamGetFlags, stream, &number);
+  AT_EVERY_SITE(device_codes, aclrtStreamGetPriority, stream, &number);
   destroy();
 }
 
@@ -151,34 +155,34 @@ void events() {
     event = nullptr;
   };
   at_every_site(
-      "aclrtCreateEvent", CODES, nothing, [&] { return aclrtCreateEvent(&event); }, destroy);
+      "aclrtCreateEvent", device_codes, nothing, [&] { return aclrtCreateEvent(&event); }, destroy);
   at_every_site(
-      "aclrtCreateEventWithFlag", CODES, nothing,
+      "aclrtCreateEventWithFlag", device_codes, nothing,
       [&] { return aclrtCreateEventWithFlag(&event, 1); }, destroy);
   at_every_site(
-      "aclrtCreateEventExWithFlag", CODES, nothing,
+      "aclrtCreateEventExWithFlag", device_codes, nothing,
       [&] { return aclrtCreateEventExWithFlag(&event, 8); }, destroy);
   at_every_site(
-      "aclrtDestroyEvent", CODES, create, [&] { return aclrtDestroyEvent(event); },
+      "aclrtDestroyEvent", device_codes, create, [&] { return aclrtDestroyEvent(event); },
       [&] { event = nullptr; });
   create();
   EXPECT_OK(aclrtCreateEvent(&later));
-  AT_EVERY_SITE(CODES, aclrtRecordEvent, event, stream);
+  AT_EVERY_SITE(device_codes, aclrtRecordEvent, event, stream);
   EXPECT_OK(aclrtRecordEvent(later, stream));
   aclrtEventStatus status;
   aclrtEventRecordedStatus recorded;
   aclrtEventWaitStatus waits;
   float ms;
   uint64_t us;
-  AT_EVERY_SITE(CODES, aclrtStreamWaitEvent, nullptr, event);
-  AT_EVERY_SITE(CODES, aclrtSynchronizeEvent, event);
-  AT_EVERY_SITE(CODES, aclrtSynchronizeEventWithTimeout, event, 1000);
-  AT_EVERY_SITE(CODES, aclrtQueryEvent, event, &status);
-  AT_EVERY_SITE(CODES, aclrtQueryEventStatus, event, &recorded);
-  AT_EVERY_SITE(CODES, aclrtQueryEventWaitStatus, event, &waits);
-  AT_EVERY_SITE(CODES, aclrtEventElapsedTime, &ms, event, later);
-  AT_EVERY_SITE(CODES, aclrtEventGetTimestamp, event, &us);
-  AT_EVERY_SITE(CODES, aclrtResetEvent, event, stream);
+  AT_EVERY_SITE(device_codes, aclrtStreamWaitEvent, nullptr, event);
+  AT_EVERY_SITE(device_codes, aclrtSynchronizeEvent, event);
+  AT_EVERY_SITE(device_codes, aclrtSynchronizeEventWithTimeout, event, 1000);
+  AT_EVERY_SITE(device_codes, aclrtQueryEvent, event, &status);
+  AT_EVERY_SITE(device_codes, aclrtQueryEventStatus, event, &recorded);
+  AT_EVERY_SITE(device_codes, aclrtQueryEventWaitStatus, event, &waits);
+  AT_EVERY_SITE(device_codes, aclrtEventElapsedTime, &ms, event, later);
+  AT_EVERY_SITE(device_codes, aclrtEventGetTimestamp, event, &us);
+  AT_EVERY_SITE(device_codes, aclrtResetEvent, event, stream);
   destroy();
   EXPECT_OK(aclrtDestroyEvent(later));
   EXPECT_OK(aclrtDestroyStream(stream));
@@ -205,133 +209,16 @@ void waiting_streams() {
   const auto start_again = [&] { let_go(), hold(); };
   hold();
   at_every_site(
-      "aclrtStreamWaitEvent", CODES, start_again,
+      "aclrtStreamWaitEvent", device_codes, start_again,
       [&] { return aclrtStreamWaitEvent(other, event); }, nothing);
   at_every_site(
-      "aclrtRecordEvent", CODES, start_again, [&] { return aclrtRecordEvent(event, stream); },
-      nothing);
+      "aclrtRecordEvent", device_codes, start_again,
+      [&] { return aclrtRecordEvent(event, stream); }, nothing);
   at_every_site(
-      "aclrtResetEvent", CODES, start_again, [&] { return aclrtResetEvent(event, stream); },
+      "aclrtResetEvent", device_codes, start_again, [&] { return aclrtResetEvent(event, stream); },
       nothing);
   let_go();
   EXPECT_OK(aclrtDestroyEvent(event));
-}
-
-template <class Allocate, class Free>
-void allocation(const char* function, const Allocate& allocate, const Free& free_it) {
-  void *memory = nullptr, *first = nullptr;
-  EXPECT_OK(allocate(&first, 100));
-  EXPECT_OK(free_it(first));
-  at_every_site(
-      function, CODES, nothing, [&] { return allocate(&memory, 100); },
-      [&] {
-        // Else the failed calls before have lost addresses.
-        if (no_memory::is_warm) EXPECT(memory == first);
-        EXPECT_OK(free_it(memory));
-      });
-  at_every_site(
-      function, CODES, nothing, [&] { return allocate(&memory, size_t{5} << 20); },
-      [&] { EXPECT_OK(free_it(memory)); });
-}
-
-void memory() {
-  const auto policy = ACL_MEM_MALLOC_HUGE_FIRST;
-  allocation(
-      "aclrtMalloc", [=](void** p, size_t n) { return aclrtMalloc(p, n, policy); }, aclrtFree);
-  allocation(
-      "aclrtMallocAlign32", [=](void** p, size_t n) { return aclrtMallocAlign32(p, n, policy); },
-      aclrtFree);
-  allocation(
-      "aclrtMallocCached", [=](void** p, size_t n) { return aclrtMallocCached(p, n, policy); },
-      aclrtFree);
-  allocation("aclrtMallocHost", aclrtMallocHost, aclrtFreeHost);
-  void* device = nullptr;
-  const auto take = [&] {
-    if (device == nullptr) EXPECT_OK(aclrtMalloc(&device, 100, policy));
-  };
-  const auto forget = [&] { device = nullptr; };
-  at_every_site("aclrtFree", CODES, take, [&] { return aclrtFree(device); }, forget);
-  at_every_site(
-      "aclrtFreeWithDevSync", CODES, take, [&] { return aclrtFreeWithDevSync(device); }, forget);
-  void* host = nullptr;
-  at_every_site(
-      "aclrtFreeHost", CODES,
-      [&] {
-        if (host == nullptr) EXPECT_OK(aclrtMallocHost(&host, 100));
-      },
-      [&] { return aclrtFreeHost(host); }, [&] { host = nullptr; });
-  size_t free_bytes, total;
-  AT_EVERY_SITE(CODES, aclrtGetMemInfo, ACL_HBM_MEM, &free_bytes, &total);
-}
-
-void copies() {
-  const Buffer buffer(256);
-  void *a = buffer.address, *b = static_cast<char*>(a) + 128;
-  const auto kind = ACL_MEMCPY_DEFAULT;
-  AT_EVERY_SITE(CODES, aclrtMemcpy, a, 64, b, 64, kind);
-  AT_EVERY_SITE(CODES, aclrtMemcpyAsync, a, 64, b, 64, kind, nullptr);
-  AT_EVERY_SITE(CODES, aclrtMemset, a, 64, 1, 64);
-  AT_EVERY_SITE(CODES, aclrtMemsetAsync, a, 64, 1, 64, nullptr);
-  AT_EVERY_SITE(CODES, aclrtMemcpy2d, a, 16, b, 8, 8, 3, kind);
-  AT_EVERY_SITE(CODES, aclrtMemcpy2dAsync, a, 16, b, 8, 8, 3, kind, nullptr);
-  void *to[] = {a, a}, *from[] = {b, b};
-  size_t sizes[] = {64, 32}, first = 0, failing;
-  aclrtMemcpyBatchAttr attr = {};
-  attr.dstLoc.type = attr.srcLoc.type = ACL_MEM_LOCATION_TYPE_DEVICE;
-  AT_EVERY_SITE(CODES, aclrtMemcpyBatchAsync, to, sizes, from, sizes, 2, &attr, &first, 1, &failing,
-                nullptr);
-}
-
-void virtual_memory() {
-  constexpr size_t kUnit = size_t{2} << 20;
-  aclrtPhysicalMemProp prop = {};
-  prop.location.type = ACL_MEM_LOCATION_TYPE_DEVICE;
-  size_t unit;
-  AT_EVERY_SITE(CODES, aclrtMemGetAllocationGranularity, &prop,
-                ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, &unit);
-  void* range = nullptr;
-  aclrtDrvMemHandle handle = nullptr;
-  const auto reserve = [&] {
-    if (range == nullptr) EXPECT_OK(aclrtReserveMemAddress(&range, kUnit, 0, nullptr, 0));
-  };
-  const auto release = [&] {
-    EXPECT_OK(aclrtReleaseMemAddress(range));
-    range = nullptr;
-  };
-  const auto take = [&] {
-    if (handle == nullptr) EXPECT_OK(aclrtMallocPhysical(&handle, kUnit, &prop, 0));
-  };
-  const auto drop = [&] {
-    EXPECT_OK(aclrtFreePhysical(handle));
-    handle = nullptr;
-  };
-  at_every_site(
-      "aclrtReserveMemAddress", CODES, nothing,
-      [&] { return aclrtReserveMemAddress(&range, kUnit, 0, nullptr, 0); }, release);
-  at_every_site(
-      "aclrtReleaseMemAddress", CODES, reserve, [&] { return aclrtReleaseMemAddress(range); },
-      [&] { range = nullptr; });
-  at_every_site(
-      "aclrtMallocPhysical", CODES, nothing,
-      [&] { return aclrtMallocPhysical(&handle, kUnit, &prop, 0); }, drop);
-  at_every_site(
-      "aclrtFreePhysical", CODES, take, [&] { return aclrtFreePhysical(handle); },
-      [&] { handle = nullptr; });
-  reserve();
-  take();
-  at_every_site(
-      "aclrtMapMem", CODES, nothing, [&] { return aclrtMapMem(range, kUnit, 0, handle, 0); },
-      [&] { EXPECT_OK(aclrtUnmapMem(range)); });
-  bool is_mapped = false;
-  at_every_site(
-      "aclrtUnmapMem", CODES,
-      [&] {
-        if (!is_mapped) EXPECT_OK(aclrtMapMem(range, kUnit, 0, handle, 0));
-        is_mapped = true;
-      },
-      [&] { return aclrtUnmapMem(range); }, [&] { is_mapped = false; });
-  drop();
-  release();
 }
 
 void callbacks() {
@@ -339,7 +226,7 @@ void callbacks() {
   const auto self = static_cast<uint64_t>(pthread_self());
   const auto leave = [&] { EXPECT_OK(aclrtUnSubscribeReport(self, own.stream)); };
   at_every_site(
-      "aclrtSubscribeReport", CODES, nothing,
+      "aclrtSubscribeReport", device_codes, nothing,
       [&] { return aclrtSubscribeReport(self, own.stream); }, leave);
   EXPECT_OK(aclrtSubscribeReport(self, own.stream));
   const auto process = [&] {
@@ -351,15 +238,15 @@ void callbacks() {
   };
   for (const auto type : {ACL_CALLBACK_BLOCK, ACL_CALLBACK_NO_BLOCK})
     at_every_site(
-        "aclrtLaunchCallback", CODES, nothing,
+        "aclrtLaunchCallback", device_codes, nothing,
         [&] { return aclrtLaunchCallback([](void*) {}, nullptr, type, own.stream); }, process);
   at_every_site(
-      "aclrtProcessReport", CODES, launch, [] { return aclrtProcessReport(1000); }, nothing);
+      "aclrtProcessReport", device_codes, launch, [] { return aclrtProcessReport(1000); }, nothing);
   at_every_site(
-      "aclrtUnSubscribeReport", CODES, [&] { (void)aclrtSubscribeReport(self, own.stream); },
+      "aclrtUnSubscribeReport", device_codes, [&] { (void)aclrtSubscribeReport(self, own.stream); },
       [&] { return aclrtUnSubscribeReport(self, own.stream); }, nothing);
   at_every_site(
-      "aclrtLaunchHostFunc", CODES, nothing,
+      "aclrtLaunchHostFunc", device_codes, nothing,
       [&] { return aclrtLaunchHostFunc(own.stream, [](void*) {}, nullptr); },
       [&] { EXPECT_OK(aclrtSynchronizeStream(own.stream)); });
 }
@@ -389,9 +276,9 @@ void everything() {
   streams();
   events();
   waiting_streams();
-  memory();
-  copies();
-  virtual_memory();
+  no_memory::memory();
+  no_memory::copies();
+  no_memory::virtual_memory();
   callbacks();
   no_memory::graphs();
   EXPECT_OK(aclrtResetDeviceForce(0));

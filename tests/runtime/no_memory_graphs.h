@@ -102,9 +102,7 @@ class CapturedStreams {
 };
 
 inline void graphs() {
-  static constexpr auto codes = {ACL_ERROR_BAD_ALLOC, ACL_ERROR_RT_MEMORY_ALLOCATION,
-                                 ACL_ERROR_RT_RESOURCE_ALLOC_FAIL};
-  CapturedStreams streams(codes);
+  CapturedStreams streams(device_codes);
   streams.capture();
   streams.work();
   streams.graph();
