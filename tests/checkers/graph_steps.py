@@ -29,6 +29,9 @@ def step_graph(section: Section) -> None:
     if has_function:
         copied = f"{count} h2 {at} {section.name(filled)} {begin}"
         works += [f"hostfunc {origin} {copied}", fill]
+    others = [stream for stream in section.streams if stream not in (origin, -1)]
+    if others and not has_function and rng.random() < 0.5:
+        uses, works = _with_branch(section, origin, rng.choice(others), uses, works)
     section.slots += 1
     graph = section.slots
     mode = rng.choice([GLOBAL, THREAD_LOCAL, RELAXED]) if section.alone else THREAD_LOCAL
@@ -49,7 +52,35 @@ def step_graph(section: Section) -> None:
     for use in uses:
         if use.block in section.written:
             section.written[use.block] |= use.mask
+    section.replayed |= {use.block for use in uses}
     section.lines.append(f"ungraph {graph}")
+
+
+def _with_branch(
+    section: Section, origin: int, other: int, uses: list[Use], works: list[str]
+) -> tuple[list[Use], list[str]]:
+    """Fill a part in another stream of the capture, beside the works or behind them."""
+    fork, join = section.slots + 1, section.slots + 2
+    section.slots += 2
+    section.lines += [f"event {fork}", f"event {join}"]
+    block = section.device_block()
+    (begin,), count = section.part(block)
+    branch = Use(block, run_of(begin, count), True)
+    beside = section.rng.random() < 0.5
+    if beside and any(use.block == block and use.mask & branch.mask for use in uses):
+        if section.rng.random() < section.leave_out:
+            section.expected.add("racecheck/stream-race")
+        else:
+            beside = False
+    forked = [
+        f"record {fork} {origin}",
+        f"wait {other} {fork}",
+        f"fillasync {section.name(block)} {begin} {count} {other}",
+    ]
+    joined = [f"record {join} {other}", f"wait {origin} {join}"]
+    joined += [f"unevent {fork}", f"unevent {join}"]
+    lines = forked + works if beside else works + forked
+    return [*uses, branch], lines + joined
 
 
 def _operator(section: Section, origin: int) -> tuple[list[Use], list[str]]:

@@ -89,6 +89,7 @@ class OrderedScript:
         self.functions: dict[int, int] = {}  # how many were launched
         self.slots = 0
         self.spaces: list[int] = []  # blocks for workspaces
+        self.replayed: set[int] = set()  # blocks that graphs use
 
     # Order.
 
@@ -119,8 +120,10 @@ class OrderedScript:
 
     def on_host(self, uses: list[Use], line: str, freed: bool = False) -> None:
         """Do something at once, in order."""
-        for i, _ in self.unordered(uses, self.host):
-            if not self.host >> i & 1 and self.rng.random() >= self.leave_out:
+        for i, use in self.unordered(uses, self.host):
+            # An execution that has not begun fails if its memory was freed.
+            must_wait = freed and use.block in self.replayed
+            if not self.host >> i & 1 and (must_wait or self.rng.random() >= self.leave_out):
                 self.wait_for(self.operations[i].stream)
         for _, use in self.unordered(uses, self.host):
             written = "memcheck/freed-in-use" if freed else "memcheck/overwritten-in-use"
