@@ -48,8 +48,7 @@ struct Piece {
   static constexpr int32_t kHostThread = -1;
 };
 
-// Where captured work stands: how much of what was captured in each stream, by its id, comes
-// before.
+// Where captured work stands: how much of each stream's, by the stream's id, comes before it.
 struct CapturedPlace {
   const void* graph;  // a handle
   std::map<int32_t, uint64_t> before;

@@ -64,9 +64,9 @@ void OrderChecker::launched(const Piece& piece) {
   {
     std::lock_guard lock(mutex_);
     found = conflicts(piece);
-    const Point before = order_.end_of(piece.stream), own = order_.append(piece.stream);
-    if (piece.kind == Piece::Kind::host_function) host_functions_[&piece] = {before, own};
-    add_records(piece, own, site);
+    const Point point = order_.append(piece.stream);
+    if (piece.kind == Piece::Kind::host_function) host_functions_[&piece] = point;
+    add_records(piece, point, site);
   }
   for (const Conflict& conflict : found) tell_race(piece, conflict);
 }
@@ -97,8 +97,8 @@ void OrderChecker::started(const Piece& piece) {
   {
     std::lock_guard lock(mutex_);
     if (const auto function = host_functions_.extract(&piece)) {
-      order_.host_saw(function.mapped().before);
-      running_function = function.mapped().own;
+      order_.host_saw(function.mapped());
+      running_function = function.mapped();
     }
     if (piece.stream != Piece::kHostThread) return;
     found = conflicts(piece);

@@ -43,11 +43,6 @@ class OrderChecker final : public Observer {
     SharedSite site;
   };
   using Records = std::map<const void*, std::vector<Record>>;  // by allocation; null: other memory
-  // A function of the program's in a stream: what comes before it, and itself.
-  struct Function {
-    Point before;
-    Point own;
-  };
   struct Conflict {
     Record earlier;
     Access later;
@@ -68,7 +63,7 @@ class OrderChecker final : public Observer {
   std::mutex mutex_;
   HappensBefore order_;
   std::map<const void*, Point> marks_;
-  std::map<const Piece*, Function> host_functions_;
+  std::map<const Piece*, Point> host_functions_;
   Records records_;
   std::map<const void*, Records> captured_;  // by graph; points are places in the capture
 };

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 #include "acl/acl.h"
@@ -180,30 +179,21 @@ Status capture_info(const void* stream_handle, int32_t& status, void*& graph) {
 }
 
 bool capture(const Stream& stream, Work& work) {
-  std::optional<Piece> told;
-  std::shared_ptr<Piece> lasting;
+  std::lock_guard lock(captures().mutex);
+  const auto capture = capture_of(stream);
+  if (!capture) return false;
   if (work.piece) {
-    lasting = std::make_shared<Piece>(*work.piece);
+    const auto lasting = std::make_shared<Piece>(*work.piece);
     lasting->stream = stream.id();
-    if (observer() != nullptr) [[unlikely]]
-      told = *lasting;
+    if (Observer* const watching = observer()) [[unlikely]]
+      watching->captured(*lasting, {capture->handle, capture->place(stream.id())});
     // Whoever captured it may destroy its tensors and its executor before it is executed.
     lasting->executor = nullptr;
     for (Access& access : lasting->accesses) access.tensor = nullptr;
+    work.piece = lasting;
   }
   const auto kind = work.hosted ? GraphNode::Kind::host_function : GraphNode::Kind::piece;
-  CapturedPlace place;
-  {
-    std::lock_guard lock(captures().mutex);
-    const auto capture = capture_of(stream);
-    if (!capture) return false;
-    if (told) [[unlikely]]
-      place = {capture->handle, capture->place(stream.id())};
-    work.piece = std::move(lasting);
-    capture->add(stream.id(), {kind, std::move(work), nullptr, memory_time()});
-  }
-  if (Observer* const watching = observer(); watching && told) [[unlikely]]
-    watching->captured(*told, place);
+  capture->add(stream.id(), {kind, std::move(work), nullptr, memory_time()});
   return true;
 }
 

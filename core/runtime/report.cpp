@@ -113,21 +113,20 @@ size_t drop(const std::list<Pending>& callbacks) {
 
 // Runs it, and lets a stream that waits for it go on even if it throws.
 void run(const Pending& callback) {
-  Observer* const watching = observer();
-  if (watching) [[unlikely]]
-    watching->saw_mark(callback.dropped.get());
-  if (!callback.gate) return callback.callback(callback.user_data.get());
-  struct OpenAtEnd {
-    Gate& gate;
+  struct AtEnd {
+    Gate* const gate;
     Observer* const watching;
-    ~OpenAtEnd() {
-      if (watching) [[unlikely]]
+    ~AtEnd() {
+      if (gate == nullptr) return;
+      if (watching != nullptr) [[unlikely]]
         watching->called();
-      gate.open();
+      gate->open();
     }
-  } const at_end{*callback.gate, watching};
-  if (watching) [[unlikely]]
-    watching->calling(callback.dropped.get());
+  } const at_end{callback.gate.get(), observer()};
+  if (at_end.watching != nullptr) [[unlikely]] {
+    at_end.watching->saw_mark(callback.dropped.get());
+    if (callback.gate) at_end.watching->calling(callback.dropped.get());
+  }
   callback.callback(callback.user_data.get());
 }
 
