@@ -19,12 +19,10 @@ def step_graph(section: Section) -> None:
     origin = rng.choice([stream for stream in section.streams if stream != -1])
     uses, works = _operator(section, origin) if rng.random() < 0.5 else ([], [])
     filled = section.device_block()
-    (begin,), count = section.part(filled)
+    (at, begin), count = section.part(HOST + 2, filled)
     fill = f"fillasync {section.name(filled)} {begin} {count} {origin}"
     uses.append(Use(filled, run_of(begin, count), True))
     works.append(fill)
-    (at,), _ = section.part(HOST + 2)
-    at = min(at, section.room(HOST + 2) - count)
     has_function = rng.random() < 0.4
     if has_function:
         copied = f"{count} h2 {at} {section.name(filled)} {begin}"
@@ -77,8 +75,11 @@ def _with_branch(
         f"wait {other} {fork}",
         f"fillasync {section.name(block)} {begin} {count} {other}",
     ]
-    joined = [f"record {join} {other}", f"wait {origin} {join}"]
-    joined += [f"unevent {fork}", f"unevent {join}"]
+    joined = [
+        f"record {join} {other}",
+        f"wait {origin} {join}",
+        *(f"unevent {event}" for event in (fork, join)),
+    ]
     lines = forked + works if beside else works + forked
     return [*uses, branch], lines + joined
 

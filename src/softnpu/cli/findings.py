@@ -102,9 +102,10 @@ def _up_to_main(places: list[Place]) -> tuple[Frame, ...]:
 
 def show(findings: list[Finding], console: Console, fold_leaks: bool = False) -> None:
     """Print findings for people; fold the leaks of a program that failed into one line."""
-    leaks = [finding for finding in findings if finding.tool == "leakcheck"]
-    folded = leaks if fold_leaks and len(leaks) > 1 else []
-    listed = [finding for finding in findings if finding not in folded]
+    listed = [finding for finding in findings if finding.tool != "leakcheck"]
+    folded = len(findings) - len(listed)
+    if not fold_leaks or folded < 2:
+        listed, folded = findings, 0
     for number, finding in enumerate(listed, 1):
         title = Text.assemble(
             (f"{number}. {finding.tool}", "bold red"),
@@ -123,7 +124,7 @@ def show(findings: list[Finding], console: Console, fold_leaks: bool = False) ->
         console.print(Text(f"   {finding.suggestion}", style="green"), soft_wrap=True)
         console.print()
     if folded:
-        hint = f"{len(folded)} leaks of a program that failed; --tool leakcheck lists them."
+        hint = f"{folded} leaks of a program that failed; --tool leakcheck lists them."
         console.print(Text(hint), soft_wrap=True)
     for file in _without_lines(findings):
         hint = f"{file} has no source lines: build it with -g (CMake: its type RelWithDebInfo)."
