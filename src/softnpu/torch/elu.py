@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from softnpu import _core
+from softnpu.torch.derivatives import keep
 from softnpu.torch.fake import like_first
-from softnpu.torch.library import Backward, Gradients, define, define_in_place
+from softnpu.torch.library import Gradients, define, define_in_place
 from softnpu.torch.vmap import elementwise
 
 _ARGUMENTS = "Scalar alpha=1, Scalar scale=1, Scalar input_scale=1"
@@ -45,17 +46,16 @@ def _numbers(alpha: float = 1, scale: float = 1, input_scale: float = 1) -> tupl
 
 def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
     self, *context.arguments = inputs
-    context.save_for_backward(self)
+    keep(context, self)
 
 
-def _backward_from(is_result: bool) -> Backward:
-    def backward(context: Any, gradient: Tensor) -> Gradients:
-        numbers = _numbers(*context.arguments)
-        (x,) = context.saved_tensors
-        of_self = torch.ops.softnpu.elu_backward(gradient, *numbers, is_result, x)
-        return of_self, *[None] * len(context.arguments)
+def _jvp(context: Any, of_self: Tensor, *_numbers_have_none: None) -> Tensor:
+    (x,) = context.saved_tensors
+    return torch.ops.softnpu.elu_backward(of_self, *_numbers(*context.arguments), False, x)
 
-    return backward
+
+def _backward(context: Any, gradient: Tensor) -> Gradients:
+    return _jvp(context, gradient), *[None] * len(context.arguments)
 
 
 elu = define(
@@ -64,7 +64,9 @@ elu = define(
     compute=_compute,
     fake=like_first,
     save=_save,
-    backward=_backward_from(is_result=False),
+    backward=_backward,
+    jvp=_jvp,
     vmap=elementwise("elu"),
+    out_admits=torch.can_cast,
 )
-elu_ = define_in_place("elu", _ARGUMENTS, compute=_in_place, backward=_backward_from(True))
+elu_ = define_in_place("elu", _ARGUMENTS, compute=_in_place)

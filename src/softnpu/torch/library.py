@@ -4,19 +4,22 @@
 An operator is a schema, the function of the core that computes it, a fake kernel, and rules for
 autograd and vmap. PyTorch calls what is registered here in this order: autocast, vmap, autograd
 (`_autograd_kernel`), then the CPU or the CUDA kernel or, where there is no data, the fake one.
+Nested transforms of `torch.func` go through this once for each of their levels.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from operator import eq
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch._functorch.utils import enable_single_level_autograd_function
+from torch.autograd import forward_ad
 
-from softnpu.errors import with_rule
+from softnpu.errors import error_from_status, with_rule
 from softnpu.torch.gpu import gpu_kernel
 
 LIBRARY = torch.library.Library("softnpu", "DEF")
@@ -27,6 +30,7 @@ _REFUSED = ("MPS", "XPU", "SparseCPU", "SparseCsrCPU", "QuantizedCPU", "MkldnnCP
 _no_dispatch = torch._C._disabled_torch_dispatch_impl
 _modes = torch._C._len_torch_dispatch_stack
 _transform = torch._C._functorch.peek_interpreter_stack
+_is_tracing = torch._C._is_tracing
 _is_grad_enabled = torch.is_grad_enabled
 _below_autograd = torch._C._AutoDispatchBelowAutograd
 
@@ -34,7 +38,9 @@ Kernel = Callable[..., Tensor]
 Gradients = tuple[Any, ...]
 Save = Callable[[Any, tuple[Any, ...], Tensor], None]
 Backward = Callable[[Any, Tensor], Gradients]
+Jvp = Callable[..., Tensor]
 Vmap = Callable[..., tuple[Tensor, int]]
+OutputTypes = Callable[[torch.dtype, torch.dtype], bool]
 
 
 def define(
@@ -45,8 +51,10 @@ def define(
     fake: Kernel,
     save: Save,
     backward: Backward,
+    jvp: Jvp,
     vmap: Vmap,
     autocast: torch.dtype | None = None,
+    out_admits: OutputTypes = eq,
 ) -> Any:
     """Register ``softnpu::name`` and its ``out`` overload; give the packet of both.
 
@@ -62,10 +70,14 @@ def define(
         Makes an empty tensor like the result.
     save, backward : function
         As `torch.library.register_autograd` takes them: `save` is its setup_context.
+    jvp : function
+        As `torch.autograd.Function` takes it: the result's tangent from those of the arguments.
     vmap : function
         As `torch.library.register_vmap` takes it.
     autocast : torch.dtype, optional
         The type that floating arguments are cast to under `torch.autocast`.
+    out_admits : function
+        Whether a result of one data type may be written to an ``out`` of another.
 
     Returns
     -------
@@ -86,19 +98,27 @@ def define(
     if autocast is not None:
         for device in ("cpu", "cuda"):
             torch.library.register_autocast(f"softnpu::{name}", device, autocast, lib=LIBRARY)
+    record = _recording(packet.default, {"setup_context": save, "backward": backward, "jvp": jvp})
     for key, kernel in (("AutogradCPU", compute), ("AutogradCUDA", on_gpu)):
-        LIBRARY.impl(name, _autograd_kernel(packet.default, kernel, save, backward), key)
-    out = _out_kernel(packet.default, compute, on_gpu)
+        LIBRARY.impl(name, _autograd_kernel(packet.default, kernel, record), key)
+    out = _out_kernel(packet.default, compute, on_gpu, out_admits)
     LIBRARY.impl(f"{name}.out", out, "CompositeImplicitAutograd")
     return packet
 
 
 def is_plain(*tensors: Tensor) -> bool:
-    """Whether tensors have memory, and nobody watches what is called on them."""
+    """Whether tensors have memory, and no mode or transform sees what is called on them."""
     for tensor in tensors:
         if type(tensor) is not Tensor and type(tensor).__torch_dispatch__ is not _no_dispatch:
             return False
-    return _modes() == 0 and _transform() is None
+    return _modes() == 0 and _transform() is None and not _is_tracing()
+
+
+def is_recorded(*tensors: Tensor) -> bool:
+    """Whether autograd records what is called on tensors, forward or in reverse."""
+    if forward_ad._current_level >= 0:
+        return True
+    return _is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
 
 
 def meet_distributed() -> None:
@@ -124,37 +144,46 @@ def _fake_kernel(operator: Any, compute: Kernel, fake: Kernel) -> Kernel:
     return kernel
 
 
-def _autograd_kernel(operator: Any, compute: Kernel, save: Save, backward: Backward) -> Kernel:
+def _autograd_kernel(operator: Any, compute: Kernel, record: Kernel) -> Kernel:
     """Record what takes part in autograd, and compute at once where nobody watches."""
     places = _tensors(operator)
-
-    def below(*arguments: Any) -> Tensor:
-        meet_distributed()
-        with _below_autograd():
-            return operator(*arguments)
-
-    record = _recording(operator, below, save, backward)
 
     def kernel(*arguments: Any) -> Tensor:
         # As is_plain(), in one loop with the rest: this is most of what a small call costs.
         plain = _modes() == 0 and _transform() is None
+        recorded = forward_ad._current_level >= 0
         for place in places:
             tensor = arguments[place]
-            if tensor.requires_grad and _is_grad_enabled():
-                return record(*arguments)
+            recorded = recorded or (tensor.requires_grad and _is_grad_enabled())
             if type(tensor) is not Tensor:
                 plain = plain and is_plain(tensor)
-        return compute(*arguments) if plain else below(*arguments)
+        if recorded:
+            return record(*arguments)
+        return compute(*arguments) if plain else _call_below(operator, *arguments)
 
     return kernel
 
 
-def _recording(operator: Any, forward: Kernel, save: Save, backward: Backward) -> Kernel:
-    """Make a call of the forward that autograd records, named for what prints the graph."""
-    members: dict[str, Any] = {"forward": forward, "setup_context": save, "backward": backward}
-    statics = {name: staticmethod(function) for name, function in members.items()}
-    name = operator._schema.name.replace("::", "_")
-    function = type(name, (torch.autograd.Function,), statics)
+def _call_below(operator: Any, *arguments: Any) -> Tensor:
+    """Call an operator on what lies below autograd: a mode, a subclass, the next transform."""
+    meet_distributed()
+    with _below_autograd():
+        return operator(*arguments)
+
+
+def _recording(operator: Any, rules: dict[str, Any]) -> Kernel:
+    """Make a call that autograd records, named for what prints the graph."""
+
+    def forward(*arguments: Any) -> Tensor:
+        if _transform() is None:
+            return _call_below(operator, *arguments)
+        # A Function's forward runs with autograd off. The transforms further out record what it
+        # calls, each on its own level, so they need autograd on.
+        with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
+            return _call_below(operator, *arguments)
+
+    members = {name: staticmethod(rule) for name, rule in {"forward": forward, **rules}.items()}
+    function = type(operator._schema.name.replace("::", "_"), (torch.autograd.Function,), members)
     # Function's own apply() hands a call over to torch.func's transforms. A kernel is called below
     # them, once for each of their levels, and only has to record it there.
     apply: Kernel = super(torch.autograd.Function, function).apply  # type: ignore[misc]
@@ -168,10 +197,11 @@ def _recording(operator: Any, forward: Kernel, save: Save, backward: Backward) -
     return record
 
 
-def define_in_place(name: str, arguments: str, *, compute: Kernel, backward: Backward) -> Any:
+def define_in_place(name: str, arguments: str, *, compute: Kernel) -> Any:
     """Register ``softnpu::name_``, which writes what ``softnpu::name`` computes over its input.
 
-    Where somebody watches, it is a copy of the latter's result.
+    Where autograd records, or somebody watches, it copies the result of the latter, which brings
+    its derivatives along.
 
     Parameters
     ----------
@@ -181,9 +211,6 @@ def define_in_place(name: str, arguments: str, *, compute: Kernel, backward: Bac
         The schema's arguments after the first.
     compute : function
         Computes on a tensor in place; its parameter ``kernels`` is as `define` has it.
-    backward : function
-        The gradient, from ``context.saved_tensors``, the result, and ``context.arguments``, the
-        call's arguments after the first.
 
     Returns
     -------
@@ -193,25 +220,10 @@ def define_in_place(name: str, arguments: str, *, compute: Kernel, backward: Bac
     operator = getattr(torch.ops.softnpu, name)
     on_gpu = gpu_kernel(compute)
 
-    def write(self: Tensor, *rest: Any) -> None:
-        (on_gpu if self.is_cuda else compute)(self.detach(), *rest)
-
-    def forward(context: Any, self: Tensor, *rest: Any) -> Tensor:
-        write(self, *rest)
-        context.mark_dirty(self)
-        context.save_for_backward(self)
-        context.arguments = rest
-        return self
-
-    members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
-    recorded: Any = type(f"softnpu_{name}_", (torch.autograd.Function,), members)
-
     def kernel(self: Tensor, *rest: Any) -> Tensor:
-        if not is_plain(self):
+        if is_recorded(self) or not is_plain(self) or not is_writable(self):
             return self.copy_(operator(self.clone(), *rest))
-        if self.requires_grad and torch.is_grad_enabled():
-            return recorded.apply(self, *rest)
-        write(self, *rest)
+        (on_gpu if self.is_cuda else compute)(self.detach(), *rest)
         changed(self)
         return self
 
@@ -219,21 +231,24 @@ def define_in_place(name: str, arguments: str, *, compute: Kernel, backward: Bac
     return getattr(torch.ops.softnpu, f"{name}_")
 
 
-def _out_kernel(operator: Any, compute: Kernel, on_gpu: Kernel) -> Kernel:
+def _out_kernel(operator: Any, compute: Kernel, on_gpu: Kernel, admits: OutputTypes) -> Kernel:
     """Write to ``out`` directly where nobody watches, else through a copy."""
     places = _tensors(operator)
     name = operator._schema.name
 
     def kernel(*arguments: Any, out: Tensor) -> Tensor:
         tensors = [arguments[place] for place in places]
-        if torch.is_grad_enabled() and any(t.requires_grad for t in (*tensors, out)):
+        if is_recorded(*tensors, out):
             message = (
                 f"{name}: a call with out= takes no part in autograd, but an argument requires "
-                "grad; leave out= away, or call it under torch.no_grad()"
+                "grad or has a tangent; leave out= away, or call it outside of autograd, under "
+                "torch.no_grad()"
             )
             raise with_rule(RuntimeError(message), rule="out-requires-grad")
-        if not is_plain(*tensors, out):
-            return out.copy_(operator(*arguments))
+        if not is_plain(*tensors, out) or not is_writable(out):
+            result = operator(*arguments)
+            _check_output(name, result, out, admits)
+            return out.copy_(result.reshape(out.shape))
         (on_gpu if any(t.is_cuda for t in (*tensors, out)) else compute)(
             *arguments, out=out.detach()
         )
@@ -243,7 +258,25 @@ def _out_kernel(operator: Any, compute: Kernel, on_gpu: Kernel) -> Kernel:
     return kernel
 
 
+def _check_output(name: str, result: Tensor, out: Tensor, admits: OutputTypes) -> None:
+    """Refuse what the core would: it sees neither tensor where the result is copied."""
+    if not admits(result.dtype, out.dtype):
+        message = f"{name}: out has data type {out.dtype}, which cannot hold {result.dtype}"
+        raise error_from_status(161002, message, rule="dtype-differs")
+    if out.shape != result.shape and (result.dim() > 0 or out.shape != (1,)):
+        message = (
+            f"{name}: out has shape {list(out.shape)}, but the result has shape "
+            f"{list(result.shape)}; they must be equal"
+        )
+        raise error_from_status(161002, message, rule="shape-differs")
+
+
+def is_writable(tensor: Tensor) -> bool:
+    """Whether PyTorch lets this thread write to a tensor."""
+    return torch.is_inference_mode_enabled() or not tensor.is_inference()
+
+
 def changed(tensor: Tensor) -> None:
-    """Tell autograd that a tensor was written to."""
+    """Report to autograd that a tensor was written to."""
     if not tensor.is_inference():
         torch.autograd.graph.increment_version(tensor)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from softnpu import _core
+from softnpu.torch.derivatives import keep
 from softnpu.torch.fake import contiguous
 from softnpu.torch.library import Gradients, define
 from softnpu.torch.vmap import folded
@@ -37,7 +38,12 @@ def _fake(self: Tensor, _indices: Tensor, output_size: Sizes, *_rest: Sizes) -> 
 
 def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
     self, indices, *context.sizes = inputs
-    context.save_for_backward(self, indices)
+    keep(context, self, indices)
+
+
+def _jvp(context: Any, of_self: Tensor, *_indices_and_sizes: None) -> Tensor:
+    _, indices = context.saved_tensors
+    return torch.ops.softnpu.max_unpool3d(of_self, indices, *context.sizes)
 
 
 def _backward(context: Any, gradient: Tensor) -> Gradients:
@@ -53,5 +59,6 @@ max_unpool3d = define(
     fake=_fake,
     save=_save,
     backward=_backward,
+    jvp=_jvp,
     vmap=folded("max_unpool3d"),
 )

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from softnpu import _core
+from softnpu.torch.derivatives import keep
 from softnpu.torch.fake import contiguous
 from softnpu.torch.library import Gradients, define
 from softnpu.torch.max_unpool3d import ARGUMENTS, Sizes
@@ -35,17 +37,25 @@ def _fake(grad_output: Tensor, self: Tensor, _indices: Tensor, *_sizes: Sizes) -
 
 
 def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
-    grad_output, _, indices, *_ = inputs
+    grad_output, self, indices, *context.sizes = inputs
     context.shape = grad_output.shape
-    context.save_for_backward(indices)
+    keep(context, self, indices)
 
 
 def _backward(context: Any, gradient: Tensor) -> Gradients:
     """Add up what was gathered more than once; max_unpool3d would keep the last."""
-    (indices,) = context.saved_tensors
+    _, indices = context.saved_tensors
     zeros = gradient.new_zeros(context.shape).flatten(-3)
     of_grad = zeros.scatter_add(-1, indices.flatten(-3), gradient.flatten(-3))
     return of_grad.unflatten(-1, context.shape[-3:]), None, None, None, None, None
+
+
+def _jvp(context: Any, of_grad: Tensor | None, *_others: Any) -> Tensor:
+    """Gather the tangent of grad_output; self gives nothing but its shape."""
+    self, indices = context.saved_tensors
+    if of_grad is None:
+        return torch.zeros_like(self)
+    return torch.ops.softnpu.max_unpool3d_backward(of_grad, self, indices, *context.sizes)
 
 
 max_unpool3d_backward = define(
@@ -55,5 +65,6 @@ max_unpool3d_backward = define(
     fake=_fake,
     save=_save,
     backward=_backward,
+    jvp=_jvp,
     vmap=folded("max_unpool3d_backward"),
 )

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from softnpu import _core
+from softnpu.torch.derivatives import keep
 from softnpu.torch.fake import like_first
 from softnpu.torch.library import Gradients, define, define_in_place
 from softnpu.torch.vmap import elementwise
@@ -35,18 +36,17 @@ def _in_place(
 
 
 def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
-    context.save_for_backward(*inputs)
+    keep(context, *inputs)
+
+
+def _jvp(context: Any, of_self: Tensor) -> Tensor:
+    """Differentiate by the input: a 16-bit result is too coarse near selu's lower bound."""
+    (x,) = context.saved_tensors
+    return torch.ops.softnpu.elu_backward(of_self, ALPHA, LAMBDA, 1.0, False, x)
 
 
 def _backward(context: Any, gradient: Tensor) -> Gradients:
-    """Differentiate by the input: a 16-bit result is too coarse near selu's lower bound."""
-    (x,) = context.saved_tensors
-    return (torch.ops.softnpu.elu_backward(gradient, ALPHA, LAMBDA, 1.0, False, x),)
-
-
-def _backward_in_place(context: Any, gradient: Tensor) -> Gradients:
-    (result,) = context.saved_tensors
-    return (torch.ops.softnpu.selu_backward(gradient, result),)
+    return (_jvp(context, gradient),)
 
 
 selu = define(
@@ -56,6 +56,7 @@ selu = define(
     fake=like_first,
     save=_save,
     backward=_backward,
+    jvp=_jvp,
     vmap=elementwise("selu"),
 )
-selu_ = define_in_place("selu", "", compute=_in_place, backward=_backward_in_place)
+selu_ = define_in_place("selu", "", compute=_in_place)

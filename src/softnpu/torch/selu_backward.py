@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from softnpu import _core
+from softnpu.torch.derivatives import keep, total
 from softnpu.torch.fake import like_first
 from softnpu.torch.library import Gradients, define
 from softnpu.torch.vmap import elementwise
@@ -25,18 +26,33 @@ def _compute(
 
 
 def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
-    context.save_for_backward(*inputs)
+    keep(context, *inputs)
+
+
+def _along_grad(context: Any, direction: Tensor) -> Tensor:
+    """Differentiate by grad_output, in which the operator is linear."""
+    _, result = context.saved_tensors
+    return torch.ops.softnpu.selu_backward(direction, result)
+
+
+def _along_result(context: Any, direction: Tensor) -> Tensor:
+    """Differentiate by the result, in which the slope is linear below 0."""
+    grad_output, result = context.saved_tensors
+    bend = direction * grad_output
+    return torch.where(result >= 0, torch.zeros_like(bend), bend)
 
 
 def _backward(context: Any, gradient: Tensor) -> Gradients:
-    grad_output, result = context.saved_tensors
-    of_grad, of_result = None, None
-    if context.needs_input_grad[0]:
-        of_grad = torch.ops.softnpu.selu_backward(gradient, result)
-    if context.needs_input_grad[1]:
-        bend = gradient * grad_output
-        of_result = torch.where(result >= 0, torch.zeros_like(bend), bend)
+    of_grad = _along_grad(context, gradient) if context.needs_input_grad[0] else None
+    of_result = _along_result(context, gradient) if context.needs_input_grad[1] else None
     return of_grad, of_result
+
+
+def _jvp(context: Any, of_grad: Tensor | None, of_result: Tensor | None) -> Tensor:
+    return total(
+        None if of_grad is None else _along_grad(context, of_grad),
+        None if of_result is None else _along_result(context, of_result),
+    )
 
 
 selu_backward = define(
@@ -46,5 +62,6 @@ selu_backward = define(
     fake=like_first,
     save=_save,
     backward=_backward,
+    jvp=_jvp,
     vmap=elementwise("selu_backward"),
 )

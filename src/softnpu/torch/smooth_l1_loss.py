@@ -9,11 +9,13 @@ import torch
 from torch import Tensor
 
 from softnpu import _core
+from softnpu.torch.derivatives import keep, total
 from softnpu.torch.fake import empty_like
 from softnpu.torch.library import Gradients, define
 from softnpu.torch.vmap import one_by_one
 
 NONE, MEAN, SUM = 0, 1, 2
+FLOATS = (torch.float32, torch.float16, torch.bfloat16)
 REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}
 
 
@@ -29,6 +31,16 @@ def _compute(
     return kernels.smooth_l1_loss(self, target, reduction, beta, out)
 
 
+def admits(_result: torch.dtype, out: torch.dtype) -> bool:
+    """Whether an output may have a data type: any of those that the inputs may have."""
+    return out in FLOATS
+
+
+def difference(of_self: Tensor | None, of_target: Tensor | None) -> Tensor:
+    """Take the tangent of self - target from theirs."""
+    return total(of_self, None if of_target is None else -of_target)
+
+
 def _fake(self: Tensor, target: Tensor, reduction: int = MEAN, _beta: float = 1.0) -> Tensor:
     dtype = torch.promote_types(self.dtype, target.dtype)
     shape = torch.broadcast_shapes(self.shape, target.shape) if reduction == NONE else ()
@@ -41,7 +53,7 @@ def _settings(reduction: int = MEAN, beta: float = 1.0) -> tuple[int, float]:
 
 def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
     self, target, *context.rest = inputs
-    context.save_for_backward(self, target)
+    keep(context, self, target)
 
 
 def _backward(context: Any, gradient: Tensor) -> Gradients:
@@ -55,6 +67,18 @@ def _backward(context: Any, gradient: Tensor) -> Gradients:
     return of_self, of_target, *[None] * len(context.rest)
 
 
+def _jvp(
+    context: Any, of_self: Tensor | None, of_target: Tensor | None, *_settings_have_none: None
+) -> Tensor:
+    self, target = context.saved_tensors
+    reduction, beta = _settings(*context.rest)
+    direction = difference(of_self, of_target)
+    terms = torch.ops.softnpu.smooth_l1_loss_backward(direction, self, target, NONE, beta)
+    if reduction == NONE:
+        return terms
+    return terms.mean() if reduction == MEAN else terms.sum()
+
+
 smooth_l1_loss = define(
     "smooth_l1_loss",
     "Tensor self, Tensor target, int reduction=1, float beta=1.0",
@@ -62,6 +86,8 @@ smooth_l1_loss = define(
     fake=_fake,
     save=_save,
     backward=_backward,
+    jvp=_jvp,
     vmap=one_by_one("smooth_l1_loss"),
     autocast=torch.float32,
+    out_admits=admits,
 )

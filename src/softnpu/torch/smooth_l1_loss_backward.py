@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 
 from softnpu import _core
+from softnpu.torch.derivatives import keep, total
 from softnpu.torch.fake import empty_like
 from softnpu.torch.library import Gradients, define
-from softnpu.torch.smooth_l1_loss import MEAN
+from softnpu.torch.smooth_l1_loss import MEAN, admits, difference
 from softnpu.torch.vmap import one_by_one
 
 
@@ -37,25 +38,53 @@ def _fake(grad_out: Tensor, self: Tensor, target: Tensor, _reduction: int, _beta
 
 def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
     grad_out, self, target, context.reduction, context.beta = inputs
-    context.save_for_backward(grad_out, self, target)
+    keep(context, grad_out, self, target)
+
+
+def _along_grad(context: Any, direction: Tensor) -> Tensor:
+    """Differentiate by grad_out, in which the operator is linear."""
+    _, self, target = context.saved_tensors
+    return torch.ops.softnpu.smooth_l1_loss_backward(
+        direction, self, target, context.reduction, context.beta
+    )
+
+
+def _along_difference(context: Any, direction: Tensor) -> Tensor:
+    """Differentiate by self - target, whose slope is bent where it is below beta."""
+    grad_out, self, target = context.saved_tensors
+    bent = (self - target).abs() < context.beta
+    terms = math.prod(bent.shape) if context.reduction == MEAN else 1
+    if not context.beta:
+        return direction * grad_out * bent
+    return direction * grad_out * bent / (context.beta * terms)
 
 
 def _backward(context: Any, gradient: Tensor) -> Gradients:
-    """Differentiate: linear in grad_out, bent in self and target where |d| < beta."""
     grad_out, self, target = context.saved_tensors
-    reduction, beta = context.reduction, context.beta
     needs = context.needs_input_grad
     of_grad, of_self, of_target = None, None, None
     if needs[0]:
-        slope = torch.ops.softnpu.smooth_l1_loss_backward(gradient, self, target, reduction, beta)
+        slope = _along_grad(context, gradient)
         of_grad = slope.sum_to_size(grad_out.shape).to(grad_out.dtype)
     if needs[1] or needs[2]:
-        bent = (self - target).abs() < beta
-        terms = math.prod(bent.shape) if reduction == MEAN else 1
-        bend = gradient * grad_out * bent / (beta * terms) if beta else gradient * 0
+        bend = _along_difference(context, gradient)
         of_self = bend.sum_to_size(self.shape).to(self.dtype) if needs[1] else None
         of_target = (-bend).sum_to_size(target.shape).to(target.dtype) if needs[2] else None
     return of_grad, of_self, of_target, None, None
+
+
+def _jvp(
+    context: Any,
+    of_grad: Tensor | None,
+    of_self: Tensor | None,
+    of_target: Tensor | None,
+    *_settings: None,
+) -> Tensor:
+    moves = of_self is not None or of_target is not None
+    return total(
+        None if of_grad is None else _along_grad(context, of_grad),
+        _along_difference(context, difference(of_self, of_target)) if moves else None,
+    )
 
 
 smooth_l1_loss_backward = define(
@@ -65,6 +94,8 @@ smooth_l1_loss_backward = define(
     fake=_fake,
     save=_save,
     backward=_backward,
+    jvp=_jvp,
     vmap=one_by_one("smooth_l1_loss_backward"),
     autocast=torch.float32,
+    out_admits=admits,
 )

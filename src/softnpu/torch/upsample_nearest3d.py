@@ -40,6 +40,10 @@ def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
     context.input_size = self.shape
 
 
+def _jvp(context: Any, of_self: Tensor, *_sizes: None) -> Tensor:
+    return torch.ops.softnpu.upsample_nearest3d(of_self, context.output_size, *context.scales)
+
+
 def _backward(context: Any, gradient: Tensor) -> Gradients:
     of_self = torch.ops.softnpu.upsample_nearest3d_backward(
         gradient, context.output_size, context.input_size, *context.scales
@@ -55,5 +59,6 @@ upsample_nearest3d = define(
     fake=_fake,
     save=_save,
     backward=_backward,
+    jvp=_jvp,
     vmap=folded("upsample_nearest3d"),
 )

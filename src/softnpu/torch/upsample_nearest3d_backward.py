@@ -38,7 +38,13 @@ def _fake(
 
 
 def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
-    _, context.output_size, _, *context.scales = inputs
+    _, context.output_size, context.input_size, *context.scales = inputs
+
+
+def _jvp(context: Any, of_grad: Tensor, *_sizes: None) -> Tensor:
+    return torch.ops.softnpu.upsample_nearest3d_backward(
+        of_grad, context.output_size, context.input_size, *context.scales
+    )
 
 
 def _backward(context: Any, gradient: Tensor) -> Gradients:
@@ -69,5 +75,6 @@ upsample_nearest3d_backward = define(
     fake=_fake,
     save=_save,
     backward=_backward,
+    jvp=_jvp,
     vmap=_vmap,
 )

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the operators' rules for autograd share: saving tensors, and tangents in forward mode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+
+def keep(context: Any, *tensors: Tensor) -> None:
+    """Save tensors for both modes, as ``context.saved_tensors``."""
+    context.save_for_backward(*tensors)
+    context.save_for_forward(*tensors)
+
+
+def total(*parts: Tensor | None) -> Tensor:
+    """Add up what the arguments that have a tangent contribute; at least one has."""
+    given = [part for part in parts if part is not None]
+    result = given[0]
+    for part in given[1:]:
+        result = result + part
+    return result
