@@ -102,7 +102,7 @@ def define(
     for key, kernel in (("AutogradCPU", compute), ("AutogradCUDA", on_gpu)):
         LIBRARY.impl(name, _autograd_kernel(packet.default, kernel, record), key)
     out = _out_kernel(packet.default, compute, on_gpu, out_admits)
-    LIBRARY.impl(f"{name}.out", out, "CompositeImplicitAutograd")
+    _decompose(f"{name}.out", out)
     return packet
 
 
@@ -227,8 +227,14 @@ def define_in_place(name: str, arguments: str, *, compute: Kernel) -> Any:
         changed(self)
         return self
 
-    LIBRARY.impl(f"{name}_", kernel, "CompositeImplicitAutograd")
+    _decompose(f"{name}_", kernel)
     return getattr(torch.ops.softnpu, f"{name}_")
+
+
+def _decompose(name: str, kernel: Kernel) -> None:
+    """Register what calls other operators, also under `torch.vmap`."""
+    for key in ("CompositeImplicitAutograd", "FuncTorchBatchedDecomposition"):
+        LIBRARY.impl(name, kernel, key)
 
 
 def _out_kernel(operator: Any, compute: Kernel, on_gpu: Kernel, admits: OutputTypes) -> Kernel:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -45,9 +46,12 @@ def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
 def _backward(context: Any, gradient: Tensor) -> Gradients:
     """Add up what was gathered more than once; max_unpool3d would keep the last."""
     _, indices = context.saved_tensors
-    zeros = gradient.new_zeros(context.shape).flatten(-3)
-    of_grad = zeros.scatter_add(-1, indices.flatten(-3), gradient.flatten(-3))
-    return of_grad.unflatten(-1, context.shape[-3:]), None, None, None, None, None
+    planes = context.shape[:-3]
+    zeros = gradient.new_zeros((*planes, math.prod(context.shape[-3:])))
+    # flatten() has no batching rule where autograd runs a batch of gradients.
+    places, terms = (t.reshape((*planes, math.prod(t.shape[-3:]))) for t in (indices, gradient))
+    of_grad = zeros.scatter_add(-1, places.long(), terms)
+    return of_grad.reshape(context.shape), None, None, None, None, None
 
 
 def _jvp(context: Any, of_grad: Tensor | None, *_others: Any) -> Tensor:

@@ -11,6 +11,8 @@ from torch import Tensor
 
 Rule = Callable[..., tuple[Tensor, int]]
 
+MOST_DIMENSIONS = 8
+
 
 def _front(value: Any, dimension: int | None, size: int) -> Any:
     """Bring a tensor's batch dimension to the front, or repeat it where it has none."""
@@ -23,10 +25,27 @@ def _front(value: Any, dimension: int | None, size: int) -> Any:
 
 def elementwise(name: str) -> Rule:
     """Take the batch dimension for one more of the shape that all tensors have."""
+    return _at_once(name, MOST_DIMENSIONS)
+
+
+def folded(name: str) -> Rule:
+    """Make one of the batch dimension and the tensors' first, and two again."""
+    return _at_once(name, 0)
+
+
+def _at_once(name: str, rank: int) -> Rule:
+    """Compute a batch in one call; fold its dimension away where a tensor would exceed a rank."""
 
     def rule(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> tuple[Tensor, int]:
+        call = getattr(torch.ops.softnpu, name)
+        if info.batch_size == 0:
+            return _of_no_samples(call, in_dims, arguments)
         batched = [_front(a, d, info.batch_size) for a, d in zip(arguments, in_dims, strict=True)]
-        return getattr(torch.ops.softnpu, name)(*batched), 0
+        first = next(a for a in batched if isinstance(a, Tensor))
+        if first.dim() <= rank:
+            return call(*batched), 0
+        result = call(*(a.flatten(0, 1) if isinstance(a, Tensor) else a for a in batched))
+        return result.unflatten(0, (info.batch_size, first.shape[1])), 0
 
     return rule
 
@@ -36,6 +55,8 @@ def one_by_one(name: str) -> Rule:
 
     def rule(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> tuple[Tensor, int]:
         call = getattr(torch.ops.softnpu, name)
+        if info.batch_size == 0:
+            return _of_no_samples(call, in_dims, arguments)
         results = [
             call(
                 *(
@@ -50,13 +71,12 @@ def one_by_one(name: str) -> Rule:
     return rule
 
 
-def folded(name: str) -> Rule:
-    """Make one of the batch dimension and the tensors' first, and two again."""
-
-    def rule(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> tuple[Tensor, int]:
-        batched = [_front(a, d, info.batch_size) for a, d in zip(arguments, in_dims, strict=True)]
-        merged = [a.flatten(0, 1) if isinstance(a, Tensor) else a for a in batched]
-        result = getattr(torch.ops.softnpu, name)(*merged)
-        return result.unflatten(0, (info.batch_size, len(result) // info.batch_size)), 0
-
-    return rule
+def _of_no_samples(
+    call: Any, in_dims: tuple[int | None, ...], arguments: tuple[Any, ...]
+) -> tuple[Tensor, int]:
+    """Compute a sample of zeros, whose result has the shape of those that are not there."""
+    sample = [
+        a.new_zeros(a.movedim(d, 0).shape[1:]) if isinstance(d, int) else a
+        for a, d in zip(arguments, in_dims, strict=True)
+    ]
+    return call(*sample).unsqueeze(0)[:0], 0
