@@ -6,6 +6,7 @@
 #include <span>
 
 #include "array.h"
+#include "autograd.h"
 #include "base/float_state.h"
 #include "executor/operand.h"
 
@@ -55,6 +56,9 @@ class Arguments {
   // Whether making it may have: another library was asked for its from_dlpack.
   bool output_ran_code() const { return makes_output() && made_.take_over.is_valid(); }
   bool output_is_fresh() const { return makes_output() && made_.fresh; }
+  void announce_write() const {
+    if (!makes_output()) python::announce_write(out_);
+  }
   nb::object result() const { return makes_output() ? made_.finish() : nb::borrow(out_); }
 
   // Whether an input is read as a copy, whose memory no output can overlap, and then whether the

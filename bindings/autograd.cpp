@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "raise.h"
 #include "sections.h"
 
 namespace softnpu::python {
@@ -26,7 +27,7 @@ void warn_once(const char* function) {
   const std::string words =
       text("softnpu.", function,
            ": a tensor that requires grad is read like any other, and the result takes no part in "
-           "autograd; after `import softnpu.torch` it does");
+           "autograd, because softnpu.torch cannot be imported");
   if (call_or_stay([&] { return PyErr_WarnEx(PyExc_UserWarning, words.c_str(), 2); }) != 0)
     nb::raise_python_error();
 }
@@ -37,10 +38,58 @@ bool requires_grad(std::span<const nb::handle> arguments) {
   });
 }
 
+// Null where it cannot be imported, as beside an old PyTorch.
+PyObject* find_taker() {
+  if (taker.load() == nullptr)
+    ask_unless(PyExc_ImportError, [] { return PyImport_ImportModule("softnpu.torch"); });
+  return taker.load();
+}
+
+// The function or the module at the end of a path below torch; null where it is not there.
+nb::handle from_path(std::initializer_list<nb::handle> path) {
+  Held found = import_module("torch");
+  for (const nb::handle name : path)
+    if (found.is_valid()) found = find_attribute(found, name);
+  return found.release();
+}
+
+nb::handle find_modes() { return from_path({"_C"_name, "_len_torch_dispatch_stack"_name}); }
+nb::handle find_tracing() { return from_path({"_C"_name, "_is_tracing"_name}); }
+nb::handle find_forward_mode() { return from_path({"autograd"_name, "forward_ad"_name}); }
+nb::handle find_increment() { return from_path({"_C"_name, "_increment_version"_name}); }
+
+// The write was to a tensor that was made in inference mode; those have no count of writes.
+void check_inference_mode() {
+  const nb::object enabled =
+      invoke(attribute(import_module("torch"), "is_inference_mode_enabled"_name));
+  if (!enabled.is(Py_True))
+    raise(
+        PyExc_RuntimeError, "output-inference"_rule,
+        "a tensor that was made in inference mode is written to outside of it, which PyTorch does "
+        "not allow; write inside torch.inference_mode(), or to tensor.clone()");
+}
+
 }  // namespace
 
+bool torch_watches() {
+  const nb::handle modes = made_once<find_modes>();
+  if (modes.is_valid() && PyLong_AsLong(invoke(modes).ptr()) != 0) return true;
+  const nb::handle tracing = made_once<find_tracing>();
+  if (tracing.is_valid() && invoke(tracing).is(Py_True)) return true;
+  const nb::handle forward_mode = made_once<find_forward_mode>();
+  const nb::object level = find_attribute(forward_mode, "_current_level"_name);
+  return level.is_valid() && PyLong_AsLong(level.ptr()) >= 0;
+}
+
+void announce_write(nb::handle tensor) {
+  if (!is_tensor(tensor.ptr())) return;
+  if (invoke_method(tensor, "is_inference"_name).is(Py_True)) return check_inference_mode();
+  const nb::handle increment = made_once<find_increment>();
+  if (increment.is_valid()) invoke(increment, nb::make_tuple(tensor));
+}
+
 nb::object take_over(const char* function, std::span<const nb::handle> arguments) {
-  PyObject* const takes = taker.load();
+  PyObject* const takes = find_taker();
   if (takes == nullptr) {
     if (requires_grad(arguments) && is_recording()) warn_once(function);
     return {};

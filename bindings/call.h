@@ -44,6 +44,7 @@ nb::object call(Arguments& arguments, const typename Op::Args& args, Describe&& 
   if (!checked.ok()) [[unlikely]]
     raise(checked.in(text(Op::kTraits.name, "GetWorkspaceSize")));
   if (only_checks) return nb::none();
+  arguments.announce_write();
 
   auto plan = Op::plan(args);
   if constexpr (requires { plan.expect_fresh_output(); })

@@ -217,13 +217,13 @@ void define_operator(nb::module_& m, const char* name, nb::object (*function)(A.
   const auto any = []<class>() { return nb::arg().none(); };
   const auto call = [name, function](A... arguments) -> nb::object {
     const nb::handle given[] = {arguments...};
-    if ((concerns_torch(arguments) || ...)) [[unlikely]]
+    if (concerns_torch(given)) [[unlikely]]
       if (nb::object result = take_over(name, given)) return result;
     try {
       return function(arguments...);
     } catch (nb::python_error&) {
-      // Tensors inside a transform look like any other, but have no memory.
-      if ((is_tensor(arguments.ptr()) || ...))
+      // Tensors inside a transform look like any other, but have no memory; torch.fx has proxies.
+      if ((has_attribute(arguments, "__torch_function__"_name) || ...))
         if (nb::object result = take_over(name, given)) return result;
       throw;
     }

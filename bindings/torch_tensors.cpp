@@ -23,6 +23,9 @@ bool is_lazy(PyObject* tensor) {
   return holds(invoke_method(tensor, "is_conj"_name)) || is_negated(tensor);
 }
 
+// Zeros without memory, as forward mode has them.
+bool is_lazy_zero(PyObject* tensor) { return holds(invoke_method(tensor, "_is_zerotensor"_name)); }
+
 // Only floating and complex types can.
 bool is_lazy(PyObject* object, const Tensor& t) {
   if (is_complex(t.dtype)) return is_lazy(object);
@@ -99,6 +102,10 @@ Status read_tensor(const char* name, PyObject* object, Access access, Array& out
   const ExchangeTable* const table = made_once<find_table>();
   if (table == nullptr) return read_foreign_array(name, object, access, out);
   RETURN_IF_FAILED(describe(name, *table, object, access, out));
+  if (out.tensor.data == nullptr && access == Access::read && is_lazy_zero(object)) [[unlikely]] {
+    out.keeper = invoke_method(object, "clone"_name);
+    return describe(name, *table, out.keeper.ptr(), access, out);
+  }
   const bool lazy = is_lazy(object, out.tensor);
   if (access == Access::write) return check_output(name, object, lazy);
   if (!lazy) return {};

@@ -101,6 +101,20 @@ def test_vmap(sample: Sample) -> None:
         assert torch.equal(got, expected)
 
 
+def test_vmap_of_the_largest_rank_and_of_no_samples() -> None:
+    """Samples may have rank 8, the most that an operator takes; a batch may be empty."""
+    x = values(2, 3, *[1] * 6, 2)
+    assert torch.equal(torch.vmap(ops.elu)(x), ops.elu(x[:, :, 0])[:, :, None])
+    assert torch.equal(torch.vmap(torch.vmap(ops.selu))(x), torch.vmap(ops.selu)(x))
+    none = torch.ones(0, 1, 2, 1, 2, 3)
+    assert torch.vmap(ops.elu)(none).shape == none.shape
+    assert torch.vmap(lambda a: ops.smooth_l1_loss(a, a))(none).shape == (0,)
+    assert torch.vmap(lambda a: ops.upsample_nearest3d(a, [2, 4, 3]))(none).shape == (
+        *(0, 1, 2),
+        *(2, 4, 3),
+    )
+
+
 def _tensors(*calls: list[Any]) -> list[list[Tensor]]:
     return [[a for a in call if isinstance(a, Tensor)] for call in calls]
 

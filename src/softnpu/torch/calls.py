@@ -6,6 +6,7 @@ The core hands them over, and `torch.compile` traces what stands here in their p
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import FunctionType
 from typing import Any
 
@@ -13,8 +14,11 @@ import torch
 from torch import Tensor
 
 from softnpu import _core, functional
-from softnpu.torch.library import is_plain
+from softnpu.errors import AclnnError, with_rule
+from softnpu.torch.library import is_plain, is_recorded
 from softnpu.torch.smooth_l1_loss import REDUCTIONS
+
+_NUMBERS = (bool, int, float, complex, torch.SymInt, torch.SymFloat, torch.SymBool)
 
 # The functions whose arguments are not those of the operators.
 _FORMATTED = ("upsample_nearest3d", "upsample_nearest3d_backward")
@@ -22,25 +26,59 @@ _FORMATTED = ("upsample_nearest3d", "upsample_nearest3d_backward")
 
 def call(name: str, arguments: tuple[Any, ...]) -> Any:
     """Call ``torch.ops.softnpu.name`` with the arguments of softnpu's function of that name."""
+    try:
+        return _dispatched(name, arguments)
+    except AclnnError:
+        raise
+    except (RuntimeError, TypeError, ValueError):
+        _check_contract(name, arguments)
+        raise
+
+
+def _dispatched(name: str, arguments: tuple[Any, ...]) -> Any:
     operator = getattr(torch.ops.softnpu, name)
-    if name.endswith("_"):
-        return operator(*arguments)
-    *given, out = arguments
-    if name in _FORMATTED:
-        *given, form = given
-        if form == "NDHWC":
-            return _channels_last(operator, given, out)
-    given = [_readable(a) for a in given]
+    given = list(arguments)
+    out = None if name.endswith("_") else given.pop()
+    form = given.pop() if name in _FORMATTED else "NCDHW"
+    kinds = [str(argument.type) for argument in operator.default._schema.arguments]
+    given = [_readable(a, kind) for a, kind in zip(given, kinds, strict=True)]
+    if form == "NDHWC":
+        return _channels_last(operator, given, out)
+    if form != "NCDHW":
+        _check_contract(name, arguments)
     return operator(*given) if out is None else operator(*given, out=out)
 
 
-def _readable(argument: Any) -> Any:
-    """Bring names of reductions and NumPy arrays to what the operators take."""
+def _check_contract(name: str, arguments: tuple[Any, ...]) -> None:
+    """Raise the documented error of a call that breaks the contract, if tensors can be read."""
+    tensors = [a for a in arguments if isinstance(a, Tensor)]
+    if is_plain(*tensors):
+        detached = [a.detach() if isinstance(a, Tensor) else a for a in arguments]
+        getattr(_core.checks, name)(*detached)
+
+
+def _readable(argument: Any, kind: str) -> Any:
+    """Make of what softnpu's functions take what an operator's schema takes."""
     if isinstance(argument, str):
         return REDUCTIONS.get(argument, argument)
-    if hasattr(argument, "__array_interface__") and not isinstance(argument, Tensor):
-        return torch.as_tensor(argument)
-    return argument
+    if kind == "Tensor":
+        is_array = hasattr(type(argument), "__array_interface__") and not isinstance(
+            argument, Tensor
+        )
+        return torch.as_tensor(argument) if is_array else argument
+    if argument is None or isinstance(argument, _NUMBERS):
+        return argument
+    if kind.startswith(("List", "SymInt[")):
+        return list(argument) if isinstance(argument, Iterable) else argument
+    if isinstance(argument, Tensor) and argument.requires_grad:
+        message = (
+            "a number is a tensor that requires grad; the operators have no derivative by their "
+            "numbers: pass number.item()"
+        )
+        raise with_rule(TypeError(message), rule="number-requires-grad")
+    if hasattr(argument, "item"):  # of NumPy, or a tensor of rank 0
+        return argument.item()
+    return float(argument) if hasattr(argument, "__float__") else argument
 
 
 def _channels_last(operator: Any, given: list[Any], out: Tensor | None) -> Tensor:
@@ -58,9 +96,10 @@ def _channels_last(operator: Any, given: list[Any], out: Tensor | None) -> Tenso
 def _take_over(name: str, arguments: tuple[Any, ...]) -> Any:
     """Answer the core, which asks for calls that may be PyTorch's business."""
     tensors = [a for a in arguments if isinstance(a, Tensor)]
-    recorded = torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
+    differentiable = any(t.requires_grad for t in tensors) or is_recorded(*tensors)
     elsewhere = any(t.is_cuda for t in tensors)
-    if recorded or elsewhere or not is_plain(*tensors):
+    proxies = len(tensors) == 0  # of torch.fx
+    if differentiable or elsewhere or proxies or not is_plain(*tensors):
         return call(name, arguments)
     return NotImplemented
 

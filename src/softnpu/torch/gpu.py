@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from softnpu import _core, errors
@@ -28,9 +29,12 @@ def gpu_kernel(compute: Kernel, empty: Kernel | None = None) -> Kernel:
     def kernel(*arguments: Any, out: Tensor | None = None) -> Tensor:
         if empty is None:
             compute(*arguments, kernels=_core.checks)
+            torch.autograd.graph.increment_version(arguments[0])
             return _computed(compute, *arguments)
         given = [_resolved(argument) for argument in arguments]
         compute(*given, out=out, kernels=_core.checks)
+        if out is not None:
+            torch.autograd.graph.increment_version(out)
         result = empty(*given) if out is None else out
         return _computed(compute, *given, out=result)
 

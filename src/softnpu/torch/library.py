@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from operator import eq
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -98,7 +99,7 @@ def define(
     if autocast is not None:
         for device in ("cpu", "cuda"):
             torch.library.register_autocast(f"softnpu::{name}", device, autocast, lib=LIBRARY)
-    record = _recording(packet.default, {"setup_context": save, "backward": backward, "jvp": jvp})
+    record = _recording(packet.default, save, backward, jvp)
     for key, kernel in (("AutogradCPU", compute), ("AutogradCUDA", on_gpu)):
         LIBRARY.impl(name, _autograd_kernel(packet.default, kernel, record), key)
     out = _out_kernel(packet.default, compute, on_gpu, out_admits)
@@ -145,21 +146,22 @@ def _fake_kernel(operator: Any, compute: Kernel, fake: Kernel) -> Kernel:
 
 
 def _autograd_kernel(operator: Any, compute: Kernel, record: Kernel) -> Kernel:
-    """Record what takes part in autograd, and compute at once where nobody watches."""
+    """Compute at once where nobody watches; record everything else, which costs little there.
+
+    Whether a level of forward mode is active cannot be asked while PyTorch compiles.
+    """
     places = _tensors(operator)
 
     def kernel(*arguments: Any) -> Tensor:
         # As is_plain(), in one loop with the rest: this is most of what a small call costs.
-        plain = _modes() == 0 and _transform() is None
-        recorded = forward_ad._current_level >= 0
+        plain = _modes() == 0 and _transform() is None and forward_ad._current_level < 0
         for place in places:
             tensor = arguments[place]
-            recorded = recorded or (tensor.requires_grad and _is_grad_enabled())
+            if tensor.requires_grad and _is_grad_enabled():
+                return record(*arguments)
             if type(tensor) is not Tensor:
                 plain = plain and is_plain(tensor)
-        if recorded:
-            return record(*arguments)
-        return compute(*arguments) if plain else _call_below(operator, *arguments)
+        return compute(*arguments) if plain else record(*arguments)
 
     return kernel
 
@@ -171,7 +173,7 @@ def _call_below(operator: Any, *arguments: Any) -> Tensor:
         return operator(*arguments)
 
 
-def _recording(operator: Any, rules: dict[str, Any]) -> Kernel:
+def _recording(operator: Any, save: Save, backward: Backward, jvp: Jvp) -> Kernel:
     """Make a call that autograd records, named for what prints the graph."""
 
     def forward(*arguments: Any) -> Tensor:
@@ -182,7 +184,12 @@ def _recording(operator: Any, rules: dict[str, Any]) -> Kernel:
         with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True):
             return _call_below(operator, *arguments)
 
-    members = {name: staticmethod(rule) for name, rule in {"forward": forward, **rules}.items()}
+    members = {
+        "forward": staticmethod(forward),
+        "setup_context": staticmethod(save),
+        "backward": staticmethod(_unpacking_once(backward)),
+        "jvp": staticmethod(_on_primals(jvp)),
+    }
     function = type(operator._schema.name.replace("::", "_"), (torch.autograd.Function,), members)
     # Function's own apply() hands a call over to torch.func's transforms. A kernel is called below
     # them, once for each of their levels, and only has to record it there.
@@ -195,6 +202,32 @@ def _recording(operator: Any, rules: dict[str, Any]) -> Kernel:
             return apply(*arguments)
 
     return record
+
+
+def _unpacking_once(backward: Backward) -> Backward:
+    """Read the saved tensors once for all parts of a rule; checkpoints allow no more."""
+
+    def rule(context: Any, gradient: Tensor) -> Gradients:
+        saved = SimpleNamespace(
+            **vars(context),
+            saved_tensors=context.saved_tensors,
+            needs_input_grad=context.needs_input_grad,
+        )
+        return backward(saved, gradient)
+
+    return rule
+
+
+def _on_primals(jvp: Jvp) -> Jvp:
+    """Let the transforms further out differentiate a tangent, and this level leave it alone."""
+
+    def rule(context: Any, *tangents: Any) -> Tensor:
+        primals = [forward_ad.unpack_dual(t, level=0).primal for t in context.saved_tensors]
+        saved = SimpleNamespace(**vars(context), saved_tensors=primals)
+        with forward_ad._set_fwd_grad_enabled(True):
+            return jvp(saved, *tangents)
+
+    return rule
 
 
 def define_in_place(name: str, arguments: str, *, compute: Kernel) -> Any:
@@ -221,10 +254,9 @@ def define_in_place(name: str, arguments: str, *, compute: Kernel) -> Any:
     on_gpu = gpu_kernel(compute)
 
     def kernel(self: Tensor, *rest: Any) -> Tensor:
-        if is_recorded(self) or not is_plain(self) or not is_writable(self):
+        if is_recorded(self) or not is_plain(self):
             return self.copy_(operator(self.clone(), *rest))
         (on_gpu if self.is_cuda else compute)(self.detach(), *rest)
-        changed(self)
         return self
 
     _decompose(f"{name}_", kernel)
@@ -251,14 +283,13 @@ def _out_kernel(operator: Any, compute: Kernel, on_gpu: Kernel, admits: OutputTy
                 "torch.no_grad()"
             )
             raise with_rule(RuntimeError(message), rule="out-requires-grad")
-        if not is_plain(*tensors, out) or not is_writable(out):
+        if not is_plain(*tensors, out):
             result = operator(*arguments)
             _check_output(name, result, out, admits)
             return out.copy_(result.reshape(out.shape))
         (on_gpu if any(t.is_cuda for t in (*tensors, out)) else compute)(
             *arguments, out=out.detach()
         )
-        changed(out)
         return out
 
     return kernel
@@ -275,14 +306,3 @@ def _check_output(name: str, result: Tensor, out: Tensor, admits: OutputTypes) -
             f"{list(result.shape)}; they must be equal"
         )
         raise error_from_status(161002, message, rule="shape-differs")
-
-
-def is_writable(tensor: Tensor) -> bool:
-    """Whether PyTorch lets this thread write to a tensor."""
-    return torch.is_inference_mode_enabled() or not tensor.is_inference()
-
-
-def changed(tensor: Tensor) -> None:
-    """Report to autograd that a tensor was written to."""
-    if not tensor.is_inference():
-        torch.autograd.graph.increment_version(tensor)
