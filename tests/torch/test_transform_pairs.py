@@ -75,9 +75,9 @@ CASES: dict[str, tuple[tuple[int, ...], Function, Function]] = {
     ),
     "smooth_l1_loss, none": (
         (3, 4),
-        lambda x: ops.smooth_l1_loss(x[:1] + torch.zeros(3, 1).to(x), SIDE.to(x), 0, 0.7),
+        lambda x: ops.smooth_l1_loss(x[:1], SIDE.to(x) + 0 * x, 0, 0.7),
         lambda x: smooth_l1_loss(
-            x[:1] + torch.zeros(3, 1).to(x), SIDE.to(x), reduction="none", beta=0.7
+            x[:1].expand_as(x), SIDE.to(x) + 0 * x, reduction="none", beta=0.7
         ),
     ),
     "smooth_l1_loss_backward": (
