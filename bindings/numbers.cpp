@@ -116,6 +116,7 @@ Status read_integer(const char* name, PyObject* object, int64_t& out, bool& ran_
     out = PyLong_AsSsize_t(object);
   } else {
     ran_code = true;
+    if (is_numpy_array(object)) RETURN_IF_FAILED(check_unmasked(name, object));
     out = call_or_stay([=] { return PyNumber_AsSsize_t(object, PyExc_OverflowError); });
   }
   if (out == -1 && PyErr_Occurred()) return failure_from_python(name, " is no 64-bit integer: ");

@@ -25,7 +25,8 @@ struct NumPy {
   DescrFromType descr_from_type;
   NewFromDescr new_from_descr;
   SetHandler set_handler;
-  Descriptor* bfloat16 = nullptr;  // looked up when it is first needed
+  Descriptor* bfloat16 = nullptr;       // looked up when it is first needed
+  PyTypeObject* masked_type = nullptr;  // null until something imports numpy.ma
 };
 
 nb::object import_multiarray() {
@@ -60,6 +61,18 @@ Descriptor* bfloat16_descriptor() {
   nb::object descr = invoke(attribute(import_module("numpy"), "dtype"_name), scalar);
   np.bfloat16 = reinterpret_cast<Descriptor*>(descr.release().ptr());
   return np.bfloat16;
+}
+
+// numpy.ma.MaskedArray; null until something has imported it, and so while there are none.
+PyTypeObject* masked_type() {
+  NumPy& np = numpy();
+  if (np.masked_type != nullptr) return np.masked_type;
+  const nb::object module =
+      nb::steal(call_or_stay([] { return PyImport_GetModule("numpy.ma"_name.ptr()); }));
+  if (!module.is_valid()) return nullptr;
+  nb::object type = find_attribute(module, "MaskedArray"_name);
+  np.masked_type = reinterpret_cast<PyTypeObject*>(type.release().ptr());
+  return np.masked_type;
 }
 
 // Of two numbers for one type, NumPy makes new arrays of the first.
@@ -182,8 +195,19 @@ bool is_numpy_array(PyObject* object) { return PyObject_TypeCheck(object, numpy(
 
 bool is_numpy_scalar(PyObject* object) { return PyObject_TypeCheck(object, numpy().scalar_type); }
 
+Status check_unmasked(const char* name, PyObject* array) {
+  if (Py_TYPE(array) == numpy().array_type) [[likely]]
+    return {};
+  PyTypeObject* const type = masked_type();
+  if (type == nullptr || !PyObject_TypeCheck(array, type)) return {};
+  return fail("masked-array"_rule, kParamInvalid, name,
+              " is a masked array; expected an array "
+              "without a mask: pass .filled(value), or .data to ignore the mask");
+}
+
 Status read_numpy_array(const char* name, PyObject* object, Access access, Array& out) {
   const auto& array = *reinterpret_cast<const numpy_abi::NdArray*>(object);
+  RETURN_IF_FAILED(check_unmasked(name, object));
   Tensor& t = out.tensor;
   t.dtype = dtype_of(array.descr);
   if (t.dtype == DType::undefined) return unusable_type(name, array.descr);

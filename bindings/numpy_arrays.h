@@ -11,6 +11,9 @@ bool is_numpy_array(PyObject* object);
 // Any NumPy scalar; they count as arrays of rank 0.
 bool is_numpy_scalar(PyObject* object);
 
+// Masked arrays are refused: their memory alone does not say which elements count.
+Status check_unmasked(const char* name, PyObject* array);
+
 Status read_numpy_array(const char* name, PyObject* object, Access access, Array& out);
 Status read_numpy_scalar(const char* name, PyObject* object, Access access, Array& out);
 

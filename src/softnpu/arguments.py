@@ -16,8 +16,8 @@ class Array(Protocol):
     """A NumPy array, a PyTorch tensor on the CPU, or any object on the CPU that speaks DLPack.
 
     NumPy's bfloat16 is ``ml_dtypes.bfloat16``. NumPy's scalars count as arrays of rank 0, but are
-    refused as ``out``; its masked arrays are read without their mask. Inputs are read in place
-    whatever their strides; only one that is not aligned to its data type is copied first.
+    refused as ``out``; its masked arrays are always refused. Inputs are read in place whatever
+    their strides; only one that is not aligned to its data type is copied first.
     """
 
     def __dlpack__(self, *args: Any, **kwargs: Any) -> Any:

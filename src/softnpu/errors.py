@@ -65,6 +65,12 @@ class IndexOutOfRangeError(DeviceRuntimeError, IndexError):
     """361001, because an index lies outside the axes that it counts; an IndexError, too."""
 
 
+# What is said of a masked array, after the argument's name; the core says the same.
+MASKED_ARRAY = (
+    "is a masked array; expected an array without a mask: pass .filled(value), or .data to ignore "
+    "the mask"
+)
+
 _Error = TypeVar("_Error", bound=Exception)
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from softnpu import _core
 from softnpu.acl.constants import ACL_ERROR_INVALID_PARAM, ACL_SUCCESS
-from softnpu.errors import with_rule
+from softnpu.errors import MASKED_ARRAY, with_rule
 
 __all__ = [
     "bytes_to_ptr",
@@ -62,7 +62,7 @@ def numpy_to_ptr(array: npt.NDArray[Any]) -> int:
     Raises
     ------
     TypeError
-        array is no array of NumPy's.
+        array is no array of NumPy's, or a masked array.
 
     Notes
     -----
@@ -72,6 +72,8 @@ def numpy_to_ptr(array: npt.NDArray[Any]) -> int:
         kind = type(array).__name__
         message = f"numpy_to_ptr: array is of class {kind}; expected an array of NumPy's"
         raise with_rule(TypeError(message), rule="argument-class")
+    if isinstance(array, np.ma.MaskedArray):
+        raise with_rule(TypeError(f"numpy_to_ptr: array {MASKED_ARRAY}"), rule="masked-array")
     return int(array.__array_interface__["data"][0])
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import softnpu
 from softnpu import reference
 from softnpu.contract import Argument, Contract, find
-from softnpu.errors import with_rule
+from softnpu.errors import MASKED_ARRAY, with_rule
 from softnpu.judging.dtypes import BFLOAT16, NUMPY
 from softnpu.reference.smooth_l1_loss import REDUCTIONS
 
@@ -159,6 +159,8 @@ def as_array(operator: str, name: str, value: Any) -> Array:
 
 
 def _to_numpy(operator: str, name: str, value: Any) -> Array:
+    if isinstance(value, np.ma.MaskedArray):
+        raise CaseError(f"{operator}: {name} {MASKED_ARRAY}", rule="masked-array")
     try:
         return _exported(value)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
