@@ -2,9 +2,10 @@
 """A `softnpu` command in an environment of its own."""
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,18 @@ class Softnpu:
         if executable:
             file.chmod(0o755)
         return file
+
+
+@pytest.fixture(autouse=True)
+def heard_signals() -> Iterator[None]:
+    """Has commands start with no signal ignored, as jobs in the background and under nohup are."""
+    numbers = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
+    ignored = [number for number in numbers if signal.getsignal(number) == signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, signal.SIG_DFL)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
 
 
 @pytest.fixture

@@ -30,7 +30,8 @@ def library(name: str) -> ctypes.CDLL:
     # The cache may be shared with machines of another kind; they must not share these programs.
     machine = zlib.crc32(cpu_flags().encode())
     flags = f"-std=c++17 -O3 -march=native -shared -fPIC -DSOFTNPU_BENCH_MACHINE={machine}"
-    return ctypes.CDLL(str(compiled(source, toolchain_for(source, sdk_prefix(), flags))))
+    with compiled(source, toolchain_for(source, sdk_prefix(), flags)) as made:
+        return ctypes.CDLL(str(made.file))
 
 
 def bandwidth_pass() -> Callable[[int, int, int, int, int, int], float]:

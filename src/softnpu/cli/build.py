@@ -9,7 +9,7 @@ import typer
 from softnpu.cli.environment import sdk_prefix
 from softnpu.cli.output import EXIT_USAGE, fail
 from softnpu.cli.run import FlagsOption, existing_file
-from softnpu.cli.toolchain import LANGUAGES, exit_status, toolchain_for
+from softnpu.cli.toolchain import LANGUAGES, toolchain_for
 
 
 def command(
@@ -28,4 +28,4 @@ def command(
     if file.suffix not in LANGUAGES:
         fail(f"{file} is not a C or C++ source file ({' '.join(LANGUAGES)})", EXIT_USAGE)
     status = toolchain_for(file, sdk_prefix(), cxxflags).build(file, output)
-    raise typer.Exit(exit_status(status))
+    raise typer.Exit(status)

@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,8 @@ import typer
 
 from softnpu import __version__
 from softnpu.cli.output import fail
-from softnpu.cli.toolchain import Toolchain, exit_status
+from softnpu.cli.private import NotPrivateError, require_private
+from softnpu.cli.toolchain import Toolchain
 
 # As many programs are kept, those that were run last. Each edit of a source makes one, and each run
 # of a source that has __TIME__ in it.
@@ -27,31 +29,50 @@ _KEPT = 100
 _ABANDONED = 24 * 3600.0
 
 
-def compiled(source: Path, toolchain: Toolchain) -> Path:
+@dataclass(frozen=True)
+class Compiled:
+    """A program that was made from a source; one that is not kept goes with the block."""
+
+    file: Path
+    is_kept: bool
+
+
+@contextlib.contextmanager
+def compiled(source: Path, toolchain: Toolchain) -> Iterator[Compiled]:
     """Give the program made from ``source``; build it when no equal one was built before.
 
     A program is equal when its preprocessed text, its name, the compiler, the flags (they hold the
     SDK's folder) and softnpu's version are: that covers every file that the source includes. What
     may be made of other files too, such as libraries that the flags name, is built each time.
 
-    The program stays where it is until this process ends, or becomes it.
+    A program that is kept stays where it is until this process ends, or becomes it. None is kept
+    where another user could have put it: it would run with this user's rights.
     """
     preprocessed = toolchain.preprocess(source)
-    if preprocessed.returncode != 0:
+    if preprocessed.status:
         sys.stderr.buffer.write(preprocessed.stderr)
-        raise typer.Exit(exit_status(preprocessed.returncode))
+        raise typer.Exit(preprocessed.status)
     programs = _writable_folder()
-    folder = programs / _key(source, toolchain, preprocessed.stdout)
-    program = folder / source.stem
+    program = programs / _key(source, toolchain, preprocessed.stdout) / source.stem
     try:
+        require_private(programs, make_folders=True)
         if not toolchain.reads_only(preprocessed.stdout) or not _keep(program):
-            _build_into(folder, source, toolchain)
+            _build_into(program.parent, source, toolchain)
+        require_private(program)
+    except NotPrivateError as shared:
+        typer.echo(f"softnpu: the cache folder {programs} is not used: {shared}", err=True)
     except OSError as error:
         fail(
             f"cannot write the cache folder {programs}: {error.strerror}",
             hint="Name another cache folder in XDG_CACHE_HOME.",
         )
-    return program
+    else:
+        yield Compiled(program, is_kept=True)
+        return
+    with tempfile.TemporaryDirectory(prefix="softnpu-program-") as folder:
+        program = Path(folder) / source.stem
+        _build(source, toolchain, program)
+        yield Compiled(program, is_kept=False)
 
 
 def programs_folder() -> Path:
@@ -88,10 +109,12 @@ def kept_programs(programs: Path) -> list[Program]:
 def remove_all(programs: Path) -> list[Program]:
     """Remove all programs, after runs that are about to start one; give what is gone.
 
-    What is being built stays. A process that runs a program keeps it.
+    What is being built stays. A process that runs a program keeps it. NotPrivateError where others
+    could make it remove something else.
     """
     if not programs.is_dir():
         return []
+    require_private(programs)
     lock = _lock(programs, fcntl.LOCK_EX)
     try:
         before = kept_programs(programs)
@@ -144,15 +167,10 @@ def _is_runnable(program: Path) -> bool:
 def _build_into(folder: Path, source: Path, toolchain: Toolchain) -> None:
     """Build in a folder of its own and move the program, so that nobody meets half of it."""
     programs = folder.parent
-    programs.mkdir(parents=True, exist_ok=True, mode=0o700)
     _remove_abandoned(programs)
     scratch = Path(tempfile.mkdtemp(dir=programs, prefix=".building-"))
     try:
-        status = toolchain.build(source, scratch / source.stem)
-        if status != 0:
-            raise typer.Exit(exit_status(status))
-        if not (scratch / source.stem).is_file():
-            fail(f"the compiler {toolchain.compiler[0]} wrote no program")
+        _build(source, toolchain, scratch / source.stem)
         _remove_unused(programs)
         _keep_all(programs)
         # An earlier program gives way; a process that runs it keeps it.
@@ -160,6 +178,15 @@ def _build_into(folder: Path, source: Path, toolchain: Toolchain) -> None:
         (scratch / source.stem).replace(folder / source.stem)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _build(source: Path, toolchain: Toolchain, program: Path) -> None:
+    status = toolchain.build(source, program)
+    if status != 0:
+        raise typer.Exit(status)
+    if not program.is_file():
+        fail(f"the compiler {toolchain.compiler[0]} wrote no program")
+    program.chmod(0o700)  # whatever the umask allows others
 
 
 def _keep_all(programs: Path) -> int | None:

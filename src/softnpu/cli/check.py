@@ -13,21 +13,21 @@ import typer
 from rich.console import Console
 
 from softnpu.cli import schedules
-from softnpu.cli.child import run_to_its_end
+from softnpu.cli.child import StoppedError, exit_status, run_to_its_end
 from softnpu.cli.findings import Finding, as_json, as_sarif, read_findings, show
 from softnpu.cli.output import EXIT_USAGE, fail
 from softnpu.cli.run import (
     FailOption,
     FileArgument,
     FlagsOption,
+    Program,
     ProgramArguments,
     ScheduleOption,
     SchedulesOption,
     command_line,
     set_variables,
 )
-from softnpu.cli.suppressions import read_suppressions
-from softnpu.cli.toolchain import exit_status
+from softnpu.cli.suppressions import Suppression, read_suppressions
 
 TOOLS = ("memcheck", "initcheck", "racecheck", "synccheck", "leakcheck")
 
@@ -82,28 +82,14 @@ def command(
     set_variables(schedule, count, faults)
     known = read_suppressions(suppressions) if suppressions is not None else []
     try:
-        words, environment = command_line(file, args or [], cxxflags)
+        with command_line(file, args or [], cxxflags) as program:
+            status, findings = _checked(program, tool, count, known)
     except typer.Exit as ended:
         # A job that uploads the report has one, and it says why nothing was found.
         if form is Format.SARIF:
-            _write(as_sarif([], ended.exit_code, "the program did not compile or start"), output)
+            why = "the program did not compile or start"
+            _write(as_sarif([], ended.exit_code, why), output)
         raise
-    with tempfile.TemporaryDirectory(prefix="softnpu-check-") as folder:
-        report = Path(folder) / "findings"
-        environment |= {
-            "SOFTNPU_CHECK": tool,
-            "SOFTNPU_CHECK_REPORT": str(report),
-            "SOFTNPU_CHECK_EXITCODE": "0",
-        }
-
-        def found() -> list[Finding]:
-            return [f for f in read_findings(report) if not any(one.matches(f) for one in known)]
-
-        if count:
-            status = _run_all(words, environment, count, found)
-        else:
-            status = exit_status(run_to_its_end(words, environment))
-        findings = found()
     failure = ""
     if status > 128:
         failure = f"the program was ended by signal {status - 128}, {_signal_name(status - 128)}"
@@ -125,6 +111,29 @@ def _signal_name(number: int) -> str:
         return "which has no name"
 
 
+def _checked(
+    program: Program, tool: str, count: int, known: list[Suppression]
+) -> tuple[int, list[Finding]]:
+    """Run the program, once or under schedules; give its exit status, and what was found."""
+    with tempfile.TemporaryDirectory(prefix="softnpu-check-") as folder:
+        report = Path(folder) / "findings"
+        environment = {
+            **program.environment,
+            "SOFTNPU_CHECK": tool,
+            "SOFTNPU_CHECK_REPORT": str(report),
+            "SOFTNPU_CHECK_EXITCODE": "0",
+        }
+
+        def found() -> list[Finding]:
+            return [f for f in read_findings(report) if not any(one.matches(f) for one in known)]
+
+        if count:
+            status = _run_all(program.words, environment, count, found)
+        else:
+            status = exit_status(run_to_its_end(program.words, environment))
+        return status, found()
+
+
 def _run_all(
     words: list[str],
     environment: dict[str, str],
@@ -132,17 +141,20 @@ def _run_all(
     found: Callable[[], list[Finding]],
 ) -> int:
     """Run the program under schedules until one makes a finding or changes what it does."""
-    eager = schedules.outcome(words, environment, "eager")
-    eager.show()
-    if eager.status or found():
-        return eager.status or 0
-    end = schedules.first_difference(
-        words,
-        environment,
-        eager,
-        range(1, count + 1),
-        lambda: "the checkers found something" if found() else "",
-    )
+    try:
+        eager = schedules.outcome(words, environment, "eager")
+        eager.show()
+        if eager.status or found():
+            return eager.status or 0
+        end = schedules.first_difference(
+            words,
+            environment,
+            eager,
+            range(1, count + 1),
+            lambda: "the checkers found something" if found() else "",
+        )
+    except StoppedError as stopped:
+        return stopped.exit_code
     if end is None:
         return 0
     sys.stderr.buffer.write(end.outcome.stderr)

@@ -1,46 +1,68 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program to its end, as if it had been started instead of the command."""
+"""Runs programs to their end. Signals that are sent to the command reach the program."""
 
 import contextlib
+import ctypes
 import os
 import resource
 import signal
+import subprocess
 import sys
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn
+
+import typer
 
 from softnpu.cli.output import EXIT_NOT_RUNNABLE, fail
 
+_ASKS_TO_END = {signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM}
 # What others may send to the command and mean for the program.
-_PASSED_ON = {
-    signal.SIGHUP,
-    signal.SIGINT,
-    signal.SIGQUIT,
-    signal.SIGTERM,
-    signal.SIGUSR1,
-    signal.SIGUSR2,
-    signal.SIGALRM,
-}
+_PASSED_ON = {*_ASKS_TO_END, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM}
 # si_code of signals that the terminal sends to all processes in its foreground.
 _FROM_THE_SYSTEM = 0x80
 
+_libc = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1
 
-def run_to_its_end(command: list[str], environment: dict[str, str]) -> int:
-    """Run a program on this process's streams; give its exit status, or -n for signal n.
 
-    Signals that are sent to this process reach the program.
+@dataclass(frozen=True)
+class Outcome:
+    """What a run of a program did: its exit status as a shell shows it, None if it took too long.
+
+    stdout and stderr are empty if they were not captured.
+    """
+
+    status: int | None
+    stdout: bytes
+    stderr: bytes
+    seconds: float
+
+    def show(self) -> None:
+        """Write what the program wrote."""
+        sys.stderr.buffer.write(self.stderr)
+        sys.stderr.buffer.flush()
+        sys.stdout.buffer.write(self.stdout)
+        sys.stdout.buffer.flush()
+
+
+class StoppedError(typer.Exit):
+    """A signal asked the command to end while a program ran; the exit status tells which."""
+
+
+def run_to_its_end(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run a program as if it had been started instead of the command, on its streams.
+
+    Gives its exit status, or -n for signal n. It decides what a signal does.
     """
     sys.stdout.flush()
     sys.stderr.flush()
-    # Whoever ignores it cannot wait for a child.
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     waited_for = {*_PASSED_ON, signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, waited_for)
     try:
-        # Python ignores some signals, and what is ignored stays ignored in the program.
-        defaults = [signal.SIGPIPE, signal.SIGXFSZ]
-        child = os.posix_spawn(
-            command[0], command, environment, setsigmask=before, setsigdef=defaults
-        )
+        child = _start(command, environment, before)
         return _wait(child, waited_for)
     except OSError as error:
         fail(f"cannot run {command[0]}: {error.strerror}", EXIT_NOT_RUNNABLE)
@@ -48,16 +70,111 @@ def run_to_its_end(command: list[str], environment: dict[str, str]) -> int:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _wait(child: int, signals: set[signal.Signals]) -> int:
+def _wait(child: "subprocess.Popen[bytes]", signals: set[signal.Signals]) -> int:
     while True:
         came = signal.sigwaitinfo(signals)
         if came.si_signo == signal.SIGCHLD:
-            done, status = os.waitpid(child, os.WNOHANG)
-            if done:
-                return os.waitstatus_to_exitcode(status)
+            status = child.poll()
+            if status is not None:
+                return status
         elif came.si_code != _FROM_THE_SYSTEM:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child, came.si_signo)
+            child.send_signal(came.si_signo)
+
+
+def run_in_group(
+    command: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+    limit: float | None = None,
+    capture: bool = True,
+) -> Outcome:
+    """Run a program without input, in a process group of its own, which gets the signals.
+
+    It is killed after ``limit`` seconds. StoppedError: a signal asked the command to end, and the
+    program has ended. OSError: it cannot be started.
+    """
+    asked: list[int] = []
+
+    def pass_on(number: int, _frame: object) -> None:
+        _signal_group(child, number)
+        if number in _ASKS_TO_END:
+            asked.append(number)
+            if len(asked) == 1:
+                raise StoppedError(exit_status(-number))
+
+    # What the command ignores, as under nohup, the program ignores, too.
+    heard = [one for one in _PASSED_ON if signal.getsignal(one) != signal.SIG_IGN]
+    pipe = subprocess.PIPE if capture else None
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, heard)  # until there is a child
+    before = {number: signal.signal(number, pass_on) for number in heard}
+    try:
+        child = _start(command, environment, mask, subprocess.DEVNULL, pipe, own_group=True)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        return _outcome(child, limit)
+    except StoppedError:
+        with contextlib.suppress(ChildProcessError):  # it has ended before
+            os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        _signal_group(child, signal.SIGKILL)  # to what it has started
+        child.wait()
+        raise
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def _outcome(child: "subprocess.Popen[bytes]", limit: float | None) -> Outcome:
+    start = time.monotonic()
+    status: int | None = None
+    output: tuple[bytes | None, bytes | None]
+    try:
+        output = child.communicate(timeout=limit)
+        status = exit_status(child.returncode)
+    except subprocess.TimeoutExpired as late:
+        _signal_group(child, signal.SIGKILL)
+        child.wait()
+        output = late.stdout, late.stderr
+    stdout, stderr = (text or b"" for text in output)
+    return Outcome(status, stdout, stderr, time.monotonic() - start)
+
+
+def _signal_group(child: "subprocess.Popen[bytes]", number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, number)
+
+
+def _start(
+    command: Sequence[str],
+    environment: Mapping[str, str] | None,
+    mask: Collection[int],
+    stdin: int | None = None,
+    output: int | None = None,
+    own_group: bool = False,
+) -> "subprocess.Popen[bytes]":
+    def in_child() -> None:
+        if own_group:
+            os.setpgrp()
+        # Nobody passes on a SIGKILL of the command.
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+    # Whoever ignores it cannot wait for a child.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    program = Path(command[0])
+    return subprocess.Popen(
+        command,
+        executable=f"{program.parent}/{program.name}",  # without a / PATH would be searched
+        env=environment,
+        preexec_fn=in_child,
+        close_fds=False,
+        stdin=stdin,
+        stdout=output,
+        stderr=output,
+    )
+
+
+def exit_status(returncode: int) -> int:
+    """Give a process's exit status as a shell does: 128 + n when signal n killed it."""
+    return returncode if returncode >= 0 else 128 - returncode
 
 
 def end_as(status: int) -> NoReturn:

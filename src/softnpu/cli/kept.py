@@ -12,6 +12,7 @@ from rich.text import Text
 
 from softnpu.cli.cache import Program, kept_programs, programs_folder, remove_all
 from softnpu.cli.output import JsonOption, fail, print_json, results
+from softnpu.cli.private import NotPrivateError
 
 ClearOption = Annotated[bool, typer.Option("--clear", help="Remove all of them.")]
 
@@ -37,6 +38,8 @@ def _removed(folder: Path) -> list[Program]:
         return remove_all(folder)
     except OSError as error:
         fail(f"cannot clear {folder}: {error.strerror}")
+    except NotPrivateError as shared:
+        fail(f"does not clear {folder}: {shared}")
 
 
 def _record(folder: Path, programs: list[Program], cleared: bool) -> dict[str, object]:

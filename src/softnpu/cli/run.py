@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """``softnpu run``: source, script or executable, with the device's libraries found first."""
 
+import contextlib
 import os
 import shlex
 import signal
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -76,6 +78,15 @@ ExplainOption = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class Program:
+    """What is to be run: a command line, its environment, and whether its file is there to stay."""
+
+    words: list[str]
+    environment: dict[str, str]
+    stays: bool = True
+
+
 def command(
     file: FileArgument,
     args: ProgramArguments = None,
@@ -90,7 +101,8 @@ def command(
     """Run a program on the emulated device.
 
     C and C++ sources are compiled with the system's compiler first. The 100 programs that were run
-    last are kept, in softnpu/programs of $XDG_CACHE_HOME, which is ~/.cache where it is not set.
+    last are kept, in softnpu/programs of $XDG_CACHE_HOME, which is ~/.cache where it is not set,
+    unless other users can write there.
     $CXX, $CXXFLAGS (for C: $CC, $CFLAGS), $CPPFLAGS and $LDFLAGS are honoured.
     In Python scripts, import acl gives softnpu.acl.
 
@@ -101,19 +113,26 @@ def command(
     if count and (stats or explain_missing or trace is not None):
         others = "--trace, --stats or --explain-missing"
         fail(f"--schedules is not used together with {others}", EXIT_USAGE)
-    program, environment = command_line(file, args or [], cxxflags)
-    if count:
-        replay = _replay(cxxflags, faults or [])
-        _compare(program, environment, count, replay, [str(file), *(args or [])])
-    if trace is not None:
-        environment["SOFTNPU_TRACE"] = str(_emptied(trace))
+    with command_line(file, args or [], cxxflags) as program:
+        if count:
+            replay = _replay(cxxflags, faults or [])
+            _compare(program, count, replay, [str(file), *(args or [])])
+        if trace is not None:
+            program.environment["SOFTNPU_TRACE"] = str(_emptied(trace))
+        status = _run(program, explain_missing, stats)
+    end_as(status)
+
+
+def _run(program: Program, explain_missing: bool, stats: bool) -> int:
+    """Become the program, unless something is left to do afterwards; then give its status."""
+    words, environment = program.words, program.environment
     if explain_missing or environment.get("SOFTNPU_VERBOSE") == "1":
         from softnpu.cli.missing import explained
 
-        end_as(explained(program, environment, sdk_prefix(), explain_missing, _runner(stats)))
-    if stats:
-        end_as(_runner(stats)(program, environment))
-    _become(program, environment)
+        return explained(words, environment, sdk_prefix(), explain_missing, _runner(stats))
+    if program.stays and not stats:
+        _become(words, environment)
+    return _runner(stats)(words, environment)
 
 
 def set_variables(schedule: str, count: int, faults: list[str] | None) -> None:
@@ -126,23 +145,27 @@ def set_variables(schedule: str, count: int, faults: list[str] | None) -> None:
         os.environ["SOFTNPU_FAIL"] = _checked_faults(",".join(faults))
 
 
-def command_line(file: Path, args: list[str], cxxflags: str) -> tuple[list[str], dict[str, str]]:
-    """Compile what has to be; give the program's command line and its environment."""
+@contextlib.contextmanager
+def command_line(file: Path, args: list[str], cxxflags: str) -> Iterator[Program]:
+    """Compile what has to be; give what is to be run."""
     existing_file(file)
     prefix = sdk_prefix()
     environment = program_environment(prefix)
     arguments = _program_arguments(args)
     if file.suffix in LANGUAGES:
-        program = compiled(file, toolchain_for(file, prefix, cxxflags))
-        return [str(program), *arguments], environment
+        with compiled(file, toolchain_for(file, prefix, cxxflags)) as made:
+            yield Program([str(made.file), *arguments], environment, made.is_kept)
+        return
     if file.suffix == ".py":
-        return [sys.executable, as_argument(file), *arguments], environment
-    if not os.access(file, os.X_OK):
+        words = [sys.executable, as_argument(file)]
+    elif os.access(file, os.X_OK):
+        words = [as_argument(file)]
+    else:
         fail(
             f"{file} is no source file ({' '.join(LANGUAGES)}), no .py script and not executable",
             EXIT_NOT_RUNNABLE,
         )
-    return [as_argument(file), *arguments], environment
+    yield Program([*words, *arguments], environment)
 
 
 def existing_file(file: Path) -> None:
@@ -194,15 +217,14 @@ def _replay(cxxflags: str, faults: list[str]) -> list[str]:
     return ["softnpu", "run", *flags, "--schedule"]
 
 
-def _compare(
-    program: list[str], environment: dict[str, str], count: int, run: list[str], file: list[str]
-) -> NoReturn:
+def _compare(program: Program, count: int, run: list[str], file: list[str]) -> NoReturn:
     """Run the program under random schedules; end the command, at the first difference at once."""
-    eager = schedules.outcome(program, environment, "eager")
+    eager = schedules.outcome(program.words, program.environment, "eager")
     eager.show()
     if eager.status:
         fail(f"the program fails with the eager schedule, status {eager.status}", eager.status)
-    found = schedules.first_difference(program, environment, eager, range(1, count + 1))
+    seeds = range(1, count + 1)
+    found = schedules.first_difference(program.words, program.environment, eager, seeds)
     if found is None:
         typer.echo(f"softnpu: the same with {count} random schedules", err=True)
         raise typer.Exit

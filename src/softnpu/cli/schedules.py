@@ -2,15 +2,11 @@
 """Runs a program under several schedules, and tells the first that changes what it does."""
 
 import re
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from softnpu.cli.output import EXIT_FAILURE, EXIT_USAGE, fail
-from softnpu.cli.toolchain import exit_status
+from softnpu.cli.child import Outcome, run_in_group
+from softnpu.cli.output import EXIT_FAILURE, EXIT_NOT_RUNNABLE, EXIT_USAGE, fail
 
 VARIABLE = "SOFTNPU_SCHEDULE"
 
@@ -18,23 +14,6 @@ _LARGEST_SEED = 2**64 - 1
 # A program that takes so many times as long as with eager, and a minute at least, hangs.
 _TIMES_AS_LONG = 20
 _SHORTEST_LIMIT = 60.0
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a run of the program did; no status when it did not end in time."""
-
-    status: int | None
-    stdout: bytes
-    stderr: bytes
-    seconds: float
-
-    def show(self) -> None:
-        """Write what the program wrote."""
-        sys.stderr.buffer.write(self.stderr)
-        sys.stderr.buffer.flush()
-        sys.stdout.buffer.write(self.stdout)
-        sys.stdout.buffer.flush()
 
 
 @dataclass(frozen=True)
@@ -68,23 +47,10 @@ def outcome(
     seconds: float | None = None,
 ) -> Outcome:
     """Run a command under a schedule, without input."""
-    variables = {**environment, VARIABLE: schedule}
-    start = time.monotonic()
     try:
-        done = subprocess.run(
-            command,
-            executable=Path(command[0]).absolute(),  # or it would be looked for in PATH
-            env=variables,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=seconds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as late:
-        status, stdout, stderr = None, late.stdout or b"", late.stderr or b""
-    else:
-        status, stdout, stderr = exit_status(done.returncode), done.stdout, done.stderr
-    return Outcome(status, stdout, stderr, time.monotonic() - start)
+        return run_in_group(command, {**environment, VARIABLE: schedule}, seconds)
+    except OSError as error:
+        fail(f"cannot run {command[0]}: {error.strerror}", EXIT_NOT_RUNNABLE)
 
 
 def first_difference(

@@ -5,10 +5,10 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from softnpu.cli.child import Outcome, run_in_group
 from softnpu.cli.output import EXIT_NOT_FOUND, EXIT_USAGE, fail
 
 
@@ -51,13 +51,13 @@ class Toolchain:
     # The words among the flags that come from the user.
     users_flags: tuple[str, ...] = ()
 
-    def preprocess(self, source: Path) -> "subprocess.CompletedProcess[bytes]":
+    def preprocess(self, source: Path) -> Outcome:
         """Expand the program's text with all that it includes, and where each line comes from.
 
         A program can ask for its lines and files without __LINE__ and __FILE__.
         """
         command = [*self.compiler, *self.compile_flags, "-E", as_argument(source)]
-        return _run(command, capture_output=True)
+        return _run(command, capture=True)
 
     def reads_only(self, text: bytes) -> bool:
         """Whether nothing but the preprocessed ``text`` and the system's libraries go in."""
@@ -73,10 +73,10 @@ class Toolchain:
         return True
 
     def build(self, source: Path, output: Path) -> int:
-        """Compile and link; the compiler prints to our stderr. Returns its return code."""
+        """Compile and link; the compiler prints to our stderr. Returns its exit status."""
         files = [as_argument(source), "-o", as_argument(output)]
         command = [*self.compiler, *self.compile_flags, *files, *self.link_flags]
-        return _run(command).returncode
+        return _run(command, capture=False).status or 0
 
     def identity(self) -> list[str]:
         """Tell this compiler from another: by its command, and the files behind the names in it."""
@@ -93,16 +93,11 @@ class Toolchain:
         return {word: file for word, file in files.items() if file}
 
 
-def _run(command: list[str], capture_output: bool = False) -> "subprocess.CompletedProcess[bytes]":
+def _run(command: list[str], capture: bool) -> Outcome:
     try:
-        return subprocess.run(command, capture_output=capture_output, check=False)
+        return run_in_group(command, capture=capture)
     except OSError as error:
         fail(f"cannot run the compiler {command[0]}: {error.strerror}", EXIT_NOT_FOUND)
-
-
-def exit_status(returncode: int) -> int:
-    """Give a process's exit status as a shell does: 128 + n when signal n killed it."""
-    return returncode if returncode >= 0 else 128 - returncode
 
 
 def as_argument(file: Path) -> str:
