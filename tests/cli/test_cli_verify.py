@@ -250,6 +250,9 @@ WRONG_USE = [
     ([OPERATOR, "case.npz", "--dtype", "result=float16"], ["--dtype names result", "gradInput"]),
     ([OPERATOR, "case.npz", "--shape", "gradInput=5"], ["gradInput has shape [3, 4]", "[5]"]),
     ([OPERATOR, "case.npz", "--shape", "gradInput=12"], ["gradInput has shape [12]", "[3, 4]"]),
+    ([OPERATOR, "case.npz", "--shape", "gradInput="], ["gradInput is ''", "as in 2,3"]),
+    ([OPERATOR, "case.npz", "--shape", "gradInput=12" + 70 * ",1"], ["cannot have shape [12, 1"]),
+    ([OPERATOR, "broken.npz"], ["broken.npz is no file of NumPy's", "decompressing"]),
     ([OPERATOR, "case.npz", "--shape", "3", "--shape", "4"], ["twice without a name: 3, 4"]),
     ([OPERATOR, "case.npz", "--ulp", "-1"], ["ulp is -1"]),
     ([OPERATOR, "case.npz", "--rtol", "nan"], ["rtol is nan"]),
@@ -268,6 +271,9 @@ def test_wrong_use(softnpu: Any, words: list[str], parts: list[str]) -> None:
     (softnpu.folder / "case.npz").rename(softnpu.folder / "case.npy")
     save(softnpu, case_of())
     softnpu.write("text.npz", "no archive")
+    np.savez_compressed(softnpu.folder / "broken.npz", gradInput=np.arange(99))
+    data = (softnpu.folder / "broken.npz").read_bytes()
+    (softnpu.folder / "broken.npz").write_bytes(data[:60] + bytes(40) + data[100:])
     softnpu.write("x.bin", "7 bytes")
     done = softnpu("verify", *words)
     assert (done.returncode, done.stdout) == (2, "")

@@ -97,7 +97,9 @@ def command(
         hint = f"softnpu ops {contract.operator} shows the operator's contract."
         fail(str(error), EXIT_USAGE, hint=hint)
     except OSError as error:
-        fail(f"cannot read {error.filename}: {error.strerror}", EXIT_USAGE)
+        fail(f"cannot read {error.filename or 'the case'}: {error.strerror}", EXIT_USAGE)
+    except MemoryError:
+        fail("there is not enough memory to judge the case", EXIT_USAGE)
     if plot is not None:
         _draw(report, plot)
     _print(report, output_format)

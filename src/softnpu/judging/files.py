@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import os
-import zipfile
+import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,8 @@ from softnpu.judging.case import CaseError
 from softnpu.judging.dtypes import BY_NAME
 
 Array = npt.NDArray[Any]
+
+_LONGEST_REASON = 200
 
 
 def read_case(path: str | os.PathLike[str]) -> dict[str, Array]:
@@ -42,14 +44,26 @@ def read_array(path: str | os.PathLike[str]) -> Array:
 
 def read_raw(path: str | os.PathLike[str], dtype: np.dtype[Any], shape: Sequence[int]) -> Array:
     """Read a file of nothing but elements, in row-major order and this machine's byte order."""
-    data, count = Path(path).read_bytes(), int(np.prod(shape, dtype=object))
-    if len(data) != count * dtype.itemsize:
+    expected = int(np.prod(shape, dtype=object)) * dtype.itemsize
+    with _opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size != expected:
+            raise CaseError(
+                f"{os.fspath(path)} has {size} bytes; expected {expected} for shape {list(shape)} "
+                f"of {dtype.name}",
+                rule="case-raw-file",
+            )
+        return shaped(np.frombuffer(file.read(), dtype), shape, os.fspath(path))
+
+
+def shaped(array: Array, shape: Sequence[int], name: str) -> Array:
+    """Give an array another shape of as many elements."""
+    try:
+        return array.reshape(shape)
+    except ValueError as error:  # NumPy has limits for dimensions and, without elements, sizes
         raise CaseError(
-            f"{os.fspath(path)} has {len(data)} bytes; expected {count * dtype.itemsize} for shape "
-            f"{list(shape)} of {dtype.name}",
-            rule="case-raw-file",
-        )
-    return np.frombuffer(data, dtype).reshape(shape)
+            f"{name} cannot have shape {list(shape)}: {error}", rule="case-shape"
+        ) from error
 
 
 def dtype_named(name: str) -> np.dtype[Any]:
@@ -76,14 +90,33 @@ def read_as(array: Array, dtype: np.dtype[Any], name: str) -> Array:
 
 
 def _load(path: str | os.PathLike[str]) -> Array | dict[str, Array]:
-    try:
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return loaded
-        with loaded:
-            return {name: loaded[name] for name in loaded.files}
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        name = os.fspath(path)
+    name = os.fspath(path)
+    with _opened(path) as file:
+        try:
+            loaded = np.load(file, allow_pickle=False)
+            if isinstance(loaded, np.ndarray):
+                return loaded
+            found = {member: loaded[member] for member in loaded.files}
+        # NumPy, zipfile and the decompressors raise almost anything for bytes that they have not
+        # written: zlib.error, tokenize.TokenError, struct.error, MemoryError and more.
+        except Exception as error:
+            reason = (str(error).splitlines() or [type(error).__name__])[0][:_LONGEST_REASON]
+            raise CaseError(
+                f"{name} is no file of NumPy's, or holds objects: {reason}", rule="case-file"
+            ) from error
+    others = [member for member, value in found.items() if not isinstance(value, np.ndarray)]
+    if others:
         raise CaseError(
-            f"{name} is no file of NumPy's, or holds objects: {error}", rule="case-file"
-        ) from None
+            f"{name} holds {', '.join(others)}; expected arrays of NumPy's alone", rule="case-file"
+        )
+    return found
+
+
+def _opened(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file. Pipes and devices are refused: they may have no end, and cannot be sought in."""
+    mode = Path(path).stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise CaseError(
+            f"{os.fspath(path)} is a pipe or a device; expected a file", rule="case-file"
+        )
+    return Path(path).open("rb")

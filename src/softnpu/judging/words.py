@@ -12,7 +12,7 @@ import numpy as np
 
 from softnpu.contract import Contract
 from softnpu.judging.case import FORMAT, CaseError, result_name, takes_format
-from softnpu.judging.files import dtype_named, read_array, read_as, read_case, read_raw
+from softnpu.judging.files import dtype_named, read_array, read_as, read_case, read_raw, shaped
 
 # Names of arguments; anything else before a = is part of a file's name.
 _NAMED = re.compile(r"([A-Za-z]\w*)=(.*)", re.DOTALL)
@@ -110,12 +110,12 @@ def _reread(contract: Contract, name: str, value: Any, dtype: Described, shape: 
                 f"{list(sizes)}, which is another number of elements",
                 rule="case-shape",
             )
-        value = np.asarray(value).reshape(sizes)
+        value = shaped(np.asarray(value), sizes, name)
     return value
 
 
 def _sizes(contract: Contract, name: str, text: str) -> tuple[int, ...]:
-    if not re.fullmatch(r"(\d+(,\d+)*)?|scalar", text):
+    if not re.fullmatch(r"\d{1,19}(,\d{1,19})*|scalar", text):
         raise CaseError(
             f"{contract.operator}: the shape of {name} is {text!r}; expected sizes as in 2,3, or "
             "scalar",
