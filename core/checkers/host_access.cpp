@@ -47,6 +47,12 @@ void tell(const void* address, std::string_view place, const void* context) {
   report(finding);
 }
 
+// What the program has printed, unless a thread is about to print more. Its other files are lost,
+// as they are whenever a fault ends a program.
+void flush_stdout() {
+  if (ftrylockfile(stdout) == 0) std::fflush(stdout);
+}
+
 void on_fault(int signal, siginfo_t* about, void* context) {
   const auto allocation = ledger().find(about->si_addr);
   const bool is_device = allocation && allocation->family != runtime::Family::host;
@@ -54,7 +60,7 @@ void on_fault(int signal, siginfo_t* about, void* context) {
     const std::string place = is_device ? place_of(*allocation, about->si_addr)
                                         : runtime::describe_unmapped(about->si_addr);
     tell(about->si_addr, place, context);
-    std::fflush(nullptr);
+    flush_stdout();
     _exit(kHostAccessStatus);
   }
   sigaction(signal, &before, nullptr);  // it faults again, and ends as it would have

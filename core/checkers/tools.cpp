@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkers/tools.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 
 #include "base/environment.h"
@@ -36,14 +33,14 @@ class AskForWorkspace final : public Observer {
   uint64_t least_workspace() const override { return 512; }
 };
 
-// Runs after everything of the program's, as the library was loaded before.
+// Runs after everything of the program's, as the library was loaded before. To call exit() again
+// changes the status, and nothing else: the C library goes on where it was, and writes what is
+// buffered without waiting for streams that other threads read or write.
 void end_of_process() {
   if (Observer* const watching = observer()) watching->ending();
   if (finding_count() == 0) return;
   const int status = number_setting("SOFTNPU_CHECK_EXITCODE", 0, 255).value_or(kFindingsStatus);
-  if (status == 0) return;
-  std::fflush(nullptr);
-  _exit(status);
+  if (status != 0) std::exit(status);
 }
 
 }  // namespace
@@ -53,6 +50,7 @@ void start_as_asked() {
   if (list == nullptr || std::string_view(list) == "0") return;
   const auto tools = parse_tools(list);
   if (!tools) return say_not_followed("SOFTNPU_CHECK", text("1, ", kToolLists));
+  choose_report();
   start(*tools);
   std::atexit(end_of_process);
 }
