@@ -50,6 +50,7 @@ endforeach()
 # What `softnpu run --explain-missing` loads before a program: no part of the device. It must leave
 # its functions by jumps in every kind of build, and need no library that the program does not have.
 add_library(softnpu_missing SHARED "${PROJECT_SOURCE_DIR}/core/explain/missing.cpp")
+target_include_directories(softnpu_missing PRIVATE "${PROJECT_SOURCE_DIR}/core")
 target_compile_options(softnpu_missing PRIVATE -Wall -Wextra -fno-exceptions -O2 -foptimize-sibling-calls)
 target_link_options(softnpu_missing PRIVATE -Wl,--as-needed -Wl,--no-undefined ${stay_loaded})
 target_link_libraries(softnpu_missing PRIVATE ${CMAKE_DL_LIBS})

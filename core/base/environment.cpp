@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/environment.h"
 
-#include <cstdio>
+#include "base/lines.h"
 
 namespace softnpu {
 
 void say_not_followed(const char* variable, const std::string& expected) {
-  std::fprintf(stderr, "softnpu: %s is \"%s\", which cannot be followed; expected %s\n", variable,
-               setting(variable), expected.c_str());
+  say(text("softnpu: ", variable, " is \"", setting(variable),
+           "\", which cannot be followed; expected ", expected, "\n"));
 }
 
 }  // namespace softnpu

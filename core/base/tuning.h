@@ -95,6 +95,11 @@ constexpr int kDeepest = 100;
 // threads: host functions have no more, because programs can launch any number of them
 constexpr size_t kMostHosts = 256;
 
+// Lines for people (core/base/lines.h).
+
+// time: how long those who read a pipe may hold a thread up, because some are only slow
+constexpr std::chrono::milliseconds kReaderTime{1000};
+
 // Python (bindings/call.h).
 
 // elements: smaller calls keep the GIL, because letting it go takes longer than they do

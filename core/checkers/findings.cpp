@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkers/findings.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -14,6 +12,7 @@
 #include "base/environment.h"
 #include "base/fork.h"
 #include "base/lasting.h"
+#include "base/lines.h"
 #include "base/text.h"
 
 namespace softnpu::checkers {
@@ -36,6 +35,7 @@ struct Findings {
 
   std::mutex mutex;
   std::set<std::string> seen;
+  Lines* file = nullptr;
   bool kept = false;
   std::vector<std::string> lines;
   size_t count = 0;
@@ -116,38 +116,12 @@ std::string identity(const Finding& f) {
   return out;
 }
 
-// A limit on the size of files must not end the program.
-class NoFileSizeSignal {
- public:
-  NoFileSizeSignal() {
-    sigemptyset(&signal_);
-    sigaddset(&signal_, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
-  }
-  ~NoFileSizeSignal() {
-    const timespec none{};
-    if (sigismember(&before_, SIGXFSZ) == 0) sigtimedwait(&signal_, nullptr, &none);
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  NoFileSizeSignal(const NoFileSizeSignal&) = delete;
-  NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
-
- private:
-  sigset_t signal_;
-  sigset_t before_;
-};
-
-// In one piece, so that processes that share the file do not mix their lines.
-bool write_line(const char* path, const std::string& line) {
-  const NoFileSizeSignal quietly;
-  const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-  if (file < 0) return false;
-  const bool written = write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  close(file);
-  return written;
-}
-
 }  // namespace
+
+void choose_report() {
+  if (setting("SOFTNPU_CHECK_REPORT") != nullptr)
+    findings().file = Lines::to_file_of("SOFTNPU_CHECK_REPORT");
+}
 
 void report(const Finding& finding) {
   Findings& all = findings();
@@ -159,13 +133,12 @@ void report(const Finding& finding) {
     kept = all.kept;
   }
   // Without the lock: names of functions are looked up under the dynamic linker's.
-  const char* const path = setting("SOFTNPU_CHECK_REPORT");
-  const std::string line = kept || path != nullptr ? json(finding) : "";
+  const std::string line = kept || all.file != nullptr ? json(finding) : "";
   if (kept) {
     std::lock_guard lock(all.mutex);
     all.lines.push_back(line);
-  } else if (path == nullptr || !write_line(path, line + "\n")) {
-    std::fputs(readable(finding).c_str(), stderr);
+  } else if (all.file == nullptr || all.file->try_to_write(line + "\n") != 0) {
+    say(readable(finding));
   }
 }
 

@@ -13,6 +13,9 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/own_file.h"
+#include "base/undisturbed.h"
+
 namespace {
 
 using Lookup = void* (*)(void*, const char*);
@@ -49,11 +52,10 @@ void write_line(const char* kind, const char* name, const void* caller) {
   const int length =
       std::snprintf(line, sizeof line, "%s\t%s\t%s\n", kind, name, known ? info.dli_fname : "");
   if (length < 0 || static_cast<size_t>(length) >= sizeof line) return;
-  const int file = open(report, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-  if (file < 0) return;
+  const softnpu::Undisturbed meanwhile;
+  const softnpu::OwnFile file(softnpu::open_own(report, O_WRONLY | O_APPEND | O_CREAT));
   // A line that cannot be written is lost, which the program must not notice.
-  [[maybe_unused]] const ssize_t written = write(file, line, static_cast<size_t>(length));
-  close(file);
+  (void)!write(file.descriptor(), line, static_cast<size_t>(length));
 }
 
 // What the caller's own library, and those that it needs, define without being global.

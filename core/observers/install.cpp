@@ -3,10 +3,9 @@
 
 #include <cstring>
 #include <iterator>
-#include <optional>
 
 #include "base/environment.h"
-#include "observers/lines.h"
+#include "base/lines.h"
 #include "observers/log.h"
 #include "observers/stats.h"
 #include "observers/trace.h"
@@ -36,8 +35,11 @@ LogLevel log_level() {
   return wants_some ? LogLevel::error : LogLevel::off;
 }
 
-Lines log_lines() {
-  if (setting("SOFTNPU_LOG_FILE") != nullptr) return Lines::to_file_of("SOFTNPU_LOG_FILE");
+Lines& log_lines() {
+  if (setting("SOFTNPU_LOG_FILE") != nullptr) {
+    Lines* const file = Lines::to_file_of("SOFTNPU_LOG_FILE");
+    return file != nullptr ? *file : Lines::to_stderr();
+  }
   return wants_stdout() ? Lines::to_stdout() : Lines::to_stderr();
 }
 
@@ -59,7 +61,7 @@ void start_stats() {
   const char* const path = setting("SOFTNPU_STATS");
   if (path == nullptr) return;
   const bool to_stderr = std::strcmp(path, "stderr") == 0;
-  observe(*new Stats(to_stderr ? std::nullopt : std::optional(Lines::to_file_of("SOFTNPU_STATS"))));
+  observe(*new Stats(to_stderr ? nullptr : Lines::to_file_of("SOFTNPU_STATS")));
 }
 
 }  // namespace

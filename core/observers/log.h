@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "base/lines.h"
 #include "base/observer.h"
-#include "observers/lines.h"
 
 namespace softnpu::observers {
 
@@ -13,7 +13,7 @@ enum class LogLevel : uint8_t { off, error, info, debug };
 
 class Log final : public Observer {
  public:
-  Log(LogLevel level, Lines lines) : level_(level), lines_(std::move(lines)) {}
+  Log(LogLevel level, Lines& lines) : level_(level), lines_(lines) {}
 
   void leave(const Call& call, const Status& status) override;
   void captured(const Piece& piece, const CapturedPlace&) override { tell("captured", piece); }
@@ -24,7 +24,7 @@ class Log final : public Observer {
   void tell(const char* what, const Piece& piece);
 
   LogLevel level_;
-  Lines lines_;
+  Lines& lines_;
 };
 
 }  // namespace softnpu::observers

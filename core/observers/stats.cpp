@@ -21,7 +21,7 @@ constexpr const char* kKinds[] = {"operator", "copy", "fill", "host function"};
 
 }  // namespace
 
-Stats::Stats(std::optional<Lines> file) : file_(std::move(file)), process_(getpid()) {
+Stats::Stats(Lines* file) : file_(file), process_(getpid()) {
   keep_free_over_fork(mutex_, LockRank::innermost);
 }
 
@@ -88,10 +88,10 @@ void Stats::ending() {
       if (lock) rows = std::exchange(rows_of_this_process(), {});
     }
     if (rows.empty()) return;
-    if (file_)
+    if (file_ != nullptr)
       file_->write(as_json(rows));
     else
-      Lines::to_stderr().write(as_table(rows));
+      say(as_table(rows));
   });
 }
 

@@ -6,12 +6,11 @@
 
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "observers/lines.h"
+#include "base/lines.h"
 #include "observers/timed.h"
 
 namespace softnpu::observers {
@@ -19,7 +18,7 @@ namespace softnpu::observers {
 class Stats final : public Timed<Stats> {
  public:
   // A table for people on stderr, or a line of JSON for each process in a file.
-  explicit Stats(std::optional<Lines> file);
+  explicit Stats(Lines* file);
 
   void ran(const Piece& piece, const Status& status, const Span& span);
   // Writes what there is since the last time.
@@ -42,7 +41,7 @@ class Stats final : public Timed<Stats> {
   static std::string as_json(const Rows& rows);
   static std::string as_table(const Rows& rows);
 
-  const std::optional<Lines> file_;
+  Lines* const file_;
   std::mutex mutex_;
   Rows rows_;
   pid_t process_ = 0;

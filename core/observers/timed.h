@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/lines.h"
 #include "base/observer.h"
-#include "observers/lines.h"
 
 namespace softnpu::observers {
 

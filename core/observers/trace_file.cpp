@@ -1,76 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observers/trace_file.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string_view>
+#include <system_error>
+#include <thread>
 
+#include "base/lines.h"
+#include "base/own_file.h"
 #include "base/text.h"
-#include "observers/lines.h"
+#include "base/tuning.h"
+#include "base/undisturbed.h"
 
 namespace softnpu::observers {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::string_view kBegin = "[\n", kEnd = "\n]\n";
+
+// Why events are lost; empty: they are not.
+using Loss = std::string;
+
+Loss loss(int error) { return std::generic_category().message(error); }
 
 // Open and locked; opened for each write, as programs may close and reuse any descriptor.
 class Locked {
  public:
-  explicit Locked(const char* path) : file_(::open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-    if (file_ >= 0)
-      while (flock(file_, LOCK_EX) != 0 && errno == EINTR) {
-      }
+  explicit Locked(const char* path) : file_(open_own(path, O_RDWR | O_CREAT)) {
+    if (file_.descriptor() < 0)
+      loss_ = loss(errno);
+    else if (!lock())
+      loss_ = "another process holds its lock";
   }
   ~Locked() {
-    if (file_ < 0) return;
-    flock(file_, LOCK_UN);  // a child that another thread has forked meanwhile has the file, too
-    close(file_);
+    flock(file_.descriptor(), LOCK_UN);  // a child that was forked meanwhile has the file, too
   }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
 
+  // Adds events, or leaves the file as it was.
+  Loss add(const std::string& events) const {
+    const auto place = end_of_events();
+    if (!place) return loss_.empty() ? "something else was written to it" : loss_;
+    const int error = write_at(*place, text(*place == 0 ? kBegin : ",\n", events, kEnd));
+    if (error == 0) return {};
+    const off_t before = *place == 0 ? 0 : *place + static_cast<off_t>(kEnd.size());
+    if (ftruncate(file_.descriptor(), before) == 0 && before > 0) write_at(*place, kEnd);
+    return loss(error);
+  }
+
   // Where the next event goes; nothing where the file does not end as ours do.
   std::optional<off_t> end_of_events() const {
-    if (file_ < 0) return std::nullopt;
-    const off_t size = lseek(file_, 0, SEEK_END);
+    if (!loss_.empty()) return std::nullopt;
+    const int file = file_.descriptor();
+    const off_t size = lseek(file, 0, SEEK_END);
     if (size == 0) return 0;
     const auto tail = static_cast<off_t>(kEnd.size());
     char last[kEnd.size()];
-    if (size < tail || pread(file_, last, sizeof last, size - tail) != tail) return std::nullopt;
+    if (size < tail || pread(file, last, sizeof last, size - tail) != tail) return std::nullopt;
     if (std::memcmp(last, kEnd.data(), sizeof last) != 0) return std::nullopt;
     return size - tail;
   }
 
-  void write_at(off_t place, const std::string& content) const {
-    if (lseek(file_, place, SEEK_SET) == place) write_all(file_, content);
+ private:
+  // Whether there is nobody else who has it for long; file systems without locks have none.
+  bool lock() const {
+    static constinit std::atomic<bool> stalled{false};
+    const auto wait = stalled.load() ? std::chrono::milliseconds(0) : kReaderTime;
+    const auto deadline = Clock::now() + wait;
+    while (flock(file_.descriptor(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      stalled = Clock::now() >= deadline;
+      if (stalled) return false;
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    stalled = false;
+    return true;
   }
 
- private:
-  int file_;
+  // 0, or the number of the error.
+  int write_at(off_t place, std::string_view content) const {
+    while (!content.empty()) {
+      const ssize_t written = pwrite(file_.descriptor(), content.data(), content.size(), place);
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return written < 0 ? errno : ENOSPC;
+      content.remove_prefix(static_cast<size_t>(written));
+      place += written;
+    }
+    return 0;
+  }
+
+  const OwnFile file_;
+  Loss loss_;
 };
 
 }  // namespace
 
 std::optional<TraceFile> TraceFile::open(const char* path) {
   std::string absolute = absolute_path(path);
+  const Undisturbed meanwhile;
   if (!Locked(absolute.c_str()).end_of_events()) return std::nullopt;
   return TraceFile(std::move(absolute));
 }
 
 void TraceFile::append(const std::string& events) const noexcept {
   quietly([&] {
-    const Uncancelled until_the_end;
-    const int saved = errno;
-    {
-      const Locked file(path_.c_str());
-      if (const auto place = file.end_of_events())
-        file.write_at(*place, text(*place == 0 ? kBegin : ",\n", events, kEnd));
-    }
-    errno = saved;
+    static constinit std::atomic<bool> said{false};
+    const Undisturbed meanwhile;
+    const Loss loss = Locked(path_.c_str()).add(events);
+    if (loss.empty() || said.exchange(true)) return;
+    say(text("softnpu: SOFTNPU_TRACE: the trace is incomplete: ", loss, "\n"));
   });
 }
 

@@ -3,7 +3,7 @@
 // template, which is not to change.
 #pragma once
 
-#include "observers/lines.h"
+#include "base/lines.h"
 #include "observers/timed.h"
 
 namespace softnpu::observers {
@@ -13,7 +13,7 @@ class Verbose final : public Timed<Verbose> {
   void ran(const Piece& piece, const Status& status, const Span& span) const;
 
  private:
-  const Lines lines_ = Lines::to_stderr();
+  Lines& lines_ = Lines::to_stderr();
 };
 
 }  // namespace softnpu::observers

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of the process.
-#include <unistd.h>
-
+#include "base/lines.h"
 #include "base/observer.h"
 #include "base/text.h"
 #include "runtime/stream.h"
@@ -14,10 +13,8 @@ void report_unfetched_failures() {
   for (const auto& stream : streams_at_exit()) {
     const Status failure = stream->unfetched_failure();
     if (failure.ok()) continue;
-    const std::string line =
-        text("softnpu: exit: no call has reported this failure of stream ", stream->id(), ": ",
-             in_one_line(failure.message()), " [", failure.rule(), "]\n");
-    (void)!write(STDERR_FILENO, line.data(), line.size());
+    say(text("softnpu: exit: no call has reported this failure of stream ", stream->id(), ": ",
+             in_one_line(failure.message()), " [", failure.rule(), "]\n"));
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device.h"
 
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,6 +10,8 @@
 #include "base/fault_injection.h"
 #include "base/fork.h"
 #include "base/lasting.h"
+#include "base/lines.h"
+#include "base/text.h"
 #include "runtime/capture.h"
 #include "runtime/context.h"
 #include "runtime/settings.h"
@@ -111,10 +112,8 @@ void reset_all_devices() {
       remains.add(*stream, stream->require_runner().ok() ? 0 : stream->drop_pending());
   const Status failure = remains.report("aclFinalize");
   if (failure.ok()) return;
-  std::fputs(text("softnpu: aclFinalize: no call has reported this failure: ", failure.message(),
-                  " [", failure.rule(), "]\n")
-                 .c_str(),
-             stderr);
+  say(text("softnpu: aclFinalize: no call has reported this failure: ", failure.message(), " [",
+           failure.rule(), "]\n"));
 }
 
 Status wait_for_device(Deadline deadline) {

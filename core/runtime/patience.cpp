@@ -3,13 +3,14 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <exception>
 #include <thread>
 
 #include "base/detached_thread.h"
 #include "base/fork.h"
 #include "base/lasting.h"
+#include "base/lines.h"
+#include "base/text.h"
 #include "base/tuning.h"
 #include "runtime/deferred_scheduler.h"
 #include "runtime/scheduler.h"
@@ -38,10 +39,10 @@ bool nothing_happens() {
 void say_once() {
   static constinit std::atomic<bool> said{false};
   if (said.exchange(true)) return;
-  std::fprintf(stderr,
-               "softnpu: SOFTNPU_SCHEDULE: queued work that no call waited for runs, because "
-               "nothing else happened for %d ms\n",
-               static_cast<int>(kPatience.count()));
+  say(
+      text("softnpu: SOFTNPU_SCHEDULE: queued work that no call waited for runs, because nothing "
+           "else happened for ",
+           kPatience.count(), " ms\n"));
 }
 
 void give_in(Queue& queue) {

@@ -13,6 +13,7 @@
 #include "base/fault_injection.h"
 #include "base/fork.h"
 #include "base/lasting.h"
+#include "base/lines.h"
 #include "kernels/table.h"
 #include "loops/threads.h"
 #include "runtime/device.h"
@@ -83,7 +84,7 @@ void announce() {
   const std::string line = text("softnpu " SOFTNPU_VERSION ": emulating ", product().name,
                                 " on the CPU (", loops::thread_count(), " threads, ",
                                 kernels::active_level_name(), "); this is not an NPU\n");
-  if (wants_banner()) std::fputs(line.c_str(), stderr);
+  if (wants_banner()) say(line);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "base/environment.h"
 #include "base/lasting.h"
+#include "base/lines.h"
 #include "base/random.h"
 #include "runtime/random_scheduler.h"
 #include "runtime/scheduler.h"
@@ -61,7 +61,7 @@ Scheduler& scheduler() {
   Choice& choice = made_once<choose>();
   // Threads that come at the same time may choose; only what all got is said.
   if (!choice.to_say.empty() && !choice.said.exchange(true)) [[unlikely]]
-    std::fputs(choice.to_say.c_str(), stderr);
+    say(choice.to_say);
   return *choice.scheduler;
 }
 

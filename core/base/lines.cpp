@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/lines.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+
+#include "base/environment.h"
+#include "base/own_file.h"
+#include "base/text.h"
+#include "base/tuning.h"
+#include "base/undisturbed.h"
+
+namespace softnpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kAppending = O_WRONLY | O_APPEND | O_CREAT;
+
+// A program that has closed stderr may get the number for the end of a pipe that it reads.
+bool takes_output(int descriptor) {
+  const int flags = fcntl(descriptor, F_GETFL);
+  return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+// A program that is started without stdout or stderr gets their numbers for files of its own.
+const bool never_open[] = {false, !takes_output(STDOUT_FILENO), !takes_output(STDERR_FILENO)};
+
+mode_t kind_of(int descriptor) {
+  struct stat about;
+  return fstat(descriptor, &about) == 0 ? about.st_mode : 0;
+}
+
+// Whether it becomes so in time. A descriptor that cannot be asked counts as writable.
+bool is_writable(int file, Clock::time_point deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  pollfd asked{file, POLLOUT, 0};
+  return poll(&asked, 1, static_cast<int>(std::max<decltype(left)>(left, 0))) != 0;
+}
+
+// Without waiting, where the descriptor allows that.
+ssize_t write_some(int file, mode_t kind, std::string_view text) {
+  if (S_ISSOCK(kind)) return send(file, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  // Pipes that can be written to take so much at once.
+  return write(file, text.data(),
+               S_ISREG(kind) ? text.size() : std::min<size_t>(text.size(), PIPE_BUF));
+}
+
+// Until all of it is written: 0, or the number of the error that keeps the rest.
+template <class File>
+int write_until(Clock::time_point deadline, const File& file, std::string_view& text) {
+  const mode_t kind = kind_of(file());
+  while (!text.empty()) {
+    if (!is_writable(file(), deadline)) return EAGAIN;
+    const ssize_t written = write_some(file(), kind, text);
+    if (written >= 0)
+      text.remove_prefix(static_cast<size_t>(written));
+    else if (errno == EAGAIN && Clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    else if (errno != EINTR)
+      return errno;
+  }
+  return 0;
+}
+
+// Takes half a line back, unless others have appended more since.
+void drop_the_last(off_t size, int file) {
+  const off_t end = lseek(file, 0, SEEK_CUR);
+  if (end == lseek(file, 0, SEEK_END)) (void)!ftruncate(file, end - size);
+}
+
+}  // namespace
+
+Lines& Lines::to_stdout() {
+  static constinit Lines lines("stdout", "/proc/self/fd/1", STDOUT_FILENO);
+  return lines;
+}
+
+Lines& Lines::to_stderr() {
+  static constinit Lines lines("stderr", "/proc/self/fd/2", STDERR_FILENO);
+  return lines;
+}
+
+Lines* Lines::to_file_of(const char* variable) {
+  const std::string path = absolute_path(setting(variable));
+  const int file = open_own(path.c_str(), kAppending);
+  if (file < 0) {
+    say_not_followed(variable, "a file that can be written");
+    return nullptr;
+  }
+  struct stat about;
+  // A pipe stays open, so that its reader sees no end between two lines.
+  if (fstat(file, &about) != 0 || !S_ISFIFO(about.st_mode)) close(file);
+  return new Lines(variable, strdup(path.c_str()), -1);
+}
+
+int Lines::try_to_write(std::string_view lines) noexcept {
+  const Undisturbed meanwhile;
+  const bool is_file = descriptor_ < 0;
+  if (!is_file && (never_open[descriptor_] || !takes_output(descriptor_))) return EBADF;
+  // Pipes and terminals are opened once more, since whether writing waits is decided for all who
+  // have the descriptor.
+  const bool is_opened = is_file || !S_ISREG(kind_of(descriptor_));
+  const int opened = is_opened ? open_own(path_, is_file ? kAppending : O_WRONLY) : -1;
+  if (is_file && opened < 0) return errno;
+  const OwnFile own(opened);
+  std::string_view left = lines;
+  const auto wait = stalled_.load() ? std::chrono::milliseconds(0) : kReaderTime;
+  const auto file = [&] { return std::max(own.descriptor(), descriptor_); };
+  const int error = write_until(Clock::now() + wait, file, left);
+  if (is_file && error != 0 && left.size() < lines.size())
+    drop_the_last(static_cast<off_t>(lines.size() - left.size()), own.descriptor());
+  stalled_ = error == EAGAIN;
+  return error;
+}
+
+void Lines::write(std::string_view lines) noexcept {
+  quietly([&] {
+    const bool is_stderr = descriptor_ == STDERR_FILENO;
+    if (is_stderr && lost_.load() && try_to_write("softnpu: lines were lost here\n") == 0)
+      lost_ = false;
+    const int error = try_to_write(lines);
+    if (error != 0 && !lost_.exchange(true) && !is_stderr)
+      say(text("softnpu: ", name_, ": lines are lost: ", reason(error), "\n"));
+  });
+}
+
+std::string reason(int error) {
+  if (error == EAGAIN) return "their reader does not read";
+  if (error == ENXIO || error == EPIPE) return "nobody reads them";
+  return std::generic_category().message(error);
+}
+
+std::string absolute_path(const char* path) {
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(path, error);
+  return error ? std::string(path) : absolute.string();
+}
+
+}  // namespace softnpu

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// For writing on behalf of nobody: the program that is observed must not notice. A header alone,
+// because core/explain has no library.
+#pragma once
+
+#include <pthread.h>
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+namespace softnpu {
+
+// While one lives, the thread runs no signal handler, which might not return (longjmp()), is not
+// cancelled, and may write to a terminal from the background. SIGPIPE and SIGXFSZ, by which the
+// system ends programs that write to where nobody reads, or too much, are dropped. errno is kept.
+class Undisturbed {
+ public:
+  Undisturbed() : errno_(errno) {
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation_);
+    sigset_t held;
+    sigfillset(&held);
+    // A fault of the thread's own ends the process at once where its signal is blocked.
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
+      sigdelset(&held, fault);
+    sigprocmask(SIG_BLOCK, &held, &mask_);  // the thread's; the other name needs another library
+    sigpending(&pending_);
+  }
+  ~Undisturbed() {
+    sigset_t caused;
+    sigemptyset(&caused);
+    for (const int signal : {SIGPIPE, SIGXFSZ})
+      if (sigismember(&pending_, signal) == 0) sigaddset(&caused, signal);
+    const timespec none{};
+    while (sigtimedwait(&caused, nullptr, &none) > 0) {
+    }
+    sigprocmask(SIG_SETMASK, &mask_, nullptr);
+    pthread_setcancelstate(cancellation_, nullptr);
+    errno = errno_;
+  }
+  Undisturbed(const Undisturbed&) = delete;
+  Undisturbed& operator=(const Undisturbed&) = delete;
+
+ private:
+  int errno_;
+  int cancellation_ = PTHREAD_CANCEL_ENABLE;
+  sigset_t mask_;
+  sigset_t pending_;
+};
+
+}  // namespace softnpu
