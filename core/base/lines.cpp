@@ -47,21 +47,31 @@ bool is_writable(int file, Clock::time_point deadline) {
   return poll(&asked, 1, static_cast<int>(std::max<decltype(left)>(left, 0))) != 0;
 }
 
-// Without waiting, where the descriptor allows that.
-ssize_t write_some(int file, mode_t kind, std::string_view text) {
+// What is written to: a file of our own, or else a descriptor of the process, which may block.
+struct Target {
+  const OwnFile& own;
+  int other;
+
+  int descriptor() const { return own.was_opened() ? own.descriptor() : other; }
+  mode_t kind() const { return own.was_opened() ? own.kind() : kind_of(other); }
+};
+
+ssize_t write_some(const Target& target, std::string_view text, Clock::time_point deadline) {
+  const int file = target.descriptor();
+  const mode_t kind = target.kind();
+  if (S_ISREG(kind)) return write(file, text.data(), text.size());
   if (S_ISSOCK(kind)) return send(file, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  // Pipes that can be written to take so much at once.
-  return write(file, text.data(),
-               S_ISREG(kind) ? text.size() : std::min<size_t>(text.size(), PIPE_BUF));
+  if (!target.own.was_opened() && !is_writable(file, deadline)) {
+    errno = EAGAIN;
+    return -1;
+  }
+  return write(file, text.data(), std::min<size_t>(text.size(), PIPE_BUF));  // what pipes take
 }
 
 // Until all of it is written: 0, or the number of the error that keeps the rest.
-template <class File>
-int write_until(Clock::time_point deadline, const File& file, std::string_view& text) {
-  const mode_t kind = kind_of(file());
+int write_until(Clock::time_point deadline, const Target& target, std::string_view& text) {
   while (!text.empty()) {
-    if (!is_writable(file(), deadline)) return EAGAIN;
-    const ssize_t written = write_some(file(), kind, text);
+    const ssize_t written = write_some(target, text, deadline);
     if (written >= 0)
       text.remove_prefix(static_cast<size_t>(written));
     else if (errno == EAGAIN && Clock::now() < deadline)
@@ -92,14 +102,13 @@ Lines& Lines::to_stderr() {
 
 Lines* Lines::to_file_of(const char* variable) {
   const std::string path = absolute_path(setting(variable));
-  const int file = open_own(path.c_str(), kAppending);
-  if (file < 0) {
+  const OwnFile file(open_own(path.c_str(), kAppending));
+  if (!file.was_opened()) {
     say_not_followed(variable, "a file that can be written");
     return nullptr;
   }
-  struct stat about;
   // A pipe stays open, so that its reader sees no end between two lines.
-  if (fstat(file, &about) != 0 || !S_ISFIFO(about.st_mode)) close(file);
+  if (S_ISFIFO(file.kind())) fcntl(file.descriptor(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   return new Lines(variable, strdup(path.c_str()), -1);
 }
 
@@ -115,8 +124,7 @@ int Lines::try_to_write(std::string_view lines) noexcept {
   const OwnFile own(opened);
   std::string_view left = lines;
   const auto wait = stalled_.load() ? std::chrono::milliseconds(0) : kReaderTime;
-  const auto file = [&] { return std::max(own.descriptor(), descriptor_); };
-  const int error = write_until(Clock::now() + wait, file, left);
+  const int error = write_until(Clock::now() + wait, {own, descriptor_}, left);
   if (is_file && error != 0 && left.size() < lines.size())
     drop_the_last(static_cast<off_t>(lines.size() - left.size()), own.descriptor());
   stalled_ = error == EAGAIN;

@@ -31,6 +31,9 @@ class OwnFile {
   OwnFile(const OwnFile&) = delete;
   OwnFile& operator=(const OwnFile&) = delete;
 
+  bool was_opened() const noexcept { return descriptor_ >= 0; }
+  // Of the file, as st_mode has it.
+  mode_t kind() const noexcept { return file_.st_mode; }
   // -1 where it is not ours, or was never open.
   int descriptor() const noexcept {
     struct stat now;
@@ -41,7 +44,7 @@ class OwnFile {
 
  private:
   int descriptor_;
-  struct stat file_;
+  struct stat file_ = {};
 };
 
 }  // namespace softnpu

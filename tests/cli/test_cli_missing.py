@@ -93,6 +93,15 @@ def test_names_that_are_looked_up(softnpu: Any) -> None:
     )
 
 
+def test_a_program_that_may_write_no_files(softnpu: Any) -> None:
+    """It is not ended for what is noted about it, which is lost."""
+    limited = LOOKS_UP.replace("{\n", "{\n  setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, 0});\n", 1)
+    build(softnpu.folder, "program", f"#include <sys/resource.h>\n{limited}", "-ldl")
+    done = softnpu("run", "--explain-missing", "program")
+    assert done.returncode == 0
+    assert done.stdout.startswith("1 ")
+
+
 def test_the_opener_keeps_its_search_path(softnpu: Any, later: list[str]) -> None:
     """A library is found by its opener's run path, and is explained, also if it is refused."""
     (softnpu.folder / "plugins").mkdir()

@@ -9,13 +9,14 @@ import os
 import resource
 import socket
 import subprocess
+import termios
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from tests.support.native import compiled
+from tests.support.native import INTERNAL, compiled, run
 
 VARIABLES = ["SOFTNPU_LOG_FILE", "SOFTNPU_STATS", "SOFTNPU_TRACE", "SOFTNPU_CHECK_REPORT"]
 FAILURE = "softnpu: error 107000: aclrtFree: devPtr "
@@ -100,7 +101,7 @@ def test_a_reader_that_goes_away(program: Path, pipe: Path) -> None:
     """The program is not ended by SIGPIPE."""
     with reading(pipe) as descriptor:
         environment = {**os.environ, "SOFTNPU_LOG_FILE": str(pipe), "SOFTNPU_BANNER": "0"}
-        command = [program, "many calls"]
+        command = [str(program), "many calls"]
         running = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
         while FAILURE.encode() not in (got := _some(descriptor)):
             assert running.poll() is None or got
@@ -147,6 +148,15 @@ def test_stderr_that_nobody_reads(program: Path, kind: str, settings: dict[str, 
     os.close(theirs)
     with os.fdopen(ours, "rb") as rest:
         assert set(rest.read()) == {ord("x")}
+
+
+def test_a_terminal_that_is_stopped(program: Path) -> None:
+    """The program ends without it."""
+    ours, theirs = os.openpty()
+    termios.tcflow(theirs, termios.TCOOFF)
+    ended(program, "few calls", {"SOFTNPU_LOG": "debug"}, stderr=theirs)
+    os.close(ours)
+    os.close(theirs)
 
 
 @pytest.mark.parametrize("kind", ["pipe", "socket"])
@@ -249,6 +259,13 @@ def test_a_program_that_closes_all_descriptors(program: Path, tmp_path: Path) ->
     assert row["count"] == 10
     names = [event["name"] for event in json.loads(files["TRACE"].read_text())]
     assert names.count("aclrtFree") == 11
+
+
+def test_signals_and_descriptors_of_the_program(tmp_path: Path) -> None:
+    """Writing causes no signals, lets no handler run, and takes no number that is reused."""
+    (tmp_path / "file").touch()
+    done = run(compiled("surroundings", tmp_path, INTERNAL), str(tmp_path / "file"))
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_program_without_stderr(program: Path) -> None:
