@@ -2,7 +2,7 @@
 #include "base/lines.h"
 
 #include <limits.h>
-#include <poll.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -40,11 +40,16 @@ mode_t kind_of(int descriptor) {
   return fstat(descriptor, &about) == 0 ? about.st_mode : 0;
 }
 
-// Whether it becomes so in time. A descriptor that cannot be asked counts as writable.
-bool is_writable(int file, Clock::time_point deadline) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-  pollfd asked{file, POLLOUT, 0};
-  return poll(&asked, 1, static_cast<int>(std::max<decltype(left)>(left, 0))) != 0;
+// Whether stdout or stderr becomes so in time. poll() fails where a program may open no more files.
+bool is_writable(int standard, Clock::time_point deadline) {
+  const auto left = std::chrono::ceil<std::chrono::microseconds>(deadline - Clock::now()).count();
+  const auto wait =
+      std::clamp<suseconds_t>(left, 0, std::chrono::microseconds(kReaderTime).count());
+  timeval limit{wait / 1'000'000, wait % 1'000'000};
+  fd_set asked;
+  FD_ZERO(&asked);
+  FD_SET(standard, &asked);
+  return select(standard + 1, nullptr, &asked, nullptr, &limit) != 0;
 }
 
 // What is written to: a file of our own, or else a descriptor of the process, which may block.

@@ -2,6 +2,7 @@
 // Programs whose descriptors, streams and limits get in the way of those who observe them; the
 // argument says which. Each ends with 0 by itself, and prints "done".
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -29,6 +30,11 @@ int without_descriptors() {
   return open("own", O_WRONLY | O_CREAT | O_TRUNC, 0666);
 }
 
+void without_more_descriptors() {
+  const rlimit none{0, 0};
+  EXPECT(setrlimit(RLIMIT_NOFILE, &none) == 0);
+}
+
 // In a thread that waits for what nobody types, and has the lock of stdin meanwhile.
 void wait_for_a_key() {
   std::thread([] { (void)std::getchar(); }).detach();
@@ -47,6 +53,10 @@ int main(int, char** arguments) {
   EXPECT_OK(aclrtSetDevice(0));
   EXPECT_OK(aclrtMalloc(&block, kBytes, ACL_MEM_MALLOC_HUGE_FIRST));
   calls(how == "many calls" ? 2000 : 5);
+  if (how == "no more descriptors") {
+    without_more_descriptors();
+    calls(5);
+  }
   if (how == "no descriptors") {
     EXPECT(without_descriptors() == 3);
     calls(5);

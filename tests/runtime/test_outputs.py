@@ -141,10 +141,13 @@ def _filled(kind: str) -> tuple[int, int]:
 
 @pytest.mark.parametrize("kind", ["pipe", "socket"])
 @pytest.mark.parametrize("settings", [{"SOFTNPU_LOG": "debug"}, {"SOFTNPU_CHECK": "all"}])
-def test_stderr_that_nobody_reads(program: Path, kind: str, settings: dict[str, str]) -> None:
+@pytest.mark.parametrize("how", ["few calls", "no more descriptors"])
+def test_stderr_that_nobody_reads(
+    program: Path, kind: str, settings: dict[str, str], how: str
+) -> None:
     """The program ends without a reader, and what was there is left alone."""
     ours, theirs = _filled(kind)
-    ended(program, "few calls", {**settings, "SOFTNPU_CHECK_EXITCODE": "0"}, stderr=theirs)
+    ended(program, how, {**settings, "SOFTNPU_CHECK_EXITCODE": "0"}, stderr=theirs)
     os.close(theirs)
     with os.fdopen(ours, "rb") as rest:
         assert set(rest.read()) == {ord("x")}
