@@ -136,6 +136,10 @@ int Lines::try_to_write(std::string_view lines) noexcept {
   return error;
 }
 
+int write_all(const OwnFile& file, std::string_view text) noexcept {
+  return write_until(Clock::now() + kReaderTime, {file, -1}, text);
+}
+
 void Lines::write(std::string_view lines) noexcept {
   quietly([&] {
     const bool is_stderr = descriptor_ == STDERR_FILENO;

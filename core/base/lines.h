@@ -10,6 +10,8 @@
 
 namespace softnpu {
 
+class OwnFile;
+
 // A file, which is opened for each write, as programs may close and reuse any descriptor; or stdout
 // or stderr. Lives as long as the process.
 class Lines {
@@ -38,6 +40,9 @@ class Lines {
 
 // Writes to stderr.
 inline void say(std::string_view lines) noexcept { Lines::to_stderr().write(lines); }
+
+// Writes to a file that is open: 0, or the number of the error that keeps the rest out.
+int write_all(const OwnFile& file, std::string_view text) noexcept;
 
 // Why something cannot be written, in words.
 std::string reason(int error);

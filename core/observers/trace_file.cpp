@@ -85,14 +85,7 @@ class Locked {
 
   // 0, or the number of the error.
   int write_at(off_t place, std::string_view content) const {
-    while (!content.empty()) {
-      const ssize_t written = pwrite(file_.descriptor(), content.data(), content.size(), place);
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) return written < 0 ? errno : ENOSPC;
-      content.remove_prefix(static_cast<size_t>(written));
-      place += written;
-    }
-    return 0;
+    return lseek(file_.descriptor(), place, SEEK_SET) == place ? write_all(file_, content) : errno;
   }
 
   const OwnFile file_;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What observes a program neither stops nor ends it, wherever its output goes."""
+"""What observes a program neither stops nor ends it, whatever files its output goes to."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ import fcntl
 import json
 import os
 import resource
-import socket
 import subprocess
-import termios
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.support.native import INTERNAL, compiled, run
+from tests.support.native import INTERNAL, PUBLIC, compiled, run
+from tests.support.observed import FAILURE, ended, some
 
 VARIABLES = ["SOFTNPU_LOG_FILE", "SOFTNPU_STATS", "SOFTNPU_TRACE", "SOFTNPU_CHECK_REPORT"]
-FAILURE = "softnpu: error 107000: aclrtFree: devPtr "
 
 
 @pytest.fixture(scope="module")
@@ -41,32 +39,6 @@ def reading(pipe: Path) -> Iterator[int]:
     descriptor = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     yield descriptor
     os.close(descriptor)
-
-
-def ended(
-    program: Path,
-    how: str,
-    settings: dict[str, str],
-    stderr: int = subprocess.PIPE,
-    stdin: int = subprocess.DEVNULL,
-    prepare: Callable[[], None] | None = None,
-    status: int = 0,
-) -> str:
-    """Run the program to its end, which it must reach by itself; give its stderr."""
-    done = subprocess.run(
-        [program, how],
-        env={**os.environ, "SOFTNPU_BANNER": "0", **settings},
-        cwd=program.parent,
-        stdin=stdin,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        preexec_fn=prepare,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (status, "done"), done.stderr
-    return done.stderr or ""
 
 
 def settings_of(variable: str, file: Path) -> dict[str, str]:
@@ -103,99 +75,11 @@ def test_a_reader_that_goes_away(program: Path, pipe: Path) -> None:
         environment = {**os.environ, "SOFTNPU_LOG_FILE": str(pipe), "SOFTNPU_BANNER": "0"}
         command = [str(program), "many calls"]
         running = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-        while FAILURE.encode() not in (got := _some(descriptor)):
+        while FAILURE.encode() not in (got := some(descriptor)):
             assert running.poll() is None or got
     said = running.communicate()[1]
     assert running.returncode == 0
     assert said == "softnpu: SOFTNPU_LOG_FILE: lines are lost: nobody reads them\n"
-
-
-def _some(descriptor: int) -> bytes:
-    """What is there to be read."""
-    os.set_blocking(descriptor, False)
-    try:
-        return os.read(descriptor, 4096)
-    except BlockingIOError:
-        return b""
-
-
-def _connected(kind: str) -> tuple[int, int]:
-    """What is read from, and what is written to."""
-    if kind == "pipe":
-        return os.pipe()
-    ours, theirs = socket.socketpair()
-    return ours.detach(), theirs.detach()
-
-
-def _filled(kind: str) -> tuple[int, int]:
-    """The same, with no room for another byte."""
-    ours, theirs = _connected(kind)
-    os.set_blocking(theirs, False)
-    for size in (4096, 1):
-        with suppress(BlockingIOError):
-            while os.write(theirs, b"x" * size):
-                pass
-    os.set_blocking(theirs, True)
-    return ours, theirs
-
-
-@pytest.mark.parametrize("kind", ["pipe", "socket"])
-@pytest.mark.parametrize("settings", [{"SOFTNPU_LOG": "debug"}, {"SOFTNPU_CHECK": "all"}])
-@pytest.mark.parametrize("how", ["few calls", "no more descriptors"])
-def test_stderr_that_nobody_reads(
-    program: Path, kind: str, settings: dict[str, str], how: str
-) -> None:
-    """The program ends without a reader, and what was there is left alone."""
-    ours, theirs = _filled(kind)
-    ended(program, how, {**settings, "SOFTNPU_CHECK_EXITCODE": "0"}, stderr=theirs)
-    os.close(theirs)
-    with os.fdopen(ours, "rb") as rest:
-        assert set(rest.read()) == {ord("x")}
-
-
-def test_a_terminal_that_is_stopped(program: Path) -> None:
-    """The program ends without it."""
-    ours, theirs = os.openpty()
-    termios.tcflow(theirs, termios.TCOOFF)
-    ended(program, "few calls", {"SOFTNPU_LOG": "debug"}, stderr=theirs)
-    os.close(ours)
-    os.close(theirs)
-
-
-@pytest.mark.parametrize("kind", ["pipe", "socket"])
-def test_stderr_that_is_read_again(program: Path, kind: str) -> None:
-    """Lines arrive again, and the first of them says that some were lost."""
-    ours, theirs = _filled(kind)
-    environment = {**os.environ, "SOFTNPU_LOG": "error", "SOFTNPU_BANNER": "0"}
-    with subprocess.Popen(
-        [program, "twice"],
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-    ) as running:
-        os.close(theirs)
-        assert running.stdout is not None
-        assert running.stdin is not None
-        assert running.stdout.read(5) == b"once\n"
-        while b"x" in _some(ours):
-            pass
-        running.stdin.close()
-        os.set_blocking(ours, True)
-        with os.fdopen(ours) as rest:
-            text = rest.read()
-    assert running.returncode == 0
-    assert text.startswith("softnpu: lines were lost here\n" + FAILURE)
-    assert text.count(FAILURE) == 5
-
-
-@pytest.mark.parametrize("kind", ["pipe", "socket"])
-def test_stderr_whose_reader_is_gone(program: Path, kind: str) -> None:
-    """The program is not ended by SIGPIPE."""
-    ours, theirs = _connected(kind)
-    os.close(ours)
-    ended(program, "few calls", {"SOFTNPU_LOG": "debug", "SOFTNPU_BANNER": "1"}, stderr=theirs)
-    os.close(theirs)
 
 
 @pytest.mark.parametrize("variable", VARIABLES)
@@ -251,6 +135,41 @@ def test_a_trace_that_stays_locked(program: Path, tmp_path: Path) -> None:
     assert file.read_text() == before
 
 
+@pytest.mark.parametrize("failing", [0, 6, 7, 58])
+def test_files_that_are_written_in_steps(tmp_path: Path, failing: int) -> None:
+    """All is there where no step fails for good; else what could not be written is left out."""
+    log, trace = tmp_path / "log", tmp_path / "trace"
+    program = compiled("unsteady_files", tmp_path, [*PUBLIC, "-rdynamic"])
+    settings = {"SOFTNPU_LOG_FILE": str(log), "SOFTNPU_TRACE": str(trace), "SOFTNPU_BANNER": "0"}
+    done = run(program, str(failing), **settings)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("Input/output error\n") == done.stderr.count("\n") == bool(failing)
+    lines = log.read_text().splitlines()
+    assert all(line.startswith(FAILURE) and line.endswith("]") for line in lines)
+    events = [e for e in json.loads(trace.read_text()) if e["ph"] == "X"]
+    assert len(lines) + len(events) == 20 + 22 - bool(failing)
+
+
+def test_files_that_are_moved_away(program: Path, tmp_path: Path) -> None:
+    """The program goes on in files of the same names."""
+    files = [tmp_path / "log", tmp_path / "trace"]
+    settings = {"SOFTNPU_LOG_FILE": str(files[0]), "SOFTNPU_TRACE": str(files[1])}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [program, "twice"], env={**os.environ, **settings}, stdin=pipe, stdout=pipe
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.read(5) == b"once\n"
+        for file in files:
+            file.rename(file.with_suffix(".old"))
+        running.communicate()
+    assert running.returncode == 0
+    for suffix in ("", ".old"):
+        assert files[0].with_suffix(suffix).read_text().count(FAILURE) == 5
+        events = json.loads(files[1].with_suffix(suffix).read_text())
+        assert sum(event["ph"] == "X" for event in events) >= 10
+
+
 def test_a_program_that_closes_all_descriptors(program: Path, tmp_path: Path) -> None:
     """Nothing lands in files that it opens then."""
     files = {name: tmp_path / name for name in ("LOG_FILE", "STATS", "TRACE")}
@@ -269,22 +188,3 @@ def test_signals_and_descriptors_of_the_program(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     done = run(compiled("surroundings", tmp_path, INTERNAL), str(tmp_path / "file"))
     assert done.returncode == 0, done.stderr
-
-
-def test_a_program_without_stderr(program: Path) -> None:
-    """Nothing lands in the file that gets its number."""
-    ended(program, "files", {"SOFTNPU_LOG": "debug"}, prepare=lambda: os.close(2))
-    assert (program.parent / "own").read_text() == "own"
-
-
-@pytest.mark.parametrize(
-    ("how", "status", "found"),
-    [("a key", 86, "leakcheck (leaked-memory)"), ("a fault", 87, "memcheck (host-access)")],
-)
-def test_a_thread_that_reads_stdin(program: Path, how: str, status: int, found: str) -> None:
-    """The end of a checked program does not wait for it, and what was printed comes out."""
-    ours, theirs = os.pipe()
-    said = ended(program, how, {"SOFTNPU_CHECK": "all"}, stdin=ours, status=status)
-    assert found in said
-    os.close(theirs)
-    os.close(ours)
