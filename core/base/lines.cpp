@@ -93,6 +93,13 @@ void drop_the_last(off_t size, int file) {
   if (end == lseek(file, 0, SEEK_END)) (void)!ftruncate(file, end - size);
 }
 
+// Why lines are lost.
+std::string reason(int error) {
+  if (error == EAGAIN) return "their reader does not read";
+  if (error == ENXIO || error == EPIPE) return "nobody reads them";
+  return std::generic_category().message(error);
+}
+
 }  // namespace
 
 Lines& Lines::to_stdout() {
@@ -149,12 +156,6 @@ void Lines::write(std::string_view lines) noexcept {
     if (error != 0 && !lost_.exchange(true) && !is_stderr)
       say(text("softnpu: ", name_, ": lines are lost: ", reason(error), "\n"));
   });
-}
-
-std::string reason(int error) {
-  if (error == EAGAIN) return "their reader does not read";
-  if (error == ENXIO || error == EPIPE) return "nobody reads them";
-  return std::generic_category().message(error);
 }
 
 std::string absolute_path(const char* path) {

@@ -44,9 +44,6 @@ inline void say(std::string_view lines) noexcept { Lines::to_stderr().write(line
 // Writes to a file that is open: 0, or the number of the error that keeps the rest out.
 int write_all(const OwnFile& file, std::string_view text) noexcept;
 
-// Why something cannot be written, in words.
-std::string reason(int error);
-
 // The path in a variable, for a program that may change its folder.
 std::string absolute_path(const char* path);
 
