@@ -55,9 +55,8 @@ Status Executor::place(Placement& out) const {
 }
 
 Status Executor::run(const Placement& placement) const {
-  const uint64_t now = runtime::memory_time();
-  if (now != placement.time && !runtime::has_checked_memory(now))
-    RETURN_IF_FAILED(check_still_allocated(placement));
+  RETURN_IF_FAILED(
+      runtime::recheck_memory(placement.time, [&] { return check_still_allocated(placement); }));
   std::array<std::byte*, kMostArguments> origins;
   for (size_t i = 0; i < placement.origins.size(); ++i)
     origins[i] = runtime::kernel_address(placement.origins[i]);

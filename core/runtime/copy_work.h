@@ -29,8 +29,7 @@ template <class Operation>
 Status launch_operation(const Call& call, const Operation& operation, uint64_t time,
                         aclrtStream stream) {
   Task task = [operation, time]() -> Status {
-    const uint64_t now = memory_time();
-    if (now != time && !has_checked_memory(now)) RETURN_IF_FAILED(operation.check(time));
+    RETURN_IF_FAILED(recheck_memory(time, [&] { return operation.check(time); }));
     operation.run();
     return {};
   };

@@ -20,8 +20,12 @@ using Table = HandleTable<Graph, HandleKind::graph>;
 
 Table& table() { return lasting<Table>; }
 
-// When all memory of the graph that this thread runs was there; 0 while it runs none.
-thread_local constinit uint64_t checked_memory = 0;
+// The node that this thread runs, if any, and when all memory of its graph was there.
+struct Running {
+  const GraphNode* node = nullptr;
+  uint64_t checked = 0;
+};
+thread_local constinit Running running;
 
 bool is_empty(const Access& access) {
   return std::ranges::find(access.sizes, 0) != access.sizes.end();
@@ -108,12 +112,13 @@ Status Graph::check_memory() const {
 
 Status Graph::run(Segment segment, const std::vector<Piece>* pieces) const {
   RETURN_IF_FAILED(check_memory());
-  const struct Checked {
-    explicit Checked(uint64_t time) { checked_memory = time; }
-    ~Checked() { checked_memory = 0; }
-  } checked(checked_.load(std::memory_order_relaxed));
+  const struct AtEnd {
+    ~AtEnd() { running = {}; }
+  } at_end;
+  const uint64_t checked = checked_.load(std::memory_order_relaxed);
   Status failure;
   for (size_t i = segment.first; i < segment.last; ++i) {
+    running = {&nodes_[i], checked};
     const Work& work = nodes_[i].work;
     Status status = run_work(work, pieces && work.piece ? &(*pieces)[i - segment.first] : nullptr);
     if (!status.ok() && failure.ok()) failure = std::move(status);
@@ -158,7 +163,11 @@ Status Graph::execute(const std::shared_ptr<const Graph>& graph,
   return works.empty() ? Status() : Event::submit(*stream, std::move(works), marks);
 }
 
-bool has_checked_memory(uint64_t time) { return time == checked_memory; }
+std::optional<Status> check_by_graph(uint64_t now) {
+  // A launch that another thread's capture overtook did not note what it uses.
+  if (running.node == nullptr || !running.node->work.piece) return std::nullopt;
+  return running.checked == now ? Status() : check_memory_of(*running.node);
+}
 
 void* insert_graph(std::shared_ptr<Graph> graph) { return table().insert(std::move(graph)); }
 

@@ -5,12 +5,14 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/export.h"
 #include "base/status.h"
 #include "runtime/event.h"
+#include "runtime/memory.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -70,8 +72,18 @@ class Graph {
 void* insert_graph(std::shared_ptr<Graph> graph);
 void erase_graph(const void* handle);
 
-// Whether this thread runs a graph whose memory was all there at that time.
-SOFTNPU_EXPORT bool has_checked_memory(uint64_t time);
+// Whether the memory of the node that this thread runs is there now; nothing if it runs no graph.
+SOFTNPU_EXPORT std::optional<Status> check_by_graph(uint64_t now);
+
+// For work whose memory was all there at `time`, when its turn has come: fails if some was freed
+// since. `check` decides, but in a graph the graph does: it lets memory be mapped anew.
+template <class Check>
+Status recheck_memory(uint64_t time, const Check& check) {
+  const uint64_t now = memory_time();
+  if (now == time) return {};
+  auto outcome = check_by_graph(now);
+  return outcome ? *std::move(outcome) : check();
+}
 
 SOFTNPU_EXPORT Status execute_graph(const void* handle, const void* stream_handle);
 // What was launched of it still runs.
