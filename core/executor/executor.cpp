@@ -25,6 +25,13 @@ Status check_allocated(const char* name, const void* address, size_t bytes, uint
   return {};
 }
 
+// From the view's first element to the end of its last; 0 where no element is touched.
+size_t bytes_of(const Operand& operand) {
+  if (!needs_data(operand)) return 0;
+  const auto first = reinterpret_cast<intptr_t>(operand.arg->origin());
+  return static_cast<size_t>(Bounds(*operand.arg).end() - first);
+}
+
 }  // namespace
 
 Executor::Executor(const OperatorTraits& traits, std::span<const Operand> operands,
@@ -34,11 +41,7 @@ Executor::Executor(const OperatorTraits& traits, std::span<const Operand> operan
     workspace_size_ = std::max(workspace_size_, watching->least_workspace());
   operands_.reserve(operands.size());
   for (const Operand& o : operands)
-    operands_.push_back({o.name, o.use, o.arg.handle, *o.arg, time});
-}
-
-size_t Executor::Bound::bytes() const {
-  return static_cast<size_t>(Bounds(tensor).end() - reinterpret_cast<intptr_t>(tensor.origin()));
+    operands_.push_back({o.name, o.use, o.arg.handle, bytes_of(o), *o.arg, time});
 }
 
 Status Executor::place(Placement& out) const {
@@ -46,8 +49,8 @@ Status Executor::place(Placement& out) const {
   out.origins.reserve(operands_.size());
   for (const Bound& operand : operands_) {
     std::byte* const origin = operand.tensor.origin();
-    if (operand.time != out.time && operand.needs_data())
-      RETURN_IF_FAILED(check_allocated(operand.name, origin, operand.bytes(), operand.time,
+    if (operand.time != out.time && operand.bytes > 0)
+      RETURN_IF_FAILED(check_allocated(operand.name, origin, operand.bytes, operand.time,
                                        kParamInvalid, "phase one"));
     out.origins.push_back(origin);
   }
@@ -67,7 +70,7 @@ std::vector<Access> Executor::accesses(const Placement& placement) const {
   std::vector<Access> all;
   for (size_t i = 0; i < operands_.size(); ++i) {
     const Bound& o = operands_[i];
-    if (!o.needs_data()) continue;
+    if (o.bytes == 0) continue;
     all.push_back(access_of({o.name, {&o.tensor, o.handle}, o.use}, placement.origins[i]));
     if (o.use == Use::update)
       all.push_back(access_of({o.name, {&o.tensor, o.handle}, Use::read}, placement.origins[i]));
@@ -87,8 +90,8 @@ Status Executor::check_still_allocated(const Placement& placement) const {
     return check_allocated(name, address, bytes, placement.time, kRuntimeError, "the launch");
   };
   for (size_t i = 0; i < operands_.size(); ++i)
-    if (operands_[i].needs_data())
-      RETURN_IF_FAILED(check(operands_[i].name, placement.origins[i], operands_[i].bytes()));
+    if (operands_[i].bytes > 0)
+      RETURN_IF_FAILED(check(operands_[i].name, placement.origins[i], operands_[i].bytes));
   if (placement.workspace == nullptr) return {};
   return check("workspace", placement.workspace, workspace_size_);
 }
@@ -96,7 +99,7 @@ Status Executor::check_still_allocated(const Placement& placement) const {
 Status Executor::check_apart(const std::byte* workspace) const {
   const Bounds::Wide low = reinterpret_cast<intptr_t>(workspace), end = low + workspace_size();
   for (const Bound& operand : operands_) {
-    if (!operand.needs_data()) continue;
+    if (operand.bytes == 0) continue;
     const Bounds bounds(operand.tensor);
     REQUIRE(end <= bounds.low() || bounds.end() <= low, kParamInvalid, "workspace-on-operand"_rule,
             "workspace overlaps ", operand.name, " in memory; it needs ", workspace_size(),
@@ -134,7 +137,7 @@ Status Executor::set_address(Counted counted, size_t index, const void* handle, 
   for (const Bound& o : operands_) {
     if (&o == found)
       live.push_back(changed);
-    else if (runtime::was_allocated_at(o.time, o.tensor.origin(), o.needs_data() ? o.bytes() : 0))
+    else if (runtime::was_allocated_at(o.time, o.tensor.origin(), o.bytes))
       live.push_back({o.name, {&o.tensor, o.handle}, o.use});
   }
   RETURN_IF_FAILED(check_new_address(traits_, changed, live));

@@ -64,11 +64,9 @@ class SOFTNPU_EXPORT Executor {
     const char* name;
     Use use;
     const void* handle;
-    Tensor tensor;
+    size_t bytes;   // that a launch touches, from the first on
+    Tensor tensor;  // its address changes, with the lock held
     uint64_t time;  // when it got its address
-
-    bool needs_data() const { return use != Use::shape_only && tensor.numel() > 0; }
-    size_t bytes() const;  // from the view's first element to the end of its last
   };
 
   Status check_still_allocated(const Placement& placement) const;
@@ -77,7 +75,7 @@ class SOFTNPU_EXPORT Executor {
   const OperatorTraits& traits_;
   std::unique_ptr<Launchable> plan_;
   uint64_t workspace_size_;
-  mutable std::mutex mutex_;  // guards the addresses
+  mutable std::mutex mutex_;  // guards the addresses; launches that wait have their own
   std::vector<Bound> operands_;
   std::atomic<bool> repeatable_{false};
   std::atomic<bool> claimed_{false};

@@ -156,9 +156,32 @@ void losses(Worker& w) {
   for (aclTensor* each : {self, out, mean}) EXPECT_OK(aclDestroyTensor(each));
 }
 
+// A launch that waits for its turn keeps the addresses that its executor had, here of two results.
+void next_addresses(Worker& w) {
+  aclTensor *self = tensor(w.buffers[0]), *out = tensor(w.buffers[1]);
+  uint64_t size = 0;
+  aclOpExecutor* executor = nullptr;
+  EXPECT_OK(aclnnSeluBackwardGetWorkspaceSize(self, self, out, &size, &executor));
+  EXPECT_OK(aclSetAclOpExecutorRepeatable(executor));
+  for (const size_t i : {1, 2}) EXPECT_OK(aclrtMemset(w.buffers[i].address, kBytes, 1, kBytes));
+  EXPECT_OK(aclrtLaunchHostFunc(w.own.stream, [](void*) {}, nullptr));
+  for (const size_t next : {2, 1, 2, 1}) {
+    EXPECT_OK(aclnnSeluBackward(nullptr, size, executor, w.own.stream));
+    EXPECT_OK(aclSetOutputTensorAddr(executor, 0, out, w.buffers[next].address));
+  }
+  EXPECT_OK(aclDestroyAclOpExecutor(executor));
+  EXPECT_OK(aclrtSynchronizeStream(w.own.stream));
+  for (const size_t i : {1, 2}) {
+    float first = -1;
+    EXPECT_OK(aclrtMemcpy(&first, 4, w.buffers[i].address, 4, ACL_MEMCPY_DEVICE_TO_HOST));
+    EXPECT(first == 0);
+  }
+  for (aclTensor* each : {self, out}) EXPECT_OK(aclDestroyTensor(each));
+}
+
 constexpr void (*kOperations[])(Worker&) = {
-    make_stream,     make_event, use_shared_event, use_own_event, use_memory, run_host_function,
-    use_descriptors, elu,        losses,
+    make_stream,     make_event, use_shared_event, use_own_event,  use_memory, run_host_function,
+    use_descriptors, elu,        losses,           next_addresses,
 };
 
 }  // namespace
