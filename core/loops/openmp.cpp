@@ -20,7 +20,9 @@ bool was_forked() {
   return (flags & kForkedWithoutExec) != 0;
 }
 
-std::atomic<bool> forked{false};
+std::atomic<const OpenMp*> found{nullptr};
+std::atomic<bool> lost_team{false};
+thread_local constinit bool ended_team = false;  // for the fork() that the thread is about to make
 
 template <class Function>
 bool find(void* library, const char* name, Function*& out) {
@@ -32,12 +34,13 @@ const OpenMp* look_for_openmp() {
   for (const char* name : {"libgomp.so.1", "libiomp5.so", "libomp.so.5", "libomp.so"}) {
     void* const library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);  // kept: it must not go away
     if (library == nullptr) continue;
-    static OpenMp found;
-    if (find(library, "GOMP_parallel", found.parallel) &&
-        find(library, "omp_get_thread_num", found.thread_number) &&
-        find(library, "omp_get_max_threads", found.most_threads)) {
-      if (!was_forked()) return &found;
-      forget_openmp();  // as the handler does where it was registered before the fork()
+    static OpenMp openmp;
+    if (find(library, "GOMP_parallel", openmp.parallel) &&
+        find(library, "omp_get_thread_num", openmp.thread_number) &&
+        find(library, "omp_get_max_threads", openmp.most_threads)) {
+      find(library, "omp_pause_resource_all", openmp.end_team);
+      if (!was_forked()) return &openmp;
+      lost_team = true;  // as the handler notes where it was registered before the fork()
       return nullptr;
     }
     dlclose(library);
@@ -54,16 +57,24 @@ bool called_from_main_thread() {
 
 const OpenMp* borrowed_openmp() {
   // Of the main thread only, so no lock.
-  static const OpenMp* found = nullptr;
   static unsigned asked = 0, next = 1;
-  if (forked.load(std::memory_order_relaxed) || !called_from_main_thread()) return nullptr;
-  if (found != nullptr) return found;
+  if (lost_team.load(std::memory_order_relaxed) || !called_from_main_thread()) return nullptr;
+  if (const OpenMp* const known = found.load(std::memory_order_relaxed)) return known;
   // To look costs as much as a small job: each of the first jobs does, later few.
   if (++asked < next) return nullptr;
   next = asked + (asked < kJobsPerLook ? 1 : kJobsPerLook);
-  return found = look_for_openmp();
+  found.store(look_for_openmp(), std::memory_order_release);
+  return found.load(std::memory_order_relaxed);
 }
 
-void forget_openmp() { forked = true; }
+void end_openmp_team() {
+  constexpr int kSoftly = 1;  // omp_pause_soft
+  const OpenMp* const openmp = found.load(std::memory_order_acquire);
+  ended_team = openmp != nullptr && openmp->end_team != nullptr && openmp->end_team(kSoftly) == 0;
+}
+
+void forget_lost_team() {
+  if (!ended_team) lost_team = true;
+}
 
 }  // namespace softnpu::loops

@@ -130,13 +130,13 @@ class Pool {
   std::atomic<int> sleepers_{0};
 };
 
-// A forked child has no OpenMP team either, which may have worked for others before: hence a
-// handler from the start, not from the first job on.
+// A forked child has no OpenMP team either, which may have worked for others before: hence
+// handlers from the start, not from the first job on.
 void begin_anew() {
-  forget_openmp();
+  forget_lost_team();
   forget_this_thread();
 }
-[[gnu::constructor]] void expect_forks() { pthread_atfork(nullptr, nullptr, begin_anew); }
+[[gnu::constructor]] void expect_forks() { pthread_atfork(end_openmp_team, nullptr, begin_anew); }
 
 }  // namespace
 

@@ -141,6 +141,71 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert run(START + PYTORCH + source) == "0"
 
 
+FORK = """
+import signal
+import torch
+
+torch.set_num_threads(2)
+
+def exit_code():
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        torch.ones(1 << 20).exp_()
+        before = threads()
+        os._exit(0 if np.array_equal(run(), expected) and threads() == before else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "expected = run()\ncodes = [exit_code(), exit_code()]",
+        """
+x = torch.from_numpy(x)
+expected = run()
+torch.ones(1 << 20).exp_()
+codes = [exit_code()]
+torch.ones(1 << 20).exp_()
+codes.append(exit_code())
+""",
+        """
+expected = run()
+stop = threading.Event()
+
+def compute():
+    while not stop.is_set():
+        run()
+        torch.ones(1 << 20).exp_()
+
+others = [threading.Thread(target=compute) for _ in range(2)]
+for other in others: other.start()
+codes = [exit_code() for _ in range(5)]
+stop.set()
+for other in others: other.join()
+""",
+        """
+expected = run()
+codes = []
+
+def compute_and_fork():
+    torch.ones(1 << 20).exp_()
+    codes.append(exit_code())
+
+other = threading.Thread(target=compute_and_fork)
+other.start()
+other.join()
+""",
+    ],
+    ids=["arrays", "tensors", "other threads", "by another thread"],
+)
+def test_pytorch_computes_in_a_child(source: str) -> None:
+    """Law: PyTorch does not wait in a child for a team that kernels used, and they share it."""
+    codes = "print(len(codes) > 0 and not any(codes))"
+    assert run(START + FORK + source + "\n" + codes) == "True"
+
+
 def test_a_child_computes_where_only_pytorch_did_before() -> None:
     """Law: the child does not wait for a team that its parent's PyTorch started."""
     source = """
