@@ -163,10 +163,11 @@ void next_addresses(Worker& w) {
   aclOpExecutor* executor = nullptr;
   EXPECT_OK(aclnnSeluBackwardGetWorkspaceSize(self, self, out, &size, &executor));
   EXPECT_OK(aclSetAclOpExecutorRepeatable(executor));
+  const Buffer workspace(size + 1);
   for (const size_t i : {1, 2}) EXPECT_OK(aclrtMemset(w.buffers[i].address, kBytes, 1, kBytes));
   EXPECT_OK(aclrtLaunchHostFunc(w.own.stream, [](void*) {}, nullptr));
   for (const size_t next : {2, 1, 2, 1}) {
-    EXPECT_OK(aclnnSeluBackward(nullptr, size, executor, w.own.stream));
+    EXPECT_OK(aclnnSeluBackward(workspace.address, size, executor, w.own.stream));
     EXPECT_OK(aclSetOutputTensorAddr(executor, 0, out, w.buffers[next].address));
   }
   EXPECT_OK(aclDestroyAclOpExecutor(executor));

@@ -108,7 +108,7 @@ class Replay {
     aclOpExecutor* executor = nullptr;
     EXPECT_OK(aclnnSeluGetWorkspaceSize(self, out, &size, &executor));
     EXPECT_OK(aclSetAclOpExecutorRepeatable(executor));
-    EXPECT_OK(aclnnSelu(nullptr, size, executor, stream_.stream));
+    EXPECT_OK(aclnnSelu(range_ + kUnit / 2, size, executor, stream_.stream));
     EXPECT_OK(aclDestroyAclOpExecutor(executor));
     for (aclTensor* each : {self, out}) EXPECT_OK(aclDestroyTensor(each));
   }
