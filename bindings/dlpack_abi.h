@@ -18,7 +18,14 @@ struct Device {
   int32_t type, id;
 };
 
-enum TypeCode : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kComplex = 5, kBool = 6 };
+enum TypeCode : uint8_t {
+  kIntCode = 0,
+  kUIntCode = 1,
+  kFloatCode = 2,
+  kBfloatCode = 4,
+  kComplexCode = 5,
+  kBoolCode = 6
+};
 struct DataType {
   uint8_t code, bits;
   uint16_t lanes;

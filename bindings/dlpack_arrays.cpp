@@ -116,13 +116,13 @@ Status read_description(const char* name, const Description& d, Access access, A
 
 DataType to_dlpack(DType type) {
   const auto bits = static_cast<uint8_t>(8 * item_size(type));
-  if (type == DType::bf16) return {kBfloat, bits, 1};
-  if (type == DType::boolean) return {kBool, bits, 1};
-  if (is_floating(type)) return {kFloat, bits, 1};
-  if (is_complex(type)) return {kComplex, bits, 1};
+  if (type == DType::bf16) return {kBfloatCode, bits, 1};
+  if (type == DType::boolean) return {kBoolCode, bits, 1};
+  if (is_floating(type)) return {kFloatCode, bits, 1};
+  if (is_complex(type)) return {kComplexCode, bits, 1};
   const bool is_unsigned =
       type == DType::u8 || type == DType::u16 || type == DType::u32 || type == DType::u64;
-  return {is_unsigned ? kUInt : kInt, bits, 1};
+  return {is_unsigned ? kUIntCode : kIntCode, bits, 1};
 }
 
 }  // namespace softnpu::python

@@ -14,7 +14,7 @@ namespace {
 
 using namespace dlpack_abi;
 
-struct Memory {
+struct OwnResult {
   Dims sizes, strides;
   DType dtype;
   OwnMemory data;
@@ -25,11 +25,11 @@ struct Memory {
 template <class Struct>
 struct Export {
   Struct managed{};
-  std::shared_ptr<Memory> memory;
+  std::shared_ptr<OwnResult> memory;
 };
 
 template <class Struct>
-nb::object export_capsule(const std::shared_ptr<Memory>& memory) {
+nb::object export_capsule(const std::shared_ptr<OwnResult>& memory) {
   static constexpr bool versioned = std::is_same_v<Struct, ManagedVersioned>;
   static constexpr const char* name = versioned ? kVersionedCapsule : kManagedCapsule;
   auto made = std::make_unique<Export<Struct>>();
@@ -61,7 +61,7 @@ Py_ssize_t major_of(PyObject* version) {
   return PyNumber_AsSsize_t(ask([&] { return PyNumber_Index(first.ptr()); }).ptr(), nullptr);
 }
 
-nb::object dlpack(const std::shared_ptr<Memory>& self, nb::kwargs options) {
+nb::object dlpack(const std::shared_ptr<OwnResult>& self, nb::kwargs options) {
   PyObject* const version = PyDict_GetItemString(options.ptr(), "max_version");
   const bool versioned =
       version != nullptr && version != Py_None && major_of(version) >= kMajorVersion;
@@ -72,7 +72,7 @@ nb::object dlpack(const std::shared_ptr<Memory>& self, nb::kwargs options) {
 
 nb::object make_foreign_memory(Tensor& tensor) {
   const auto bytes = static_cast<size_t>(tensor.numel() * item_size(tensor.dtype));
-  auto memory = std::make_shared<Memory>(tensor.sizes, tensor.strides, tensor.dtype);
+  auto memory = std::make_shared<OwnResult>(tensor.sizes, tensor.strides, tensor.dtype);
   memory->data = own_memory(bytes);
   tensor.data = memory->data.get();
   if (tensor.data != nullptr) return nb::cast(memory);
@@ -82,9 +82,9 @@ nb::object make_foreign_memory(Tensor& tensor) {
 }
 
 void bind_foreign_memory(nb::module_& m) {
-  nb::class_<Memory>(m, "_Memory", "A result on its way to another array library.")
+  nb::class_<OwnResult>(m, "_Memory", "A result on its way to another array library.")
       .def("__dlpack__", &dlpack)
-      .def("__dlpack_device__", [](const Memory&) { return std::pair(int{kCpu}, 0); });
+      .def("__dlpack_device__", [](const OwnResult&) { return std::pair(int{kCpu}, 0); });
 }
 
 }  // namespace softnpu::python

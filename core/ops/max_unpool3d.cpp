@@ -53,14 +53,14 @@ Status MaxUnpool3d::check(const Args& a) {
 
 namespace {
 
-using Task = kernels::MaxUnpool3dTask;
+using UnpoolTask = kernels::MaxUnpool3dTask;
 
 // Bytes of a plane of out: smaller planes stay in a core's own cache.
 constexpr int64_t kPrefetchBytes = int64_t{1} << 20;
 // Bytes that a thread sets to 0 at once.
 constexpr int64_t kZeroed = int64_t{1} << 16;
 
-void describe_inputs(const Tensor& self, const Tensor& indices, Task& task) {
+void describe_inputs(const Tensor& self, const Tensor& indices, UnpoolTask& task) {
   const size_t rank = self.rank();
   task.batch = self.sizes[0];
   task.channels = rank == 5 ? self.sizes[1] : 1;
@@ -77,7 +77,7 @@ void describe_inputs(const Tensor& self, const Tensor& indices, Task& task) {
   task.index_strides[4] = index_step;
 }
 
-void describe_output(const Tensor& out, Task& task) {
+void describe_output(const Tensor& out, UnpoolTask& task) {
   const size_t rank = out.rank();
   task.limit = *checked_numel(spatial(out.sizes));
   read_strides(out, task.out_strides);
@@ -109,7 +109,7 @@ MaxUnpool3dPlan::Block whole_block(const Tensor& out) {
 
 MaxUnpool3d::Plan MaxUnpool3d::plan(const Args& a) {
   const Tensor &self = *a.self, &out = *a.out_ref;
-  Task task;
+  UnpoolTask task;
   if (self.numel() == 0) {  // its other sizes may be beyond all numbers
     task.batch = 0;
     return Plan(task, {}, {}, self.sizes);

@@ -96,7 +96,7 @@ void enter(const std::shared_ptr<Capture>& capture, const std::shared_ptr<Stream
 }
 
 // With the lock held. Its streams run what is launched again.
-void close(const Capture& capture) {
+void close_capture(const Capture& capture) {
   for (const auto& [id, branch] : capture.branches) {
     branch.stream->set_captured(false);
     captures().by_stream.erase(id);
@@ -159,7 +159,7 @@ Status end_capture(const void* stream_handle, void** out) {
                   "; end the capture there");
     outcome = capture->outcome();
     if (outcome.ok()) capture->graph->complete();
-    close(*capture);
+    close_capture(*capture);
   }
   *out = outcome.ok() ? capture->handle : nullptr;
   if (!outcome.ok()) erase_graph(capture->handle);
@@ -256,7 +256,7 @@ size_t drop_capture(const Stream& stream) {
       branch.mapped().stream->set_captured(false);
       return branch.mapped().length;
     }
-    close(*capture);
+    close_capture(*capture);
   }
   erase_graph(capture->handle);
   return capture->graph->size();

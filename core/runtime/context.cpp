@@ -9,9 +9,9 @@
 namespace softnpu::runtime {
 namespace {
 
-using Table = HandleTable<Context, HandleKind::context>;
+using Contexts = HandleTable<Context, HandleKind::context>;
 
-Table& table() { return lasting<Table>; }
+Contexts& contexts() { return lasting<Contexts>; }
 
 // A handle and not a pointer: another thread may destroy the context, and a program may call while
 // this thread's objects are being destroyed.
@@ -38,7 +38,7 @@ std::shared_ptr<Context> make_context(int32_t device, bool is_default) {
     }
   } unused{stream.get()};
   auto context = std::make_shared<Context>(owner, stream, is_default);
-  owner->context = table().insert(context);
+  owner->context = contexts().insert(context);
   if (owner->context == nullptr) return nullptr;
   unused.stream = nullptr;
   return context;
@@ -46,7 +46,7 @@ std::shared_ptr<Context> make_context(int32_t device, bool is_default) {
 
 void retire(Context& context, const std::vector<std::shared_ptr<Stream>>& streams, Held held,
             Remains& remains) {
-  table().erase(context.handle());
+  contexts().erase(context.handle());
   context.owner()->alive.store(false, std::memory_order_release);
   for (const auto& stream : streams)
     if (!stream->is_default()) finish(*stream, held, remains);
@@ -73,7 +73,7 @@ Status create_context(int32_t device, void** out) {
 }
 
 Status destroy_context(const void* handle) {
-  auto context = table().find(handle);
+  auto context = contexts().find(handle);
   if (!context) return no_such_context(handle);
   if (context->is_default())
     return fail("default-context"_rule, kRtParamInvalid,
@@ -82,7 +82,7 @@ Status destroy_context(const void* handle) {
     return fail("called-from-own-work"_rule, kRtParamInvalid,
                 "called from work of one of the context's streams");
   const auto streams = streams_of(*context->owner());
-  context = table().erase(handle);
+  context = contexts().erase(handle);
   if (!context) return no_such_context(handle);  // another thread was faster
   Remains remains;
   retire(*context, streams, Held::awaited, remains);
@@ -93,7 +93,7 @@ Status current_context(std::shared_ptr<Context>& out) {
   if (current == nullptr)
     return fail("no-device"_rule, kRtContextNull,
                 "the calling thread has no device; call aclrtSetDevice first");
-  out = table().find(current);
+  out = contexts().find(current);
   if (!out)
     return fail("context-gone"_rule, kRtContextNull,
                 "the calling thread's context was destroyed, or its device was reset; call "
@@ -110,7 +110,7 @@ void* current_context_handle() { return current; }
 void make_current(const Owner& owner) { current = owner.context; }
 
 Status set_current_context(const void* handle) {
-  const auto context = table().find(handle);
+  const auto context = contexts().find(handle);
   if (!context) return no_such_context(handle);
   make_current(*context->owner());
   return {};

@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::string_view kReset = "aclrtResetEvent";
 
-using Table = HandleTable<Event, HandleKind::event>;
+using Events = HandleTable<Event, HandleKind::event>;
 
-Table& table() { return lasting<Table>; }
+Events& events() { return lasting<Events>; }
 
 // One lock for what all events have recorded last, which fork() can leave free.
 struct Marks {
@@ -212,7 +212,7 @@ Status create_event(uint32_t flags, void** out) {
                 "; it must be a union of ACL_EVENT_SYNC (1), ACL_EVENT_CAPTURE_STREAM_PROGRESS (2) "
                 "and ACL_EVENT_TIME_LINE (8)");
   RETURN_IF_FAILED(require_device());
-  void* handle = table().insert(std::make_shared<Event>());
+  void* handle = events().insert(std::make_shared<Event>());
   if (handle == nullptr)
     return fail("handle-limit"_rule, kRtResourceAllocFail, "too many events are alive");
   *out = handle;
@@ -220,11 +220,11 @@ Status create_event(uint32_t flags, void** out) {
 }
 
 Status destroy_event(const void* handle) {
-  return table().erase(handle) ? Status() : no_such_event("event", handle);
+  return events().erase(handle) ? Status() : no_such_event("event", handle);
 }
 
 Status find_event(std::string_view argument, const void* handle, std::shared_ptr<Event>& out) {
-  out = table().find(handle);
+  out = events().find(handle);
   return out ? Status() : no_such_event(argument, handle);
 }
 

@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::string_view kExecute = "aclmdlRIExecuteAsync";
 
-using Table = HandleTable<Graph, HandleKind::graph>;
+using Graphs = HandleTable<Graph, HandleKind::graph>;
 
-Table& table() { return lasting<Table>; }
+Graphs& graphs() { return lasting<Graphs>; }
 
 // The node that this thread runs, if any, and when all memory of its graph was there.
 struct Running {
@@ -74,7 +74,7 @@ Status no_such_graph(const void* handle) {
 }
 
 Status find_graph(const void* handle, std::shared_ptr<Graph>& out) {
-  out = table().find(handle);
+  out = graphs().find(handle);
   if (!out) return no_such_graph(handle);
   if (out->is_complete()) return {};
   return fail("graph-incomplete"_rule, kRtParamInvalid,
@@ -169,9 +169,9 @@ std::optional<Status> check_by_graph(uint64_t now) {
   return running.checked == now ? Status() : check_memory_of(*running.node);
 }
 
-void* insert_graph(std::shared_ptr<Graph> graph) { return table().insert(std::move(graph)); }
+void* insert_graph(std::shared_ptr<Graph> graph) { return graphs().insert(std::move(graph)); }
 
-void erase_graph(const void* handle) { table().erase(handle); }
+void erase_graph(const void* handle) { graphs().erase(handle); }
 
 Status execute_graph(const void* handle, const void* stream_handle) {
   std::shared_ptr<Graph> graph;
@@ -188,7 +188,7 @@ Status execute_graph(const void* handle, const void* stream_handle) {
 Status destroy_graph(const void* handle) {
   std::shared_ptr<Graph> graph;
   RETURN_IF_FAILED(find_graph(handle, graph));
-  return table().erase(handle) ? Status() : no_such_graph(handle);
+  return graphs().erase(handle) ? Status() : no_such_graph(handle);
 }
 
 }  // namespace softnpu::runtime

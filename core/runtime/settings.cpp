@@ -25,16 +25,16 @@ DeviceSetting read_devices() {
   return {1, given, true};
 }
 
-const DeviceSetting& devices() { return made_once<read_devices>(); }
+const DeviceSetting& device_setting() { return made_once<read_devices>(); }
 
 }  // namespace
 
-int32_t device_count() { return devices().count; }
+int32_t device_count() { return device_setting().count; }
 
 Status device_count_status() {
-  if (!devices().is_wrong) return {};
-  return fail("devices-setting"_rule, kAclInvalidParam, "SOFTNPU_DEVICES is \"", devices().wrong,
-              "\"; it must be a number from 1 to ", kMaxDevices);
+  if (!device_setting().is_wrong) return {};
+  return fail("devices-setting"_rule, kAclInvalidParam, "SOFTNPU_DEVICES is \"",
+              device_setting().wrong, "\"; it must be a number from 1 to ", kMaxDevices);
 }
 
 bool wants_banner() {

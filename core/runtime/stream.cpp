@@ -21,9 +21,9 @@
 namespace softnpu::runtime {
 namespace {
 
-using Table = HandleTable<Stream, HandleKind::stream>;
+using Streams = HandleTable<Stream, HandleKind::stream>;
 
-Table& table() { return lasting<Table>; }
+Streams& streams() { return lasting<Streams>; }
 
 // Those that are in use, by id, so in the order of their creation.
 class LiveStreams {
@@ -121,12 +121,12 @@ Stream::Stream(std::shared_ptr<Owner> owner, uint32_t priority, uint32_t flags, 
 std::shared_ptr<Stream> make_stream(std::shared_ptr<Owner> owner, uint32_t priority, uint32_t flags,
                                     bool is_default) {
   auto stream = std::make_shared<Stream>(std::move(owner), priority, flags, is_default);
-  stream->handle_ = table().insert(stream);
+  stream->handle_ = streams().insert(stream);
   if (stream->handle_ == nullptr) return nullptr;
   try {
     live().add(stream);
   } catch (const std::bad_alloc&) {
-    table().erase(stream->handle_);
+    streams().erase(stream->handle_);
     throw;
   }
   return stream;
@@ -139,7 +139,7 @@ Status find_stream(const void* handle, std::shared_ptr<Stream>& out) {
     out = context->default_stream();
     return {};
   }
-  out = table().find(handle);
+  out = streams().find(handle);
   if (!out) return no_such_stream(handle);
   const Owner& owner = out->owner();
   if (owner.alive.load(std::memory_order_acquire) && owner.context == current_context_handle())
@@ -153,7 +153,7 @@ Status find_stream(const void* handle, std::shared_ptr<Stream>& out) {
 
 Status find_stream_anywhere(const void* handle, std::shared_ptr<Stream>& out) {
   if (handle == nullptr) return find_stream(handle, out);
-  out = table().find(handle);
+  out = streams().find(handle);
   return out ? Status() : no_such_stream(handle);
 }
 
@@ -233,7 +233,7 @@ Status create_stream(uint32_t priority, uint32_t flags, void** out) {
 }
 
 Status destroy_stream(const void* handle, Destroy how) {
-  auto stream = table().find(handle);
+  auto stream = streams().find(handle);
   if (!stream) return no_such_stream(handle);
   if (stream->is_default())
     return fail("default-stream"_rule, kRtParamInvalid,
@@ -241,7 +241,7 @@ Status destroy_stream(const void* handle, Destroy how) {
   // While the handle still works, so that a failure leaves the stream as it was.
   if (how == Destroy::finish_work) RETURN_IF_FAILED(require_not_captured(*stream));
   if (how == Destroy::finish_work) RETURN_IF_FAILED(stream->wait_idle({}));
-  stream = table().erase(handle);
+  stream = streams().erase(handle);
   if (!stream) return no_such_stream(handle);  // another thread was faster
   Remains remains;
   if (how == Destroy::drop_work) {
@@ -268,7 +268,7 @@ void finish(Stream& stream, Held held, Remains& remains) {
 
 void retire(Stream& stream, Held held, Remains& remains) {
   stream.close();
-  table().erase(stream.handle());
+  streams().erase(stream.handle());
   finish(stream, held, remains);
   remains.dropped += forget_subscription(stream);
   live().remove(stream);
