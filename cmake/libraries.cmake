@@ -21,6 +21,12 @@ set(stay_loaded -Wl,-z,nodelete)
 
 add_library(softnpu SHARED ${SOFTNPU_KERNEL_OBJECTS} ${core_sources} "${PROJECT_SOURCE_DIR}/core/start.cpp")
 target_link_libraries(softnpu PRIVATE softnpu_options Threads::Threads)
+set_target_properties(softnpu PROPERTIES UNITY_BUILD_MODE GROUP)
+foreach(source IN LISTS core_sources)
+  cmake_path(GET source PARENT_PATH folder)
+  cmake_path(GET folder FILENAME folder)
+  set_source_files_properties("${source}" PROPERTIES UNITY_GROUP ${folder})
+endforeach()
 target_link_options(softnpu PRIVATE ${no_undefined} ${stay_loaded})
 
 function(add_documented_library name)

@@ -16,10 +16,12 @@ namespace softnpu::kernels {
 namespace baseline {
 extern const KernelTable table;
 }
-#if defined(__x86_64__)
+#ifdef SOFTNPU_HAS_AVX2
 namespace avx2 {
 extern const KernelTable table;
 }
+#endif
+#ifdef SOFTNPU_HAS_AVX512
 namespace avx512 {
 extern const KernelTable table;
 }
@@ -39,12 +41,16 @@ std::vector<const KernelTable*> detect() {
   std::vector<const KernelTable*> found;
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+  [[maybe_unused]] const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
+  [[maybe_unused]] const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl");
+#ifdef SOFTNPU_HAS_AVX512
   if (avx512) found.push_back(&avx512::table);
+#endif
+#ifdef SOFTNPU_HAS_AVX2
   if (avx2) found.push_back(&avx2::table);
+#endif
 #endif
   found.push_back(&baseline::table);
   return found;
