@@ -12,6 +12,7 @@
 #include "loops/threads.h"
 #include "memory/buffer_pool.h"
 #include "raise.h"
+#include "runtime/memory_use.h"
 #include "runtime/product.h"
 #include "runtime/settings.h"
 
@@ -34,6 +35,7 @@ nb::dict info() {
   out["isa"] = kernels::active_level_name();
   out["isa_available"] = levels;
   out["devices"] = runtime::device_count();
+  out["device_memory"] = runtime::device_memory();
   const memory::PoolUsage pool = memory::pool_usage();
   out["pool_limit"] = memory::pool_limit();
   out["pool_idle"] = pool.idle;

@@ -8,7 +8,6 @@
 #include "runtime/copy_work.h"
 #include "runtime/device.h"
 #include "runtime/entry.h"
-#include "runtime/machine.h"
 #include "runtime/memory.h"
 
 using namespace softnpu;
@@ -23,8 +22,9 @@ aclError allocate_on_device(const Call& call, void** out, size_t size, int32_t p
     if (policy < ACL_MEM_MALLOC_HUGE_FIRST || policy > ACL_MEM_MALLOC_NORMAL_ONLY_P2P)
       return fail("malloc-policy"_rule, kRtParamInvalid, "policy is ", policy,
                   "; it must be one of aclrtMemMallocPolicy, 0 to 5");
-    RETURN_IF_FAILED(require_device());
-    return allocate(Family::device, size, out);
+    std::shared_ptr<Context> context;
+    RETURN_IF_FAILED(current_context(context));
+    return allocate(context->device(), size, out);
   });
 }
 
@@ -94,7 +94,7 @@ aclError aclrtMallocHost(void** hostPtr, size_t size) {
   return entry(CALL(hostPtr, size), [&]() -> Status {
     if (hostPtr != nullptr) *hostPtr = nullptr;
     RETURN_IF_FAILED(injected_failure(FaultKind::malloc_host));
-    return allocate(Family::host, size, hostPtr);
+    return allocate(kHost, size, hostPtr);
   });
 }
 
@@ -108,10 +108,10 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
     if (kind < ACL_DDR_MEM || kind > ACL_HBM_MEM_NORMAL)
       return fail("memory-attribute"_rule, kRtParamInvalid, "attr is ", kind,
                   "; it must be one of aclrtMemAttr, 0 to 5");
-    RETURN_IF_FAILED(require_device());
-    const MemoryInfo info = memory_info();
-    RETURN_IF_FAILED(store("free", free, info.free));
-    return store("total", total, info.total);
+    std::shared_ptr<Context> context;
+    RETURN_IF_FAILED(current_context(context));
+    RETURN_IF_FAILED(store("free", free, free_memory(context->device())));
+    return store("total", total, device_memory());
   });
 }
 

@@ -70,7 +70,7 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
     RETURN_IF_FAILED(check_prop(prop));
     RETURN_IF_FAILED(check_flags(flags, 0));
     RETURN_IF_FAILED(require_device());
-    return allocate_physical(handle, size);
+    return allocate_physical(handle, size, static_cast<int32_t>(prop->location.id));
   });
 }
 

@@ -14,22 +14,11 @@
 namespace softnpu::runtime {
 namespace {
 
-// Behind every range, so that no two touch and an overrun is nobody's data.
+// Behind every range that programs use, so that no two touch and an overrun is nobody's data.
 constexpr size_t kGap = 64;
 
 constexpr uintptr_t round_up(uintptr_t value, size_t alignment) {
   return (value + alignment - 1) & ~(uintptr_t{alignment} - 1);
-}
-
-size_t padded(size_t size) { return round_up(size, Arena::kSmallAlignment) + kGap; }
-
-// With `left` bytes beside them that stay free for the program.
-void* reserve(size_t size, size_t left) {
-  void* begin =
-      mmap(nullptr, size + left, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (begin == MAP_FAILED) return nullptr;
-  if (left > 0) munmap(static_cast<std::byte*>(begin) + size, left);
-  return begin;
 }
 
 // Inaccessible ranges. Their aliases, of the same size, follow at once.
@@ -41,7 +30,24 @@ constexpr size_t kMostAliases = 256;
 Twice aliases[kMostAliases];
 std::atomic<size_t> alias_count{0};
 
-void* reserve_twice(size_t size, size_t left) {
+}  // namespace
+
+size_t Arena::padded(size_t size) const {
+  return round_up(size, kSmallAlignment) + (kind_ == Kind::shared ? 0 : kGap);
+}
+
+// With `left` bytes beside them that stay free for the program.
+void* Arena::reserve(size_t size, size_t left) const {
+  const bool is_shared = kind_ == Kind::shared;
+  const int protection = is_shared ? PROT_READ | PROT_WRITE : PROT_NONE;
+  const int flags = (is_shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* begin = mmap(nullptr, size + left, protection, flags, -1, 0);
+  if (begin == MAP_FAILED) return nullptr;
+  if (left > 0) munmap(static_cast<std::byte*>(begin) + size, left);
+  return begin;
+}
+
+void* Arena::reserve_twice(size_t size, size_t left) const {
   const size_t count = alias_count.load(std::memory_order_relaxed);
   void* const begin = count < kMostAliases ? reserve(2 * size, 2 * left) : nullptr;
   if (begin == nullptr) return nullptr;
@@ -49,8 +55,6 @@ void* reserve_twice(size_t size, size_t left) {
   alias_count.store(count + 1, std::memory_order_release);
   return begin;
 }
-
-}  // namespace
 
 std::byte* Arena::take(size_t size) {
   const size_t alignment = size >= kLargeBytes ? kHugePage : kSmallAlignment;
@@ -93,6 +97,14 @@ bool Arena::owns(const void* address) const {
                      [a](const Region& r) { return a >= r.begin && a < r.end; });
 }
 
+void Arena::unmap_all() noexcept {
+  for (const Region& region : regions_)
+    munmap(reinterpret_cast<void*>(region.begin), region.end - region.begin);
+  regions_.clear();
+  ranges_.clear();
+  by_size_.clear();
+}
+
 bool Arena::grow(size_t size) {
   const size_t least = round_up(size, kHugePage) + 2 * kHugePage;
   // Where address space is limited, the program needs some, too: no region is taken to have room
@@ -119,7 +131,9 @@ bool Arena::add_region(size_t size, size_t left) {
   place_node.value().second = begin;
   by_size_.insert(std::move(place_node));
   regions_.push_back({begin, begin + size, begin});
-  madvise(alias_of(got), size, MADV_HUGEPAGE);  // nothing depends on its success
+  // Nothing depends on its success. What programs map to addresses has its own advice, and where
+  // it differed from that of unused ones, the system could not join their mappings.
+  if (kind_ != Kind::addresses) madvise(alias_of(got), size, MADV_HUGEPAGE);
   return true;
 }
 

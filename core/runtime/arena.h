@@ -21,10 +21,15 @@ class Arena {
   static constexpr size_t kHugePage = size_t{2} << 20;
   static constexpr size_t kSmallAlignment = 64;
 
+  enum class Kind : uint8_t {
+    memory,     // for take()
+    addresses,  // for take_addresses(): inaccessible, for the caller to map pages there
+    shared,     // for take_addresses(): memory that can be mapped elsewhere, too; ranges may touch
+  };
+  explicit Arena(Kind kind) : kind_(kind) {}
+
   // Null when the system gives no more.
   std::byte* take(size_t size);
-  // Addresses without memory, for the caller to map pages there; null when there are no more. An
-  // arena is for these alone, or for the others.
   std::byte* take_addresses(size_t size, size_t alignment);
   // With the same size. The pages must have been released first. Takes no memory.
   void give_back(std::byte* base, size_t size) noexcept;
@@ -34,6 +39,9 @@ class Arena {
   static void release_pages(std::byte* base, size_t size);
 
   bool owns(const void* address) const;
+
+  // In a forked child, which must not share memory with its parent: forgets everything.
+  void unmap_all() noexcept;
 
   // From now on, ranges are inaccessible where they are handed out; each has an alias that holds
   // its contents.
@@ -54,6 +62,9 @@ class Arena {
     bool is_taken;
   };
 
+  size_t padded(size_t size) const;
+  void* reserve(size_t size, size_t left) const;
+  void* reserve_twice(size_t size, size_t left) const;
   bool grow(size_t size);
   bool add_region(size_t size, size_t left);
   std::byte* carve(size_t size, size_t alignment);
@@ -67,6 +78,7 @@ class Arena {
   void free_range(uintptr_t begin, size_t size) noexcept;
   void join_next(uintptr_t begin) noexcept;
 
+  Kind kind_;
   bool protected_ = false;
   std::vector<Region> regions_;
   std::map<uintptr_t, Range> ranges_;  // by address

@@ -28,17 +28,18 @@ Mappings::Mappings() {
   });
 }
 
-// A forked child shares pages of files with its parent, and must not write to them. No other thread
+// A forked child shares physical memory with its parent, and must not write to it. No other thread
 // is there.
 void Mappings::leave_to_parent() noexcept {
   for (auto& [address, mapping] : by_address) {
-    map_nothing(kernel_address(mapping.physical->mapped_at), mapping.size);
+    std::byte* const place = kernel_address(mapping.physical->mapped_at);
+    if (!map_nothing(place, mapping.size)) map_inaccessible(place, mapping.size);
     mapping.physical->mapped_at = nullptr;
     registry().live.erase(address);
     ++registry().time;
   }
   by_address.clear();
-  file.renew();
+  pool.renew();
 }
 
 std::string hexadecimal(const void* address) {
@@ -54,7 +55,7 @@ Status check_multiple(std::string_view name, size_t value) {
 }
 
 Status check_size(size_t size) {
-  if (size == 0) return fail("size-zero"_rule, kRtParamInvalid, "size is 0; it must be above 0");
+  RETURN_IF_FAILED(check_not_zero(size));
   return check_multiple("size", size);
 }
 

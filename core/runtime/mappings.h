@@ -12,14 +12,15 @@
 
 #include "base/handle_table.h"
 #include "base/status.h"
-#include "runtime/physical_file.h"
+#include "runtime/physical_pool.h"
 
 namespace softnpu::runtime {
 
 struct Physical {
+  int32_t device;
   size_t size;
-  uint64_t offset;      // in the file
-  uint64_t generation;  // of the file
+  uint64_t generation;          // of the pool
+  std::byte* memory = nullptr;  // in the pool
   std::byte* mapped_at = nullptr;
   bool was_mapped = false;
 };
@@ -38,7 +39,7 @@ struct Mappings {
   void leave_to_parent() noexcept;
 
   std::mutex mutex;
-  PhysicalFile file;
+  PhysicalPool pool;
   std::map<uintptr_t, Mapping> by_address;
 };
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/observer.h"
-#include "runtime/machine.h"
 #include "runtime/registry.h"
 
 namespace softnpu::runtime {
@@ -89,12 +88,15 @@ bool was_allocated_at(uint64_t time, const void* address, size_t count) {
 
 namespace {
 
-Status take(Family family, size_t size, std::byte*& base) {
+Family family_of(int32_t device) { return device == kHost ? Family::host : Family::device; }
+
+Status take(int32_t device, size_t size, std::byte*& base) {
+  const Family family = family_of(device);
   Registry& r = registry();
   std::lock_guard lock(r.mutex);
-  RETURN_IF_FAILED(r.check_room(size));
+  RETURN_IF_FAILED(r.use.check_room(device, size));
   // Its place in the registry comes first: without memory for it, nothing may have changed.
-  std::map<uintptr_t, Allocation> one{{0, {size, family, 0}}};
+  std::map<uintptr_t, Allocation> one{{0, {size, family, 0, device}}};
   base = r.arena_of(family).take(size);
   if (base == nullptr)
     return fail("out-of-memory"_rule, kRtMemoryAllocation, "size is ", size,
@@ -103,19 +105,20 @@ Status take(Family family, size_t size, std::byte*& base) {
   node.key() = number(base);
   node.mapped().made = ++r.time;
   r.live.insert(std::move(node));
-  r.bytes += size;
+  r.use.add(device, size);
   return {};
 }
 
 }  // namespace
 
-Status allocate(Family family, size_t size, void** out) {
+Status allocate(int32_t device, size_t size, void** out) {
+  const Family family = family_of(device);
   if (out == nullptr)
     return fail("output-pointer-null"_rule, kRtParamInvalid, parameter(family), " is null");
   *out = nullptr;
-  if (size == 0) return fail("size-zero"_rule, kRtParamInvalid, "size is 0; it must be above 0");
+  RETURN_IF_FAILED(check_not_zero(size));
   std::byte* base = nullptr;
-  RETURN_IF_FAILED(take(family, size, base));
+  RETURN_IF_FAILED(take(device, size, base));
   *out = base;
   if (Observer* const watching = observer()) [[unlikely]]
     watching->allocated(family, base, size);
@@ -149,7 +152,7 @@ Status release(Family family, const void* address) {
                   describe(found->second.family), "; it must be ", describe(family));
     base = reinterpret_cast<std::byte*>(found->first);
     size = found->second.size;
-    r.bytes -= size;
+    r.use.remove(found->second.device, size);
     r.live.erase(found);
     ++r.time;
   }
@@ -221,9 +224,9 @@ Status check_access(std::string_view argument, const void* address, size_t count
               ": the process has no such memory there");
 }
 
-size_t allocated_bytes() {
+size_t free_memory(int32_t device) {
   std::shared_lock lock(registry().mutex);
-  return registry().bytes;
+  return registry().use.free_on(device);
 }
 
 }  // namespace softnpu::runtime

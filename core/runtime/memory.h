@@ -11,6 +11,7 @@
 
 #include "base/export.h"
 #include "base/status.h"
+#include "runtime/memory_use.h"
 #include "runtime/probe.h"
 
 namespace softnpu::runtime {
@@ -52,9 +53,9 @@ SOFTNPU_EXPORT std::optional<Block> find_reservation(const void* address);
 // address; "" where there is none.
 SOFTNPU_EXPORT std::string describe_unmapped(const void* address, std::string_view lead = "");
 
-// 64-byte aligned memory of the device or the host, contents undefined. `*out` becomes null on
-// failure.
-SOFTNPU_EXPORT Status allocate(Family family, size_t size, void** out);
+// 64-byte aligned memory of a device, or of the host (kHost), contents undefined. `*out` becomes
+// null on failure.
+SOFTNPU_EXPORT Status allocate(int32_t device, size_t size, void** out);
 
 // `address` must be what allocate() returned for the same family.
 SOFTNPU_EXPORT Status release(Family family, const void* address);
@@ -70,7 +71,7 @@ SOFTNPU_EXPORT Status check_range(std::string_view argument, const void* address
 SOFTNPU_EXPORT Status check_access(std::string_view argument, const void* address, size_t count,
                                    Touch touch);
 
-// Bytes in live allocations, and of physical memory, mapped or not.
-SOFTNPU_EXPORT size_t allocated_bytes();
+// Bytes that can still be allocated on a device.
+SOFTNPU_EXPORT size_t free_memory(int32_t device);
 
 }  // namespace softnpu::runtime

@@ -14,23 +14,40 @@ namespace {
 
 // The first name of each kind stands for all products whose operators are the same.
 constexpr Product kProducts[] = {
-    {Soc::ascend950, "Ascend950", true},         {Soc::ascend950, "Ascend950PR", true},
-    {Soc::ascend950, "Ascend950DT", true},       {Soc::ascend910_93, "Ascend910_93", true},
-    {Soc::ascend910_93, "Ascend910_9362", true}, {Soc::ascend910_93, "Ascend910_9372", true},
-    {Soc::ascend910_93, "Ascend910_9381", true}, {Soc::ascend910_93, "Ascend910_9382", true},
-    {Soc::ascend910_93, "Ascend910_9391", true}, {Soc::ascend910_93, "Ascend910_9392", true},
-    {Soc::ascend910b, "Ascend910B", true},       {Soc::ascend910b, "Ascend910B1", true},
-    {Soc::ascend910b, "Ascend910B2", true},      {Soc::ascend910b, "Ascend910B2C", true},
-    {Soc::ascend910b, "Ascend910B3", true},      {Soc::ascend910b, "Ascend910B4", true},
-    {Soc::ascend910b, "Ascend910B4-1", true},    {Soc::ascend310b, "Ascend310B", false},
-    {Soc::ascend310b, "Ascend310B1", false},     {Soc::ascend310b, "Ascend310B2", false},
-    {Soc::ascend310b, "Ascend310B3", false},     {Soc::ascend310b, "Ascend310B4", false},
-    {Soc::ascend310p, "Ascend310P", false},      {Soc::ascend310p, "Ascend310P1", false},
-    {Soc::ascend310p, "Ascend310P2", false},     {Soc::ascend310p, "Ascend310P3", false},
-    {Soc::ascend310p, "Ascend310P4", false},     {Soc::ascend310p, "Ascend310P5", false},
-    {Soc::ascend310p, "Ascend310P7", false},     {Soc::ascend910, "Ascend910", false},
-    {Soc::ascend910, "Ascend910A", false},       {Soc::ascend910, "Ascend910ProA", false},
-    {Soc::ascend910, "Ascend910ProB", false},    {Soc::ascend910, "Ascend910PremiumA", false},
+    {Soc::ascend950, "Ascend950", true, 128},
+    {Soc::ascend950, "Ascend950PR", true, 128},
+    {Soc::ascend950, "Ascend950DT", true, 144},
+    {Soc::ascend910_93, "Ascend910_93", true, 64},
+    {Soc::ascend910_93, "Ascend910_9362", true, 64},
+    {Soc::ascend910_93, "Ascend910_9372", true, 64},
+    {Soc::ascend910_93, "Ascend910_9381", true, 64},
+    {Soc::ascend910_93, "Ascend910_9382", true, 64},
+    {Soc::ascend910_93, "Ascend910_9391", true, 64},
+    {Soc::ascend910_93, "Ascend910_9392", true, 64},
+    {Soc::ascend910b, "Ascend910B", true, 64},
+    {Soc::ascend910b, "Ascend910B1", true, 64},
+    {Soc::ascend910b, "Ascend910B2", true, 64},
+    {Soc::ascend910b, "Ascend910B2C", true, 64},
+    {Soc::ascend910b, "Ascend910B3", true, 64},
+    {Soc::ascend910b, "Ascend910B4", true, 32},
+    {Soc::ascend910b, "Ascend910B4-1", true, 64},
+    {Soc::ascend310b, "Ascend310B", false, 8},
+    {Soc::ascend310b, "Ascend310B1", false, 8},
+    {Soc::ascend310b, "Ascend310B2", false, 8},
+    {Soc::ascend310b, "Ascend310B3", false, 8},
+    {Soc::ascend310b, "Ascend310B4", false, 8},
+    {Soc::ascend310p, "Ascend310P", false, 24},
+    {Soc::ascend310p, "Ascend310P1", false, 24},
+    {Soc::ascend310p, "Ascend310P2", false, 24},
+    {Soc::ascend310p, "Ascend310P3", false, 24},
+    {Soc::ascend310p, "Ascend310P4", false, 24},
+    {Soc::ascend310p, "Ascend310P5", false, 24},
+    {Soc::ascend310p, "Ascend310P7", false, 24},
+    {Soc::ascend910, "Ascend910", false, 32},
+    {Soc::ascend910, "Ascend910A", false, 32},
+    {Soc::ascend910, "Ascend910ProA", false, 32},
+    {Soc::ascend910, "Ascend910ProB", false, 32},
+    {Soc::ascend910, "Ascend910PremiumA", false, 32},
 };
 constexpr std::string_view kDefault = "Ascend910B";
 
@@ -56,7 +73,7 @@ const Product* find_numbered(std::string_view name) {
       kind != nullptr && (kind->name.ends_with("PR") || kind->name.ends_with("DT"));
   if (!is_numbered) return nullptr;
   const auto* const full = new std::string(text(kind->name, name.substr(end)));
-  return new Product{kind->soc, *full, kind->bf16};
+  return new Product{kind->soc, *full, kind->bf16, kind->memory_gib};
 }
 
 struct Selection {

@@ -2,6 +2,7 @@
 // Which Ascend product the process emulates. SOFTNPU_SOC chooses it, once per process.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -16,6 +17,7 @@ struct Product {
   Soc soc;
   std::string_view name;  // as SOFTNPU_SOC names it; ends with a null character
   bool bf16;              // whether its operators take BF16
+  size_t memory_gib;      // of a common board; others of the same product may have more
 };
 
 // The selected product; the default one where SOFTNPU_SOC is unset or names none.

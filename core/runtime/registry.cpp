@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "base/call.h"
-#include "runtime/machine.h"
 
 namespace softnpu::runtime {
 namespace {
@@ -57,12 +56,9 @@ std::string Registry::unmapped_around(const void* address) const {
   return text + " (aclrtMapMem)";
 }
 
-Status Registry::check_room(size_t size) const {
-  const size_t machine = memory_limit();
-  // The system would promise more than it has, and kill the process when it is used.
-  if (size <= machine && bytes <= machine - size) return {};
-  return fail("out-of-memory"_rule, kRtMemoryAllocation, "size is ", size, ", but only ",
-              bytes < machine ? machine - bytes : 0, " of ", machine, " bytes are left");
+Status check_not_zero(size_t size) {
+  if (size != 0) return {};
+  return fail("size-zero"_rule, kRtParamInvalid, "size is 0; it must be above 0");
 }
 
 }  // namespace softnpu::runtime

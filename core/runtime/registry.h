@@ -14,27 +14,30 @@
 #include "base/lasting.h"
 #include "runtime/arena.h"
 #include "runtime/memory.h"
+#include "runtime/memory_use.h"
 
 namespace softnpu::runtime {
 
 struct Allocation {
   size_t size;
   Family family;
-  uint64_t made;  // when
+  uint64_t made;           // when
+  int32_t device = kHost;  // whose memory it takes; of a mapping, its physical memory does
 };
 
 struct Registry {
   Registry() { keep_free_over_fork(mutex, LockRank::innermost); }
 
   std::shared_mutex mutex;
-  Arena arena;
-  Arena host_arena;      // in use only where device memory is protected
-  Arena reserved_arena;  // of reserved ranges, whose pages virtual_memory.cpp maps
+  Arena arena{Arena::Kind::memory};
+  Arena host_arena{Arena::Kind::memory};  // in use only where device memory is protected
+  // Of reserved ranges, whose pages virtual_memory.cpp maps.
+  Arena reserved_arena{Arena::Kind::addresses};
 
   using Allocations = std::map<uintptr_t, Allocation>;
   Allocations live;                      // by first address
   std::map<uintptr_t, size_t> reserved;  // sizes by first address
-  size_t bytes = 0;                      // of allocations and of physical memory
+  MemoryUse use;                         // by allocations and by physical memory
   std::atomic<uint64_t> time{0};         // changes with the lock held
 
   Arena& arena_of(Family family) {
@@ -56,9 +59,9 @@ struct Registry {
   // "no memory is mapped at ...", with the whole unmapped part of a reserved range around the
   // address; "" where there is none.
   std::string unmapped_around(const void* address) const;
-  // Not ok where the machine has no memory for so many bytes more.
-  Status check_room(size_t size) const;
 };
+
+Status check_not_zero(size_t size);
 
 inline Registry& registry() { return lasting<Registry>; }
 

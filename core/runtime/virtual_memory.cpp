@@ -25,7 +25,7 @@ Status no_reservation(const void* address) {
 
 Status reserve_addresses(void** out, size_t size, size_t alignment) {
   *out = nullptr;
-  RETURN_IF_FAILED(check_size(size));
+  RETURN_IF_FAILED(check_not_zero(size));
   constexpr size_t kMost = size_t{1} << 47;  // no address space has more
   if ((alignment & (alignment - 1)) != 0 || alignment >= kMost)
     return fail("reserve-alignment"_rule, kRtParamInvalid, "alignment is ", alignment,
@@ -34,12 +34,16 @@ Status reserve_addresses(void** out, size_t size, size_t alignment) {
   {
     Registry& r = registry();
     std::lock_guard lock(r.mutex);
-    std::map<uintptr_t, size_t> one{{0, size}};  // first: nothing may change without it
-    if (size < kMost)
-      base = r.reserved_arena.take_addresses(size, std::max(alignment, kGranularity));
+    // First: nothing may change without it.
+    std::map<uintptr_t, size_t> one{{0, 0}};
+    if (size < kMost) {
+      size_t& whole = one.begin()->second = (size + kGranularity - 1) / kGranularity * kGranularity;
+      base = r.reserved_arena.take_addresses(whole, std::max(alignment, kGranularity));
+    }
     if (base == nullptr)
       return fail("out-of-addresses"_rule, kRtMemoryAllocation, "size is ", size,
                   ", and the system has no such range left");
+    make_nothing(kernel_address(base), one.begin()->second);
     auto node = one.extract(one.begin());
     node.key() = number(base);
     r.reserved.insert(std::move(node));
@@ -83,10 +87,10 @@ struct Taken {
   Taken(const Taken&) = delete;
   ~Taken() {
     if (physical == nullptr) return;
-    if (physical->generation == mappings().file.generation())
-      mappings().file.give_back(physical->offset, physical->size);
+    if (physical->generation == mappings().pool.generation())
+      mappings().pool.give_back(physical->memory, physical->size);
     std::lock_guard lock(registry().mutex);
-    registry().bytes -= physical->size;
+    registry().use.remove(physical->device, physical->size);
   }
 
   Physical* physical;
@@ -95,23 +99,23 @@ struct Taken {
 Status take_physical(Physical& out) {
   Registry& r = registry();
   std::lock_guard lock(r.mutex);
-  RETURN_IF_FAILED(r.check_room(out.size));
-  const auto offset = mappings().file.take(out.size);
-  if (!offset)
+  RETURN_IF_FAILED(r.use.check_room(out.device, out.size));
+  out.memory = mappings().pool.take(out.size);
+  if (out.memory == nullptr)
     return fail("out-of-memory"_rule, kRtMemoryAllocation, "size is ", out.size,
                 ", and the system has no such memory left");
-  r.bytes += out.size;
-  out.offset = *offset;
+  r.use.add(out.device, out.size);
   return {};
 }
 
 }  // namespace
 
-Status allocate_physical(void** out, size_t size) {
+Status allocate_physical(void** out, size_t size, int32_t device) {
   *out = nullptr;
   RETURN_IF_FAILED(check_size(size));
   std::lock_guard own(mappings().mutex);
-  const auto made = std::make_shared<Physical>(Physical{size, 0, mappings().file.generation()});
+  const auto made =
+      std::make_shared<Physical>(Physical{device, size, mappings().pool.generation()});
   RETURN_IF_FAILED(take_physical(*made));
   Taken taken(*made);
   *out = physical_memory().insert(made);
@@ -160,9 +164,14 @@ Status check_part(const Physical& physical, size_t size, size_t offset) {
     return fail("map-past-memory"_rule, kRtParamInvalid, "offset is ", offset, " and size ", size,
                 ", but handle has only ", physical.size, " bytes");
   RETURN_IF_FAILED(check_unmapped(physical));
-  if (physical.generation == mappings().file.generation()) return {};
+  if (physical.generation == mappings().pool.generation()) return {};
   return fail("memory-lost-in-fork"_rule, kRtParamInvalid,
               "handle is memory of the process that this one was forked from");
+}
+
+Status no_more_mappings(size_t size) {
+  return fail("out-of-addresses"_rule, kRtMemoryAllocation, "size is ", size,
+              ", and the system can keep no more mappings (vm.max_map_count)");
 }
 
 // Makes it usable. Its places in the maps come first: without memory for them, nothing may change.
@@ -170,9 +179,8 @@ Status enter(std::byte* base, size_t size, size_t offset, std::shared_ptr<Physic
   Physical& mapped = *physical;
   std::map<uintptr_t, Mapping> mapping{{number(base), {size, std::move(physical)}}};
   Registry::Allocations allocation{{number(base), {size, Family::mapped, 0}}};
-  if (!mappings().file.map(kernel_address(base), mapped.offset + offset, size))
-    return fail("out-of-addresses"_rule, kRtMemoryAllocation, "size is ", size,
-                ", and the system can map no more memory");
+  if (!mappings().pool.map(kernel_address(base), mapped.memory + offset, size))
+    return no_more_mappings(size);
   mappings().by_address.insert(mapping.extract(mapping.begin()));
   mapped.mapped_at = base;
   Registry& r = registry();
@@ -220,6 +228,8 @@ Status unmap_memory(const void* address) {
   }
   Physical& physical = *found->second.physical;
   std::byte* const base = physical.mapped_at;
+  const size_t size = found->second.size;
+  if (!map_nothing(kernel_address(base), size)) return no_more_mappings(size);
   {
     Registry& r = registry();
     std::lock_guard lock(r.mutex);
@@ -227,8 +237,7 @@ Status unmap_memory(const void* address) {
     ++r.time;
   }
   if (Observer* const watching = observer()) [[unlikely]]
-    watching->releasing(Family::mapped, base, found->second.size);
-  map_nothing(kernel_address(base), found->second.size);
+    watching->releasing(Family::mapped, base, size);
   physical.mapped_at = nullptr;
   all.erase(found);
   return {};

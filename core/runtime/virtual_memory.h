@@ -10,16 +10,17 @@
 
 namespace softnpu::runtime {
 
-// Sizes, addresses and offsets are multiples of it.
+// Addresses, offsets, and sizes of memory are multiples of it.
 constexpr size_t kGranularity = size_t{2} << 20;
 
-// `*out` becomes null on failure. An alignment of 0 is the granularity.
+// `*out` becomes null on failure. The size is rounded up to the granularity, which an alignment of
+// 0 stands for.
 SOFTNPU_EXPORT Status reserve_addresses(void** out, size_t size, size_t alignment);
 // Nothing may be mapped there any more.
 SOFTNPU_EXPORT Status release_addresses(const void* address);
 
 // `*out` becomes null on failure.
-SOFTNPU_EXPORT Status allocate_physical(void** out, size_t size);
+SOFTNPU_EXPORT Status allocate_physical(void** out, size_t size, int32_t device);
 // It must not be mapped.
 SOFTNPU_EXPORT Status free_physical(const void* handle);
 

@@ -44,6 +44,7 @@ def test_info_shows_versions_and_paths(softnpu: Any, prefix: Path) -> None:
         ("SOFTNPU_THREADS", "threads", "3"),
         ("SOFTNPU_ISA", "instruction set", "baseline"),
         ("SOFTNPU_DEVICES", "devices", "5"),
+        ("SOFTNPU_MEMORY_MB", "device memory (MB)", "7"),
         ("SOFTNPU_POOL_MB", "output pool (MB)", "300"),
     ],
 )

@@ -22,8 +22,8 @@ void expect_all_memory_free() {
   const char* message = CALL(aclGetRecentErrMsg);
   expect(message != nullptr, "a message", "aclrtMallocHost");
   unsigned long long size = 0, left = 0, total = 1;
-  std::sscanf(message, "aclrtMallocHost: size is %llu, but only %llu of %llu", &size, &left,
-              &total);
+  std::sscanf(message, "aclrtMallocHost: size is %llu, but only %llu of this machine's %llu", &size,
+              &left, &total);
   expect(left == total, "all memory to be free; bytes in use:", "",
          static_cast<long long>(total - left));
 }

@@ -65,7 +65,8 @@ void reserve(State& s) {
   const int status =
       CALL(aclrtReserveMemAddress, s.out(address), size, alignment, expected, flags_of(s));
   expect((status == 0) == (address != nullptr), "addresses exactly on success", "", status);
-  if (status == 0) s.add(kReservation, {address, true, size});
+  // Rounded up.
+  if (status == 0) s.add(kReservation, {address, true, (size + kUnit - 1) / kUnit * kUnit});
 }
 
 void release(State& s) {

@@ -12,6 +12,7 @@ from tests.support.acl_runtime import run_python
     ("variable", "wrong", "expected"),
     [
         ("SOFTNPU_POOL_MB", "many", "a number from 0 to "),
+        ("SOFTNPU_MEMORY_MB", "0", "a number from 1 to "),
         ("SOFTNPU_THREADS", "0", "a number from 1 to 1024"),
         ("SOFTNPU_ISA", "AVX2", "baseline on this machine"),
     ],

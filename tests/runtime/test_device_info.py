@@ -64,20 +64,26 @@ def test_every_product_is_in_the_table() -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
 def test_the_table_of_products(row: list[str]) -> None:
-    """What a program is told is what the page says."""
+    """What a program is told is what the page says; no device has more memory than the machine."""
     program = (
+        "from os import sysconf\n"
+        "from softnpu import _core\n"
         "from tests.runtime.test_device_info import all_values\n"
         "from tests.support.capi_symbols import functions\n"
         "print(functions().aclrtGetSocName().decode(), *all_values(functions()))\n"
+        "print(_core.info()['device_memory'])\n"
+        "print(sysconf('SC_PHYS_PAGES') * sysconf('SC_PAGE_SIZE'))\n"
     )
     done = run_python(program, SOFTNPU_SOC=row[0].lower(), SOFTNPU_THREADS="3")
     assert done.returncode == 0, done.stderr
-    name, *cores, cache = done.stdout.split()
+    name, *cores, cache, memory, machine = done.stdout.split()
     assert name == row[0]
     assert name.startswith(row[1])
     assert cores == ["3" if cell == "host" else cell for cell in row[3:5]]
     if row[5] != "host":
         assert int(cache) == int(row[5].removesuffix(" MiB")) << 20
+    products = int(row[6].removesuffix(" GiB")) << 30
+    assert int(memory) == products or (products > int(memory) and int(memory) <= int(machine))
 
 
 @in_fresh_process(SOFTNPU_SOC="Ascend950PR_9589", SOFTNPU_THREADS="1")

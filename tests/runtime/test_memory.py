@@ -16,6 +16,7 @@ from tests.support.acl_runtime import (
     in_fresh_process,
     in_thread,
     made,
+    memory_info,
     message,
     out,
     run_python,
@@ -75,11 +76,8 @@ def test_out_of_memory(rt: Runtime, function: str, size: int) -> None:
 
 
 def test_out_of_memory_in_pieces(rt: Runtime) -> None:
-    """Allocations cannot promise more than the machine has in all, though untouched."""
-    total = ct.c_size_t()
-    free = ct.c_size_t()
-    rt.check(rt.api.aclrtGetMemInfo(1, ct.byref(free), ct.byref(total)))
-    half = total.value // 2 + 1
+    """Allocations get no more than the device has in all, though untouched."""
+    half = memory_info(rt.api)[1] // 2 + 1
     first = allocate(rt, "aclrtMalloc", half)
     assert first[0] == 0
     assert allocate(rt, "aclrtMalloc", half) == (MEMORY_ALLOCATION, None)
@@ -192,25 +190,6 @@ def test_freed_memory_is_used_again(rt: Runtime) -> None:
         seen.add(address)
         assert rt.api.aclrtFree(address) == 0
     assert len(seen) <= 3
-
-
-@in_fresh_process
-def test_memory_info(api: Functions) -> None:
-    """`aclrtGetMemInfo` counts what is allocated as used, for every kind of memory."""
-    free, total = ct.c_size_t(), ct.c_size_t()
-    assert api.aclrtGetMemInfo(0, ct.byref(free), ct.byref(total)) == 107002
-    assert api.aclrtSetDevice(0) == 0
-    for kind in range(6):
-        assert api.aclrtGetMemInfo(kind, ct.byref(free), ct.byref(total)) == 0
-        assert 0 < free.value <= total.value
-    block = made(api.aclrtMalloc, total.value - 50 * MIB, 0)
-    assert api.aclrtGetMemInfo(0, ct.byref(free), ct.byref(total)) == 0
-    assert free.value <= 50 * MIB
-    assert api.aclrtFree(block) == 0
-    for kind in (-1, 6):
-        assert api.aclrtGetMemInfo(kind, ct.byref(free), ct.byref(total)) == PARAM_INVALID
-    assert api.aclrtGetMemInfo(0, None, ct.byref(total)) == PARAM_INVALID
-    assert api.aclrtGetMemInfo(0, ct.byref(free), None) == PARAM_INVALID
 
 
 @in_fresh_process

@@ -52,6 +52,13 @@ def made(function: Any, *arguments: Any) -> int:
     return int(handle)
 
 
+def memory_info(api: Functions) -> tuple[int, int]:
+    """Free and all bytes of the thread's device."""
+    free, total = ct.c_size_t(), ct.c_size_t()
+    assert api.aclrtGetMemInfo(1, ct.byref(free), ct.byref(total)) == 0
+    return free.value, total.value
+
+
 def in_thread(body: Callable[[], Result]) -> Result:
     """What `body` returns in a thread of its own, which starts without a device."""
     results: list[Result] = []

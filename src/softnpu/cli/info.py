@@ -60,6 +60,7 @@ def _record() -> dict[str, Any]:
         "product": core["soc"],
         "bf16": core["bf16"],
         "devices": core["devices"],
+        "device_memory": core["device_memory"],
         "threads": core["threads"],
         "isa": core["isa"],
         "isa_available": list(core["isa_available"]),
@@ -89,6 +90,7 @@ def _device_rows() -> Iterator[Row]:
     yield _setting("product", str(core["soc"]), "SOFTNPU_SOC")
     yield Row("BF16", "yes" if core["bf16"] else "no", "follows from the product")
     yield _setting("devices", str(core["devices"]), "SOFTNPU_DEVICES")
+    yield _setting("device memory (MB)", str(core["device_memory"] >> 20), "SOFTNPU_MEMORY_MB")
     yield _setting("threads", str(core["threads"]), "SOFTNPU_THREADS")
     yield _setting("instruction set", str(core["isa"]), "SOFTNPU_ISA")
     yield Row("this CPU can run", available)

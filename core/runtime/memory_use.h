@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much memory each device has, and how much of it is allocated.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/export.h"
+#include "base/status.h"
+
+namespace softnpu::runtime {
+
+// Of each device: SOFTNPU_MEMORY_MB; by default the product's, or this machine's where that is
+// less.
+SOFTNPU_EXPORT size_t device_memory();
+
+// In place of a device: page-locked host memory.
+constexpr int32_t kHost = -1;
+
+// Not thread-safe.
+class MemoryUse {
+ public:
+  // Not ok where the device, or this machine, has no memory for so many bytes more.
+  Status check_room(int32_t device, size_t size);
+  // After that.
+  void add(int32_t device, size_t size) noexcept;
+  void remove(int32_t device, size_t size) noexcept;
+  size_t free_on(int32_t device) const;
+
+ private:
+  size_t& used_by(int32_t device) { return by_device_[static_cast<size_t>(device)]; }
+
+  std::vector<size_t> by_device_;  // empty before the first allocation
+  size_t promised_ = 0;            // what this machine must have memory for
+};
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/physical_pool.h"
+
+#include <sys/mman.h>
+
+namespace softnpu::runtime {
+namespace {
+
+bool map_private(std::byte* address, size_t size, int protection) {
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  return mmap(address, size, protection, kFlags, -1, 0) != MAP_FAILED;
+}
+
+}  // namespace
+
+std::byte* PhysicalPool::take(size_t size) { return arena_.take_addresses(size, Arena::kHugePage); }
+
+void PhysicalPool::give_back(std::byte* memory, size_t size) noexcept {
+  madvise(memory, size, MADV_REMOVE);
+  arena_.give_back_addresses(memory, size);
+}
+
+bool PhysicalPool::map(std::byte* address, std::byte* memory, size_t size) noexcept {
+  // Of shared memory, an old size of 0 leaves the old mapping where it is.
+  return mremap(memory, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, address) != MAP_FAILED;
+}
+
+void PhysicalPool::renew() noexcept {
+  arena_.unmap_all();
+  ++generation_;
+}
+
+bool map_nothing(std::byte* address, size_t size) noexcept {
+  return map_private(address, size, PROT_READ | PROT_WRITE);
+}
+
+void make_nothing(std::byte* address, size_t size) noexcept {
+  // Where a program has its memory locked, all of the range would be filled with zeros.
+  munlock(address, size);
+  mprotect(address, size, PROT_READ | PROT_WRITE);  // nothing depends on its success
+}
+
+void map_inaccessible(std::byte* address, size_t size) noexcept {
+  map_private(address, size, PROT_NONE);
+}
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What virtual memory takes of a process's resources: descriptors, mappings, addresses, pages."""
+
+from __future__ import annotations
+
+import ctypes as ct
+import mmap
+import os
+import resource
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.support.acl_runtime import Runtime, in_fresh_process, made
+from tests.support.capi_symbols import Functions
+from tests.support.process import SANITIZED
+from tests.support.virtual_memory import GRANULARITY, Range, given
+
+
+def system_mappings() -> int:
+    """How many mappings this process has."""
+    return Path("/proc/self/maps").read_text("utf-8").count("\n")
+
+
+def address_space() -> int:
+    """Bytes of addresses that this process has mapped."""
+    return int(Path("/proc/self/statm").read_text("utf-8").split()[0]) * mmap.PAGESIZE
+
+
+def resident(address: int, size: int) -> int:
+    """Bytes there that have memory."""
+    pages = (ct.c_ubyte * (size // mmap.PAGESIZE))()
+    assert ct.CDLL(None).mincore(ct.c_void_p(address), ct.c_size_t(size), pages) == 0
+    return sum(page & 1 for page in pages) * mmap.PAGESIZE
+
+
+def descriptors() -> set[int]:
+    """Numbers of what this process has open."""
+    return {number for number in range(1024) if is_open(number)}
+
+
+def is_open(descriptor: int) -> bool:
+    """Whether it is."""
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+def use_all(api: Functions, handle: int, base: int) -> None:
+    """Each function of virtual memory, with memory that there is and with more."""
+    more = made(api.aclrtMallocPhysical, GRANULARITY, given(), 0)
+    for memory in (handle, more):
+        assert api.aclrtMapMem(base, GRANULARITY, 0, memory, 0) == 0
+        assert api.aclrtMemset(base, GRANULARITY, 88, GRANULARITY) == 0
+        assert api.aclrtUnmapMem(base) == 0
+        assert api.aclrtFreePhysical(memory) == 0
+
+
+def prepared(api: Functions) -> tuple[int, int]:
+    """Physical memory, and addresses for it."""
+    assert api.aclrtSetDevice(0) == 0
+    return (
+        made(api.aclrtMallocPhysical, GRANULARITY, given(), 0),
+        made(api.aclrtReserveMemAddress, 4 * GRANULARITY, 0, None, 0),
+    )
+
+
+@in_fresh_process
+def test_closed_descriptors(api: Functions) -> None:
+    """A program may close all that is open, as daemons do: its next file is its own."""
+    handle, base = prepared(api)
+    with tempfile.TemporaryDirectory() as folder:
+        os.closerange(3, 1024)
+        precious = [os.open(f"{folder}/{i}", os.O_RDWR | os.O_CREAT) for i in range(20)]
+        assert precious[0] == 3
+        for file in precious:
+            os.write(file, b"precious")
+        use_all(api, handle, base)
+        assert [os.pread(file, 100, 0) for file in precious] == [b"precious"] * 20
+
+
+@in_fresh_process
+def test_no_descriptor_is_kept(api: Functions) -> None:
+    """Nor needed: a process may have none left."""
+    before = descriptors()
+    handle, base = prepared(api)
+    assert descriptors() == before
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
+    use_all(api, handle, base)
+
+
+@in_fresh_process
+def test_limit_on_files(api: Functions) -> None:
+    """Memory is no file, whatever its size."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    use_all(api, *prepared(api))
+
+
+@in_fresh_process
+def test_a_forked_child_without_descriptors(api: Functions) -> None:
+    """It has memory of its own, and its parent's keeps its contents."""
+    handle, base = prepared(api)
+    assert api.aclrtMapMem(base, GRANULARITY, 0, handle, 0) == 0
+    assert api.aclrtMemset(base, GRANULARITY, 7, GRANULARITY) == 0
+    child = os.fork()
+    if child == 0:
+        os.closerange(3, 1024)
+        mine = made(api.aclrtMallocPhysical, GRANULARITY, given(), 0)
+        use_all(api, mine, base)
+        assert api.aclrtFreePhysical(handle) == 0
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert set(ct.string_at(base, GRANULARITY)) == {7}
+
+
+def test_memory_that_moves_takes_no_more_mappings(rt: Runtime) -> None:
+    """Where memory was unmapped, the system keeps none of its own for the place."""
+    with Range(rt, 600) as addresses:
+        handle = addresses.map(1)
+        place, before = 1, system_mappings()
+        for unit in [*range(3, 600, 2), *range(596, 0, -2)]:
+            addresses.unmap(place)
+            addresses.map(unit, handle=handle)
+            place = unit
+        assert system_mappings() <= before + 2
+        addresses.end(place)
+        assert system_mappings() <= before
+    assert system_mappings() <= before
+
+
+def test_memory_that_touches_is_one_mapping(rt: Runtime) -> None:
+    """As long as it was allocated in the order in which it is mapped."""
+    with Range(rt, 200) as addresses:
+        addresses.map(0)
+        before = system_mappings()
+        for unit in range(1, 200):
+            addresses.map(unit)
+        assert system_mappings() <= before + 20
+
+
+@in_fresh_process
+def test_freed_memory_is_used_again(api: Functions) -> None:
+    """A program that allocates and frees for ever takes no more addresses."""
+    assert api.aclrtSetDevice(0) == 0
+    sizes = [GRANULARITY * (1 + i % 7 * 16) for i in range(2000)]
+    held = [made(api.aclrtMallocPhysical, size, given(), 0) for size in sizes[:10]]
+    before = address_space()
+    for size in sizes:
+        assert api.aclrtFreePhysical(held.pop(0)) == 0
+        held.append(made(api.aclrtMallocPhysical, size, given(), 0))
+    assert address_space() < before + (1 << 30)
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer's own memory comes and goes")
+def test_memory_returns_to_the_system(rt: Runtime, addresses: Range) -> None:
+    """Memory that was freed has no pages any more; what is unmapped keeps them."""
+    size = 4 * GRANULARITY
+    for _ in range(3):
+        handle = addresses.map(0, 4)
+        assert resident(addresses.base, size) == 0
+        rt.check(rt.api.aclrtMemset(addresses.base, size, 1, size))
+        assert resident(addresses.base, size) == size
+        addresses.unmap(0)
+        addresses.map(4, 4, handle=handle)
+        assert resident(addresses.at(4), size) == size
+        addresses.end(4)
