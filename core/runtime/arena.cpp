@@ -38,10 +38,8 @@ size_t Arena::padded(size_t size) const {
 
 // With `left` bytes beside them that stay free for the program.
 void* Arena::reserve(size_t size, size_t left) const {
-  const bool is_shared = kind_ == Kind::shared;
-  const int protection = is_shared ? PROT_READ | PROT_WRITE : PROT_NONE;
-  const int flags = (is_shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE;
-  void* begin = mmap(nullptr, size + left, protection, flags, -1, 0);
+  const int kind = kind_ == Kind::shared ? MAP_SHARED : MAP_PRIVATE;
+  void* begin = mmap(nullptr, size + left, PROT_NONE, kind | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (begin == MAP_FAILED) return nullptr;
   if (left > 0) munmap(static_cast<std::byte*>(begin) + size, left);
   return begin;
@@ -123,6 +121,11 @@ bool Arena::add_region(size_t size, size_t left) {
   std::set<std::pair<size_t, uintptr_t>> place{{size, 0}};
   void* const got = protected_ ? reserve_twice(size, left) : reserve(size, left);
   if (got == nullptr) return false;
+  // Pages of shared memory return to the system only through a writable mapping.
+  if (kind_ == Kind::shared && !make_writable(static_cast<std::byte*>(got), size)) {
+    munmap(got, size);
+    return false;
+  }
   const auto begin = reinterpret_cast<uintptr_t>(got);
   auto range_node = range.extract(range.begin());
   range_node.key() = begin;
@@ -180,6 +183,11 @@ bool Arena::make_usable(uintptr_t end) {
   ASAN_POISON_MEMORY_REGION(reinterpret_cast<void*>(from), to - from);
   region->usable_end = to;
   return true;
+}
+
+bool Arena::make_writable(std::byte* begin, size_t size) noexcept {
+  munlock(begin, size);  // a program that locks its memory would get all of it at once
+  return mprotect(begin, size, PROT_READ | PROT_WRITE) == 0;
 }
 
 bool Arena::starts_region(uintptr_t address) const {

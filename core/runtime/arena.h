@@ -37,6 +37,8 @@ class Arena {
   // Returns the pages of a large range to the system. Touches nothing of the arena: callers need
   // not keep others out, only give_back() must come later.
   static void release_pages(std::byte* base, size_t size);
+  // Inaccessible addresses, which take no memory until they are used.
+  static bool make_writable(std::byte* begin, size_t size) noexcept;
 
   bool owns(const void* address) const;
 

@@ -32,8 +32,7 @@ Mappings::Mappings() {
 // is there.
 void Mappings::leave_to_parent() noexcept {
   for (auto& [address, mapping] : by_address) {
-    std::byte* const place = kernel_address(mapping.physical->mapped_at);
-    if (!map_nothing(place, mapping.size)) map_inaccessible(place, mapping.size);
+    map_nothing(kernel_address(mapping.physical->mapped_at), mapping.size);
     mapping.physical->mapped_at = nullptr;
     registry().live.erase(address);
     ++registry().time;

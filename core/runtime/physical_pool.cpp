@@ -31,17 +31,19 @@ void PhysicalPool::renew() noexcept {
 }
 
 bool map_nothing(std::byte* address, size_t size) noexcept {
-  return map_private(address, size, PROT_READ | PROT_WRITE);
+  if (!map_private(address, size, PROT_READ | PROT_WRITE)) return map_inaccessible(address, size);
+  // Where a program has locked all its memory, there are pages now.
+  munlock(address, size);
+  madvise(address, size, MADV_DONTNEED);
+  return true;
 }
 
 void make_nothing(std::byte* address, size_t size) noexcept {
-  // Where a program has its memory locked, all of the range would be filled with zeros.
-  munlock(address, size);
-  mprotect(address, size, PROT_READ | PROT_WRITE);  // nothing depends on its success
+  Arena::make_writable(address, size);  // nothing depends on its success
 }
 
-void map_inaccessible(std::byte* address, size_t size) noexcept {
-  map_private(address, size, PROT_NONE);
+bool map_inaccessible(std::byte* address, size_t size) noexcept {
+  return map_private(address, size, PROT_NONE);
 }
 
 }  // namespace softnpu::runtime

@@ -32,12 +32,12 @@ class PhysicalPool {
 
 // Replaces what is mapped there by memory that is nobody's, as it is in all of a reserved range
 // where nothing is mapped. Work that still runs there does not end the process, and the system
-// keeps one mapping for all that touch. False where the system can keep no more of them: nothing
-// changes.
+// keeps one mapping for all that touch. Where a process may have no more writable memory, the
+// addresses become inaccessible. False where it can have no more mappings: nothing changes.
 bool map_nothing(std::byte* address, size_t size) noexcept;
 // The same for inaccessible addresses, which become such a range.
 void make_nothing(std::byte* address, size_t size) noexcept;
 // Back again.
-void map_inaccessible(std::byte* address, size_t size) noexcept;
+bool map_inaccessible(std::byte* address, size_t size) noexcept;
 
 }  // namespace softnpu::runtime

@@ -23,9 +23,10 @@ def system_mappings() -> int:
     return Path("/proc/self/maps").read_text("utf-8").count("\n")
 
 
-def address_space() -> int:
-    """Bytes of addresses that this process has mapped."""
-    return int(Path("/proc/self/statm").read_text("utf-8").split()[0]) * mmap.PAGESIZE
+def address_space(field: int = 0) -> int:
+    """Bytes of addresses that this process has mapped, or another field of statm."""
+    fields = Path("/proc/self/statm").read_text("utf-8").split()
+    return int(fields[field]) * mmap.PAGESIZE
 
 
 def resident(address: int, size: int) -> int:
@@ -129,6 +130,40 @@ def test_memory_that_moves_takes_no_more_mappings(rt: Runtime) -> None:
         addresses.end(place)
         assert system_mappings() <= before
     assert system_mappings() <= before
+
+
+def move_about(api: Functions) -> None:
+    """Map one piece of memory at many places of a long range."""
+    size = 8 * GRANULARITY
+    assert api.aclrtSetDevice(0) == 0
+    handle = made(api.aclrtMallocPhysical, size, given(), 0)
+    base = made(api.aclrtReserveMemAddress, 4000 * GRANULARITY, 0, None, 0)
+    for unit in range(0, 2000, 10):
+        place = base + unit * GRANULARITY
+        assert api.aclrtMapMem(place, size, 0, handle, 0) == 0
+        assert api.aclrtMemset(place + size - 64, 64, 1, 64) == 0
+        assert api.aclrtUnmapMem(place) == 0
+    assert api.aclrtFreePhysical(handle) == api.aclrtReleaseMemAddress(base) == 0
+
+
+@in_fresh_process
+def test_limit_on_writable_memory(api: Functions) -> None:
+    """Addresses where nothing is mapped need none."""
+    data = address_space(field=5) + (64 << 20)
+    resource.setrlimit(resource.RLIMIT_DATA, (data, data))
+    move_about(api)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="others may lock little memory")
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer ignores the call")
+@in_fresh_process
+def test_locked_memory(api: Functions) -> None:
+    """Where a program has its memory locked, what is not in use takes no memory all the same."""
+    future = 2
+    assert ct.CDLL(None).mlockall(future) == 0
+    before = address_space(field=1)
+    move_about(api)
+    assert address_space(field=1) < before + (200 << 20)
 
 
 def test_memory_that_touches_is_one_mapping(rt: Runtime) -> None:
