@@ -55,10 +55,9 @@ Status MemoryUse::check_room(int32_t device, size_t size) {
   // The system would promise more than it has, and kill the process when it is used.
   const size_t machine = memory_limit(), left = machine - std::min(promised_, machine);
   if (size <= left) return {};
-  return fail(
-      "out-of-memory"_rule, kRtMemoryAllocation, "size is ", size, ", but only ", left,
-      " of this machine's ", machine, " bytes are left for the host and all devices",
-      device == kHost ? "" : "; SOFTNPU_MEMORY_MB lets devices have more, unless it is used");
+  return fail("out-of-memory"_rule, kRtMemoryAllocation, "size is ", size, ", but only ", left,
+              " of this machine's ", machine, " bytes are left for the host and all devices",
+              device == kHost ? "" : "; it does not limit devices if SOFTNPU_MEMORY_MB is set");
 }
 
 void MemoryUse::add(int32_t device, size_t size) noexcept {
