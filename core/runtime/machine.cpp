@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kNoLimit = std::numeric_limits<size_t>::max();
 
-size_t physical_memory() {
+size_t memory_of_machine() {
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
   return pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : kNoLimit;
 }
@@ -52,7 +52,7 @@ std::string limit_of_control_group() {
 }
 
 size_t find_memory_limit() {
-  return std::min(physical_memory(), read_number(limit_of_control_group()).value_or(kNoLimit));
+  return std::min(memory_of_machine(), read_number(limit_of_control_group()).value_or(kNoLimit));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace softnpu::runtime {
 namespace {
 
-constexpr size_t kMiB = size_t{1} << 20;
+constexpr size_t kBytesPerMiB = size_t{1} << 20;
 
 struct DeviceMemory {
   size_t bytes;
@@ -24,11 +24,12 @@ struct DeviceMemory {
 };
 
 DeviceMemory find_device_memory() {
-  constexpr size_t kMost = std::numeric_limits<size_t>::max() / kMiB;
+  constexpr size_t kMost = std::numeric_limits<size_t>::max() / kBytesPerMiB;
   if (const auto wish = number_setting<size_t>("SOFTNPU_MEMORY_MB", 1, kMost))
-    return {*wish * kMiB, true};
+    return {*wish * kBytesPerMiB, true};
   constexpr size_t kPage = Arena::kHugePage;  // so that all of it can be mapped
-  return {std::min(product().memory_gib * kMiB * 1024, memory_limit() / kPage * kPage), false};
+  return {std::min(product().memory_gib * kBytesPerMiB * 1024, memory_limit() / kPage * kPage),
+          false};
 }
 
 const DeviceMemory& found() { return made_once<find_device_memory>(); }
