@@ -123,3 +123,36 @@ def test_export(dynamic: bool) -> None:
     assert wanted <= {name.split(".")[1].removesuffix("_") for name in used}
     other = values(5, 2, 4, 4, 6) if dynamic else x
     torch.testing.assert_close(exported.module()(other), model(other))
+
+
+def rows(x: Tensor) -> Tensor:
+    """Rows of x, nobody knows how many before it runs."""
+    return x[x[:, 0] > 0]
+
+
+def of_unknown_sizes(x: Tensor) -> list[Tensor]:
+    """Results whose sizes, and the order of whose strides, depend on what x holds."""
+    columns = rows(x).t().contiguous()
+    return [
+        ops.elu(x[x > 0]),
+        ops.elu_(rows(x) * 2),
+        ops.selu(columns),
+        ops.selu(columns.t()),
+        ops.elu(x.nonzero() * x[0]),
+        ops.elu(rows(x).unsqueeze(0).expand(3, -1, -1)),
+        ops.smooth_l1_loss(rows(x), rows(x).exp(), 0),
+        ops.upsample_nearest3d(rows(x).view(-1, 1, 1, 2, 1), [2, 2, 4]),
+    ]
+
+
+def test_sizes_that_depend_on_data() -> None:
+    """One graph serves any; the strides that it was made for are those that come."""
+    module = torch.nn.Module()
+    module.forward = of_unknown_sizes  # type: ignore[method-assign]
+    x = values(6, 2)
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        compiled = torch.compile(of_unknown_sizes, fullgraph=True, backend="inductor")
+        exported = torch.export.export(module, (x,)).module()
+        for call in (compiled, exported):
+            for each in (x, -x, x.abs()):
+                torch.testing.assert_close(call(each), of_unknown_sizes(each), check_stride=True)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cmp_to_key
 from typing import Any
 
 import torch
@@ -32,14 +33,30 @@ def strides_like(like: Tensor, sizes: Sequence[Size]) -> list[Size]:
     rank = like.dim()
     if rank != len(sizes):
         return contiguous_strides(sizes)
-    if any(like.size(i) > 1 and like.stride(i) <= 0 for i in range(rank)):
+    if any(_known(like.stride(i) <= 0) and not _known(like.size(i) <= 1) for i in range(rank)):
         return contiguous_strides(sizes)
-    order = sorted(range(rank), key=like.stride, reverse=True)
+
+    # A stride that depends on data is at least 1: after an unknown number of rows comes the next.
+    steps = [s if isinstance(s, int) else torch.sym_max(s, 1) for s in like.stride()]
+
+    def compared(i: int, j: int) -> int:
+        return _known(steps[i] <= steps[j]) - _known(steps[j] <= steps[i])
+
+    order = sorted(range(rank), key=cmp_to_key(compared))
     dense = contiguous_strides([sizes[i] for i in order])
     strides: list[Size] = [0] * rank
     for place, i in enumerate(order):
         strides[i] = dense[place]
     return strides
+
+
+def _known(condition: Any) -> bool:
+    """Whether a condition on sizes holds; no, where they depend on data that nobody knows yet."""
+    if isinstance(condition, bool):
+        return condition
+    from torch.fx.experimental.symbolic_shapes import guard_or_false  # slow to import
+
+    return guard_or_false(condition)
 
 
 def like_first(first: Tensor, *_rest: Any) -> Tensor:
