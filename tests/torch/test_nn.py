@@ -108,8 +108,129 @@ def test_one_import_swaps_a_model_over() -> None:
     torch.testing.assert_close(ours(x), theirs(x))
 
 
-def test_a_reduction_that_does_not_exist() -> None:
-    """The error names the argument, and what is expected."""
-    loss = snn.SmoothL1Loss(reduction="avg")
-    with pytest.raises(ValueError, match="reduction is 'avg'; expected one of"):
-        loss(torch.ones(2), torch.ones(2))
+def shown(value: Any) -> str:
+    """Tell the cases of a test apart."""
+    if isinstance(value, tuple):
+        return ",".join(str(list(v.shape)) if isinstance(v, Tensor) else str(v) for v in value)
+    return getattr(value, "__name__", str(value))
+
+
+VOLUME, PAIR = (BOX,), (values(3, 4), values(3, 4, seed=1))
+POOLED = torch.nn.functional.max_pool3d(values(2, 3, 8, 8, 8), 2, return_indices=True)
+REFUSED: list[tuple[str, dict[str, Any], tuple[Any, ...]]] = [
+    ("Upsample", {}, VOLUME),
+    ("Upsample", {"scale_factor": 0}, VOLUME),
+    ("Upsample", {"size": 4, "scale_factor": 2}, VOLUME),
+    ("Upsample", {"size": 4, "recompute_scale_factor": True}, VOLUME),
+    ("Upsample", {"size": (4, 4)}, VOLUME),
+    ("Upsample", {"size": (4,)}, VOLUME),
+    ("Upsample", {"size": (4, 4, 4)}, (BOX[0],)),
+    ("Upsample", {"size": (4, None, 4)}, VOLUME),
+    ("Upsample", {"size": (4, 4.0, 4)}, VOLUME),
+    ("Upsample", {"size": 4.0}, VOLUME),
+    ("Upsample", {"size": (4, 0, 4)}, VOLUME),
+    ("Upsample", {"scale_factor": (2, 2)}, VOLUME),
+    ("Upsample", {"scale_factor": (2, -1, 2)}, VOLUME),
+    *[("Upsample", {"scale_factor": 2, "align_corners": yes}, VOLUME) for yes in (True, False)],
+    ("Upsample", {"scale_factor": 2, "mode": "bilinear"}, VOLUME),
+    ("Upsample", {"scale_factor": 2}, (values(3, 4),)),
+    ("SmoothL1Loss", {"reduction": "avg"}, PAIR),
+    ("SmoothL1Loss", {"beta": -1.0}, PAIR),
+    ("SmoothL1Loss", {}, (values(3, 4), values(4, 3))),
+    ("MaxUnpool3d", {"kernel_size": 2}, (values(2, 3), values(2, 3).long())),
+    ("MaxUnpool3d", {"kernel_size": 2}, (*POOLED, [3, 8, 8, 8])),
+    ("MaxUnpool3d", {"kernel_size": 2}, (*POOLED, [1, 2, 3, 8, 8, 8])),
+    ("MaxUnpool3d", {"kernel_size": 2, "stride": -1}, POOLED),
+    ("MaxUnpool3d", {"kernel_size": 1, "padding": 8}, POOLED),
+    ("MaxUnpool3d", {"kernel_size": 2}, (*POOLED, 8)),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "inputs"), REFUSED, ids=shown)
+@pytest.mark.filterwarnings("ignore:Using a target size")
+def test_what_torch_refuses(name: str, arguments: dict[str, Any], inputs: tuple[Any, ...]) -> None:
+    """An error of the same class, or of one that is derived from it."""
+    with pytest.raises(Exception) as theirs:  # noqa: PT011
+        getattr(torch.nn, name)(**arguments)(*inputs)
+    with pytest.raises(theirs.type):
+        getattr(snn, name)(**arguments)(*inputs)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "target"),
+    [
+        ({}, values(1, 4)),
+        ({}, values(4)),
+        ({"reduction": "elementwise_mean"}, values(3, 4)),
+        ({"size_average": False}, values(3, 4)),
+        ({"reduce": False}, values(3, 4)),
+    ],
+)
+def test_what_torch_warns_of(arguments: dict[str, Any], target: Tensor) -> None:
+    """The same warning, and the same result."""
+    results = []
+    for nn in (torch.nn, snn):
+        with pytest.warns(UserWarning, match="Using a target|reduction=") as warned:
+            results.append(nn.SmoothL1Loss(**arguments)(values(3, 4), target))
+        assert len(warned) == 1
+    torch.testing.assert_close(*results)
+
+
+SETTINGS = [
+    *MODULES,
+    ("Upsample", {"scale_factor": 2}, (values(2, 3, 4),)),
+    ("MaxUnpool3d", {"kernel_size": 2}, POOLED),
+]
+GRAPHS = [
+    *[(torch.fx.symbolic_trace, *each) for each in SETTINGS],
+    *[(torch.jit.script, *each) for each in SETTINGS],
+    # PyTorch's MaxUnpool3d, too, fails there.
+    *[(torch.jit.trace, *each) for each in SETTINGS if each[0] != "MaxUnpool3d"],
+]
+
+
+@pytest.mark.parametrize(("make", "name", "arguments", "inputs"), GRAPHS, ids=shown)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::torch.jit.TracerWarning")
+def test_graphs(
+    make: Any, name: str, arguments: dict[str, Any], inputs: tuple[Tensor, ...]
+) -> None:
+    """Every way to make a graph of a module keeps its result, and softnpu's operator in it."""
+    module = getattr(snn, name)(**arguments)
+
+    def fresh() -> tuple[Tensor, ...]:
+        return tuple(x.clone() for x in inputs)
+
+    graph = make(module, fresh()) if make is torch.jit.trace else make(module)
+    assert torch.equal(graph(*fresh()), module(*fresh()))
+    theirs = name == "Upsample" and (inputs[0].dim() != 5 or module.mode != "nearest")
+    shown = graph.code if make is torch.fx.symbolic_trace else str(graph.inlined_graph)
+    assert ("softnpu" in shown) or theirs
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(
+    ("name", "arguments", "inputs"),
+    [
+        ("Upsample", {"scale_factor": 2}, (BOX,)),
+        ("Upsample", {"scale_factor": (1.5, 1.0, 3.7)}, (BOX,)),
+        ("Upsample", {"scale_factor": 1.5, "recompute_scale_factor": True}, (BOX,)),
+        ("Upsample", {"size": 4}, (BOX,)),
+        ("MaxUnpool3d", {"kernel_size": 2}, POOLED),
+        ("ELU", {}, (BOX,)),
+        ("SmoothL1Loss", {}, (BOX, BOX)),
+    ],
+    ids=shown,
+)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_export_with_sizes_that_vary(
+    strict: bool, name: str, arguments: dict[str, Any], inputs: tuple[Tensor, ...]
+) -> None:
+    """All sizes are symbols, of a range, and no guard narrows it."""
+    module = getattr(snn, name)(**arguments)
+    sizes = {i: torch.export.Dim(f"size{i}", min=2, max=64) for i in (0, 2, 3, 4)}
+    shapes = tuple(sizes for _ in inputs)
+    exported = torch.export.export(module, inputs, dynamic_shapes=shapes, strict=strict).module()
+    others = tuple(torch.cat([x, x[:1]])[..., :2, 1:, :].contiguous() for x in inputs)
+    if name == "MaxUnpool3d":
+        others = (others[0], others[1] % 16)
+    assert torch.equal(exported(*others), module(*others))
