@@ -12,19 +12,23 @@ softnpu for a while.
 """
 
 from softnpu.torch import calls, nn
-from softnpu.torch.elu import elu, elu_
-from softnpu.torch.elu_backward import elu_backward
+from softnpu.torch.functions import (
+    elu,
+    elu_,
+    elu_backward,
+    max_unpool3d,
+    max_unpool3d_backward,
+    selu,
+    selu_,
+    selu_backward,
+    smooth_l1_loss,
+    smooth_l1_loss_backward,
+    upsample_nearest3d,
+    upsample_nearest3d_backward,
+)
 from softnpu.torch.gpu import check_indices, deferred_index_checks
 from softnpu.torch.library import meet_distributed
-from softnpu.torch.max_unpool3d import max_unpool3d
-from softnpu.torch.max_unpool3d_backward import max_unpool3d_backward
 from softnpu.torch.patching import Patch, patch
-from softnpu.torch.selu import selu, selu_
-from softnpu.torch.selu_backward import selu_backward
-from softnpu.torch.smooth_l1_loss import smooth_l1_loss
-from softnpu.torch.smooth_l1_loss_backward import smooth_l1_loss_backward
-from softnpu.torch.upsample_nearest3d import upsample_nearest3d
-from softnpu.torch.upsample_nearest3d_backward import upsample_nearest3d_backward
 
 __all__ = [
     "Patch",
