@@ -182,17 +182,17 @@ SETTINGS = [
     ("MaxUnpool3d", {"kernel_size": 2}, POOLED),
 ]
 GRAPHS = [
-    *[(torch.fx.symbolic_trace, *each) for each in SETTINGS],
-    *[(torch.jit.script, *each) for each in SETTINGS],
+    *[("symbolic_trace", *each) for each in SETTINGS],
+    *[("script", *each) for each in SETTINGS],
     # PyTorch's MaxUnpool3d, too, fails there.
-    *[(torch.jit.trace, *each) for each in SETTINGS if each[0] != "MaxUnpool3d"],
+    *[("trace", *each) for each in SETTINGS if each[0] != "MaxUnpool3d"],
 ]
 
 
 @pytest.mark.parametrize(("make", "name", "arguments", "inputs"), GRAPHS, ids=shown)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::torch.jit.TracerWarning")
 def test_graphs(
-    make: Any, name: str, arguments: dict[str, Any], inputs: tuple[Tensor, ...]
+    make: str, name: str, arguments: dict[str, Any], inputs: tuple[Tensor, ...]
 ) -> None:
     """Every way to make a graph of a module keeps its result, and softnpu's operator in it."""
     module = getattr(snn, name)(**arguments)
@@ -200,10 +200,16 @@ def test_graphs(
     def fresh() -> tuple[Tensor, ...]:
         return tuple(x.clone() for x in inputs)
 
-    graph = make(module, fresh()) if make is torch.jit.trace else make(module)
+    graph: Any
+    if make == "symbolic_trace":
+        graph = torch.fx.symbolic_trace(module)
+        shown = graph.code
+    else:
+        trace = (fresh(),) if make == "trace" else ()
+        graph = getattr(torch.jit, make)(module, *trace)
+        shown = str(graph.inlined_graph)
     assert torch.equal(graph(*fresh()), module(*fresh()))
     theirs = name == "Upsample" and (inputs[0].dim() != 5 or module.mode != "nearest")
-    shown = graph.code if make is torch.fx.symbolic_trace else str(graph.inlined_graph)
     assert ("softnpu" in shown) or theirs
 
 
