@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
+from torch.autograd.function import _SingleLevelFunction
 
 from softnpu.errors import error_from_status, with_rule
 from softnpu.torch.gpu import gpu_kernel
@@ -190,10 +191,10 @@ def _recording(operator: Any, save: Save, backward: Backward, jvp: Jvp) -> Kerne
         "backward": staticmethod(_unpacking_once(backward)),
         "jvp": staticmethod(_on_primals(jvp)),
     }
-    function = type(operator._schema.name.replace("::", "_"), (torch.autograd.Function,), members)
-    # Function's own apply() hands a call over to torch.func's transforms. A kernel is called below
+    # An ordinary Function hands a call over to torch.func's transforms. A kernel is called below
     # them, once for each of their levels, and only has to record it there.
-    apply: Kernel = super(torch.autograd.Function, function).apply  # type: ignore[misc]
+    function: Any = type(operator._schema.name.replace("::", "_"), (_SingleLevelFunction,), members)
+    apply = function.apply
 
     def record(*arguments: Any) -> Tensor:
         if _transform() is None:
