@@ -17,6 +17,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._C._dynamo.eval_frame import (
+    _FrameAction,
+    _FrameExecStrategy,
+    set_code_exec_strategy,
+)
 from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 from torch.autograd.function import _SingleLevelFunction
@@ -164,6 +169,14 @@ def _autograd_kernel(operator: Any, compute: Kernel, record: Kernel) -> Kernel:
                 plain = plain and is_plain(tensor)
         return compute(*arguments) if plain else record(*arguments)
 
+    return _untraced(kernel)
+
+
+def _untraced(kernel: Kernel) -> Kernel:
+    """Keep torch.compile out of a kernel and what it calls: a graph has calls of the operator."""
+    set_code_exec_strategy(
+        kernel.__code__, _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.SKIP)
+    )
     return kernel
 
 
@@ -260,7 +273,7 @@ def define_in_place(name: str, arguments: str, *, compute: Kernel) -> Any:
         (on_gpu if self.is_cuda else compute)(self.detach(), *rest)
         return self
 
-    _decompose(f"{name}_", kernel)
+    _decompose(f"{name}_", _untraced(kernel))
     return getattr(torch.ops.softnpu, f"{name}_")
 
 
@@ -293,7 +306,7 @@ def _out_kernel(operator: Any, compute: Kernel, on_gpu: Kernel, admits: OutputTy
         )
         return out
 
-    return kernel
+    return _untraced(kernel)
 
 
 def _check_output(name: str, result: Tensor, out: Tensor, admits: OutputTypes) -> None:
