@@ -19,6 +19,7 @@ from tests.torch.samples import SAMPLES, Sample, values
 pytestmark = [
     pytest.mark.torch,
     pytest.mark.filterwarnings("ignore:Input #:UserWarning"),  # gradcheck would like float64
+    pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning"),  # opcheck
 ]
 each = pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s.id)
 ops = torch.ops.softnpu
