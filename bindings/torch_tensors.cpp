@@ -26,6 +26,22 @@ bool is_lazy(PyObject* tensor) {
 // Zeros without memory, as forward mode has them.
 bool is_lazy_zero(PyObject* tensor) { return holds(invoke_method(tensor, "_is_zerotensor"_name)); }
 
+// Null where a tensor's method fails.
+nb::object ask_method(nb::handle object, nb::handle name) {
+  return ask_unless(PyExc_Exception,
+                    [&] { return PyObject_CallMethodNoArgs(object.ptr(), name.ptr()); });
+}
+
+// Whether an address is an offset from null: PyTorch adds a view's offset where there is no memory,
+// as in a view of lazy zeros. Only a low address is worth the question.
+bool is_offset_from_null(PyObject* tensor, const std::byte* address) {
+  if (address == nullptr || reinterpret_cast<uintptr_t>(address) >> 40 != 0) return false;
+  const nb::object storage = ask_method(tensor, "untyped_storage"_name);
+  if (!storage.is_valid()) return true;
+  const nb::object start = ask_method(storage, "data_ptr"_name);
+  return !start.is_valid() || PyLong_AsVoidPtr(start.ptr()) == nullptr;
+}
+
 // Only floating and complex types can.
 bool is_lazy(PyObject* object, const Tensor& t) {
   if (is_complex(t.dtype)) return is_lazy(object);
@@ -102,6 +118,8 @@ Status read_tensor(const char* name, PyObject* object, Access access, Array& out
   const ExchangeTable* const table = made_once<find_table>();
   if (table == nullptr) return read_foreign_array(name, object, access, out);
   RETURN_IF_FAILED(describe(name, *table, object, access, out));
+  if (is_offset_from_null(object, out.tensor.data)) [[unlikely]]
+    out.tensor.data = nullptr;
   if (out.tensor.data == nullptr && access == Access::read && is_lazy_zero(object)) [[unlikely]] {
     out.keeper = invoke_method(object, "clone"_name);
     return describe(name, *table, out.keeper.ptr(), access, out);

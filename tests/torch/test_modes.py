@@ -186,3 +186,13 @@ def test_sizes_may_be_tensors() -> None:
     assert got.reshape(-1).tolist() == [8]
     with pytest.raises(softnpu.ParamInvalidError, match="element 0 of outputSize"):
         softnpu.upsample_nearest3d_backward(grad, torch.tensor([2.0, 2, 2]), [1, 1, 1, 1, 1])
+
+
+def test_views_of_lazy_zeros() -> None:
+    """Zeros without memory, and their views, are read as zeros and never written to."""
+    zeros = torch._efficientzerotensor(4)
+    for lazy in (zeros, zeros[1:], zeros.view(2, 2)[1]):
+        assert torch.equal(softnpu.elu(lazy), torch.zeros(lazy.shape))
+        for write in (softnpu.selu_, lambda t: softnpu.elu(torch.ones(t.shape), out=t)):
+            with pytest.raises(softnpu.ParamNullptrError, match="no data"):
+                write(lazy)
