@@ -55,6 +55,7 @@ nb::handle from_path(std::initializer_list<nb::handle> path) {
 
 nb::handle find_modes() { return from_path({"_C"_name, "_len_torch_dispatch_stack"_name}); }
 nb::handle find_tracing() { return from_path({"_C"_name, "_is_tracing"_name}); }
+nb::handle find_autocast() { return from_path({"_C"_name, "_is_any_autocast_enabled"_name}); }
 nb::handle find_forward_mode() { return from_path({"autograd"_name, "forward_ad"_name}); }
 nb::handle find_increment() { return from_path({"_C"_name, "_increment_version"_name}); }
 
@@ -76,6 +77,8 @@ bool torch_watches() {
   if (modes.is_valid() && PyLong_AsLong(invoke(modes).ptr()) != 0) return true;
   const nb::handle tracing = made_once<find_tracing>();
   if (tracing.is_valid() && invoke(tracing).is(Py_True)) return true;
+  const nb::handle autocast = made_once<find_autocast>();
+  if (autocast.is_valid() && invoke(autocast).is(Py_True)) return true;
   const nb::handle forward_mode = made_once<find_forward_mode>();
   const nb::object level = find_attribute(forward_mode, "_current_level"_name);
   return level.is_valid() && PyLong_AsLong(level.ptr()) >= 0;

@@ -9,8 +9,8 @@
 
 namespace softnpu::python {
 
-// Whether PyTorch sees calls on plain tensors, too: a dispatch mode, a tracer, or a level of
-// forward mode is active.
+// Whether PyTorch sees calls on plain tensors, too: a dispatch mode, a tracer, autocast, or a level
+// of forward mode is active.
 bool torch_watches();
 
 // Whether a call may be PyTorch's business: one with a tensor that requires grad, or of a subclass,

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 import softnpu
 import softnpu.torch
@@ -114,6 +115,19 @@ def test_vmap_of_the_largest_rank_and_of_no_samples() -> None:
         *(0, 1, 2),
         *(2, 4, 3),
     )
+    back = torch.vmap(lambda a: ops.upsample_nearest3d_backward(a, [1, 2, 3], [1, 2, 4, 3, 5]))
+    assert back(none).shape == (0, 1, 2, 4, 3, 5)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of PyTorch's own code for tangents
+@pytest.mark.parametrize("call", [ops.elu, ops.selu, lambda t: ops.smooth_l1_loss(t, -t, 0)])
+def test_tangents_of_rank_0(call: Callable[[Tensor], Tensor]) -> None:
+    """PyTorch gives a number of Python's times a tensor of rank 0 a float64 tangent; we do not."""
+    x = values(3)
+    (slope,) = torch.func.jacrev(lambda t: call(t.sum() * 0.3))(x)[None]
+    got, tangent = torch.func.jvp(lambda t: call(t.sum() * 0.3), (x,), (x,))
+    assert tangent.dtype == got.dtype == torch.float32
+    torch.testing.assert_close(tangent, slope @ x)
 
 
 def _tensors(*calls: list[Any]) -> list[list[Tensor]]:
@@ -186,7 +200,9 @@ def test_autocast_casts_what_pytorch_casts() -> None:
         box = values(1, 2, 2, 2, 2, dtype=half)
         ours.append(ops.upsample_nearest3d(box, [4, 4, 4]))
         theirs.append(fun.interpolate(box, scale_factor=2))
+        functions = [softnpu.elu(grad), softnpu.selu(grad), softnpu.smooth_l1_loss(grad, grad)]
     assert [t.dtype for t in ours] == [t.dtype for t in theirs]
+    assert [t.dtype for t in functions] == [t.dtype for t in ours[:3]]
 
 
 def quantized(tensor: Tensor) -> Tensor:
@@ -232,6 +248,7 @@ def test_differing_types_are_refused() -> None:
     assert "selfOrResult has data type FLOAT16, but gradOutput has FLOAT" in str(caught.value)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of PyTorch's own code for tangents
 def test_out_takes_no_part_in_autograd() -> None:
     """As PyTorch's own operators, a call with out= that would be recorded is refused."""
     x = values(3, 4).requires_grad_()
@@ -239,6 +256,13 @@ def test_out_takes_no_part_in_autograd() -> None:
         ops.elu.out(x, out=torch.empty(3, 4))
     with torch.no_grad():
         assert torch.equal(ops.elu.out(x, out=torch.empty(3, 4)), softnpu.elu(x))
+    x = values(3, 4)
+    with forward_ad.dual_level():
+        assert torch.equal(ops.elu.out(x, out=torch.empty(3, 4)), softnpu.elu(x))
+        dual = forward_ad.make_dual(x, x)
+        for given, out in [(dual, torch.empty(3, 4)), (x, dual)]:
+            with pytest.raises(RuntimeError, match="has a tangent"):
+                ops.elu.out(given, out=out)
 
 
 def test_parameters_and_deep_copies() -> None:

@@ -11,7 +11,7 @@ import pytest
 import torch.distributed
 
 import softnpu.functional
-from softnpu.torch.library import meet_distributed
+from softnpu.torch.recording import meet_distributed
 from tests.support.paths import ROOT
 from tests.torch.groups import run_group
 

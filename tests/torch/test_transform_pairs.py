@@ -212,6 +212,36 @@ def test_pairs(name: str) -> None:
     assert not wrong
 
 
+@pytest.mark.parametrize("name", [name for name in CASES if not name.endswith("_")])
+def test_no_grad_is_for_all_levels(name: str) -> None:
+    """What the innermost function computes under torch.no_grad() is constant for each transform."""
+    shape, *functions = CASES[name]
+    x = values(*shape, seed=3)
+
+    def with_a_constant(f: Function) -> Function:
+        def product(x: Tensor) -> Tensor:
+            with torch.no_grad():
+                constant = loss_of(f)(x)
+            return constant * x
+
+        return product
+
+    ours, theirs = map(with_a_constant, functions)
+    for outer, inner in itertools.product(("grad", "jvp", "jacrev", "vmap", "hessian"), repeat=2):
+        expected = TRANSFORMS[outer](TRANSFORMS[inner](theirs))(x.double())
+        got = TRANSFORMS[outer](TRANSFORMS[inner](ours))(x)
+        torch.testing.assert_close(got.double(), expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["elu_", "selu_"])
+@pytest.mark.parametrize("transform", ["grad", "vjp", "jvp", "vmap", "jacrev", "jacfwd", "hessian"])
+def test_functionalize_takes_in_place_functions(name: str, transform: str) -> None:
+    """torch.func.functionalize around a transform changes nothing."""
+    shape, ours, _ = CASES[name]
+    x, function = values(*shape, seed=3), TRANSFORMS[transform](ours)
+    assert torch.equal(torch.func.functionalize(function)(x), function(x))
+
+
 def may_be_refused(name: str, outer: str, inner: str) -> bool:
     """Whether PyTorch may refuse a pair for its own function."""
     if outer in TRANSFORMING and inner in TRANSFORMING:

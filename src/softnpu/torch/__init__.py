@@ -27,8 +27,8 @@ from softnpu.torch.functions import (
     upsample_nearest3d_backward,
 )
 from softnpu.torch.gpu import check_indices, deferred_index_checks
-from softnpu.torch.library import meet_distributed
 from softnpu.torch.patching import Patch, patch
+from softnpu.torch.recording import meet_distributed
 
 __all__ = [
     "Patch",

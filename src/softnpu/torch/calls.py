@@ -15,7 +15,7 @@ from torch import Tensor
 
 from softnpu import _core, functional
 from softnpu.errors import AclnnError, with_rule
-from softnpu.torch.library import is_plain, is_recorded
+from softnpu.torch.recording import is_plain, is_recorded
 from softnpu.torch.smooth_l1_loss import REDUCTIONS
 
 _NUMBERS = (bool, int, float, complex, torch.SymInt, torch.SymFloat, torch.SymBool)
@@ -99,7 +99,8 @@ def _take_over(name: str, arguments: tuple[Any, ...]) -> Any:
     differentiable = any(t.requires_grad for t in tensors) or is_recorded(*tensors)
     elsewhere = any(t.is_cuda for t in tensors)
     proxies = len(tensors) == 0  # of torch.fx
-    if differentiable or elsewhere or proxies or not is_plain(*tensors):
+    watched = torch._C._is_any_autocast_enabled() or not is_plain(*tensors)
+    if differentiable or elsewhere or proxies or watched:
         return call(name, arguments)
     return NotImplemented
 

@@ -11,7 +11,8 @@ from torch import Tensor
 from softnpu import _core
 from softnpu.torch.derivatives import keep, total
 from softnpu.torch.fake import like_first
-from softnpu.torch.library import Gradients, define
+from softnpu.torch.library import define
+from softnpu.torch.recording import Gradients
 from softnpu.torch.vmap import elementwise
 
 

@@ -12,7 +12,8 @@ from torch import Tensor
 from softnpu import _core
 from softnpu.torch.derivatives import keep
 from softnpu.torch.fake import contiguous
-from softnpu.torch.library import Gradients, define
+from softnpu.torch.library import define
+from softnpu.torch.recording import Gradients
 from softnpu.torch.vmap import folded
 
 Sizes = Sequence[int]

@@ -12,8 +12,9 @@ from torch import Tensor
 from softnpu import _core
 from softnpu.torch.derivatives import keep
 from softnpu.torch.fake import contiguous
-from softnpu.torch.library import Gradients, define
+from softnpu.torch.library import define
 from softnpu.torch.max_unpool3d import ARGUMENTS, Sizes
+from softnpu.torch.recording import Gradients
 from softnpu.torch.vmap import folded
 
 

@@ -11,7 +11,8 @@ from torch import Tensor
 from softnpu import _core
 from softnpu.torch.derivatives import keep
 from softnpu.torch.fake import like_first
-from softnpu.torch.library import Gradients, define, define_in_place
+from softnpu.torch.library import define, define_in_place
+from softnpu.torch.recording import Gradients
 from softnpu.torch.vmap import elementwise
 
 ALPHA = 1.6732632423543772848170429916717

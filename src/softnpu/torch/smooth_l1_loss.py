@@ -11,7 +11,8 @@ from torch import Tensor
 from softnpu import _core
 from softnpu.torch.derivatives import keep, total
 from softnpu.torch.fake import empty_like
-from softnpu.torch.library import Gradients, define
+from softnpu.torch.library import define
+from softnpu.torch.recording import Gradients
 from softnpu.torch.vmap import one_by_one
 
 NONE, MEAN, SUM = 0, 1, 2

@@ -12,7 +12,8 @@ from torch import Tensor
 from softnpu import _core
 from softnpu.torch.derivatives import keep, total
 from softnpu.torch.fake import empty_like
-from softnpu.torch.library import Gradients, define
+from softnpu.torch.library import define
+from softnpu.torch.recording import Gradients
 from softnpu.torch.smooth_l1_loss import MEAN, admits, difference
 from softnpu.torch.vmap import one_by_one
 

@@ -11,8 +11,10 @@ from torch import Tensor
 
 from softnpu import _core
 from softnpu.torch.fake import empty_like
-from softnpu.torch.library import Gradients, define
+from softnpu.torch.library import define
+from softnpu.torch.recording import Gradients
 from softnpu.torch.upsample_nearest3d import Scale
+from softnpu.torch.vmap import of_no_samples
 
 
 def _compute(
@@ -61,9 +63,11 @@ def _vmap(
     *scales: Scale,
 ) -> tuple[Tensor, int]:
     """Fold the batch into N, in the tensor and in input_size."""
+    call = torch.ops.softnpu.upsample_nearest3d_backward
+    if info.batch_size == 0:
+        return of_no_samples(call, in_dims, (grad_out, output_size, input_size, *scales))
     grad = grad_out.movedim(in_dims[0] or 0, 0).flatten(0, 1)
-    size = (info.batch_size * input_size[0], *input_size[1:])
-    result = torch.ops.softnpu.upsample_nearest3d_backward(grad, output_size, size, *scales)
+    result = call(grad, output_size, (info.batch_size * input_size[0], *input_size[1:]), *scales)
     return result.unflatten(0, (info.batch_size, input_size[0])), 0
 
 

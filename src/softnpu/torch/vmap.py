@@ -39,7 +39,7 @@ def _at_once(name: str, rank: int) -> Rule:
     def rule(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> tuple[Tensor, int]:
         call = getattr(torch.ops.softnpu, name)
         if info.batch_size == 0:
-            return _of_no_samples(call, in_dims, arguments)
+            return of_no_samples(call, in_dims, arguments)
         batched = [_front(a, d, info.batch_size) for a, d in zip(arguments, in_dims, strict=True)]
         first = next(a for a in batched if isinstance(a, Tensor))
         if first.dim() <= rank:
@@ -56,7 +56,7 @@ def one_by_one(name: str) -> Rule:
     def rule(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> tuple[Tensor, int]:
         call = getattr(torch.ops.softnpu, name)
         if info.batch_size == 0:
-            return _of_no_samples(call, in_dims, arguments)
+            return of_no_samples(call, in_dims, arguments)
         results = [
             call(
                 *(
@@ -71,7 +71,7 @@ def one_by_one(name: str) -> Rule:
     return rule
 
 
-def _of_no_samples(
+def of_no_samples(
     call: Any, in_dims: tuple[int | None, ...], arguments: tuple[Any, ...]
 ) -> tuple[Tensor, int]:
     """Compute a sample of zeros, whose result has the shape of those that are not there."""
