@@ -70,7 +70,12 @@ std::byte* Arena::take(size_t size) {
 std::byte* Arena::take_addresses(size_t size, size_t alignment) {
   std::byte* base = carve(padded(size), alignment);
   if (base == nullptr && grow(padded(size) + alignment)) base = carve(padded(size), alignment);
-  return base;
+  // Pages of shared memory return to the system only through a writable mapping.
+  if (base == nullptr || kind_ != Kind::shared ||
+      make_usable(reinterpret_cast<uintptr_t>(base) + padded(size)))
+    return base;
+  give_back_addresses(base, size);
+  return nullptr;
 }
 
 void Arena::give_back(std::byte* base, size_t size) noexcept {
@@ -121,11 +126,6 @@ bool Arena::add_region(size_t size, size_t left) {
   std::set<std::pair<size_t, uintptr_t>> place{{size, 0}};
   void* const got = protected_ ? reserve_twice(size, left) : reserve(size, left);
   if (got == nullptr) return false;
-  // Pages of shared memory return to the system only through a writable mapping.
-  if (kind_ == Kind::shared && !make_writable(static_cast<std::byte*>(got), size)) {
-    munmap(got, size);
-    return false;
-  }
   const auto begin = reinterpret_cast<uintptr_t>(got);
   auto range_node = range.extract(range.begin());
   range_node.key() = begin;

@@ -3,6 +3,8 @@
 
 #include <sys/mman.h>
 
+#include <cstring>
+
 namespace softnpu::runtime {
 namespace {
 
@@ -16,7 +18,9 @@ bool map_private(std::byte* address, size_t size, int protection) {
 std::byte* PhysicalPool::take(size_t size) { return arena_.take_addresses(size, Arena::kHugePage); }
 
 void PhysicalPool::give_back(std::byte* memory, size_t size) noexcept {
-  madvise(memory, size, MADV_REMOVE);
+  munlock(memory, size);  // a program may have locked all its memory; locked pages would stay
+  // Whoever gets it next must not find what it held.
+  if (madvise(memory, size, MADV_REMOVE) != 0) std::memset(memory, 0, size);
   arena_.give_back_addresses(memory, size);
 }
 

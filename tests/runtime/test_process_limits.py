@@ -166,6 +166,24 @@ def test_locked_memory(api: Functions) -> None:
     assert address_space(field=1) < before + (200 << 20)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="others may lock little memory")
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer ignores the call")
+@in_fresh_process
+def test_memory_locked_in_use(api: Functions) -> None:
+    """Only what was allocated gets pages, and nobody finds what freed memory held."""
+    current = 1
+    handle, base = prepared(api)
+    assert api.aclrtReleaseMemAddress(base) == 0  # its pages are the program's wish
+    before = address_space(field=1)
+    assert ct.CDLL(None).mlockall(current) == 0
+    assert address_space(field=1) < before + (200 << 20)
+    base = made(api.aclrtReserveMemAddress, 4 * GRANULARITY, 0, None, 0)
+    use_all(api, handle, base)
+    handle = made(api.aclrtMallocPhysical, GRANULARITY, given(), 0)
+    assert api.aclrtMapMem(base, GRANULARITY, 0, handle, 0) == 0
+    assert not any(ct.string_at(base, GRANULARITY))
+
+
 def test_memory_that_touches_is_one_mapping(rt: Runtime) -> None:
     """As long as it was allocated in the order in which it is mapped."""
     with Range(rt, 200) as addresses:
