@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import time
@@ -68,6 +69,15 @@ def test_a_trace_that_cannot_be_written(softnpu: Any) -> None:
     done = softnpu("run", "--trace", "no/folder/out.json", "x.py")
     assert (done.returncode, done.stdout) == (2, "")
     assert "cannot write to no/folder/out.json" in done.stderr
+
+
+def test_a_pipe_without_a_reader(softnpu: Any) -> None:
+    """The command does not wait for one."""
+    softnpu.write("x.py", "print(1)")
+    os.mkfifo(softnpu.folder / "pipe")
+    done = softnpu("run", "--trace", "pipe", "x.py")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cannot write to pipe" in done.stderr
 
 
 def test_statistics_leave_the_program_alone(softnpu: Any) -> None:

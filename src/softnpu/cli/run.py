@@ -77,6 +77,9 @@ ExplainOption = Annotated[
     ),
 ]
 
+# Without O_NONBLOCK a pipe would wait for its reader.
+_EMPTYING = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NONBLOCK | os.O_NOCTTY
+
 
 @dataclass(frozen=True)
 class Program:
@@ -183,7 +186,7 @@ def existing_file(file: Path) -> None:
 def _emptied(file: Path) -> Path:
     """Make an empty file of that name, so that the program adds to nothing older."""
     try:
-        file.open("w").close()
+        os.close(os.open(file, _EMPTYING, 0o666))
     except OSError as error:
         fail(f"cannot write to {file}: {error.strerror}", EXIT_USAGE)
     return file.absolute()
