@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,23 @@ WAITS = "#!/bin/sh\nsleep 60 &\necho $$ $! > pids.new\nmv pids.new pids\nwait\n"
 HANDLES = WAITS.replace("sleep 60", "trap 'kill $!; exit 0' TERM\nsleep 60", 1)
 
 
+# Runs a command in a terminal that stops its background for writing.
+IN_TERMINAL = """
+import os, pty, sys, termios
+child, terminal = pty.fork()
+if child == 0:
+    settings = termios.tcgetattr(0)
+    settings[3] |= termios.TOSTOP
+    termios.tcsetattr(0, termios.TCSANOW, settings)
+    os.execv(sys.argv[1], sys.argv[1:])
+try:
+    while os.read(terminal, 1000):
+        pass
+except OSError:  # nobody else has it open any more
+    pass
+"""
+
+
 def processes(folder: Path) -> list[int]:
     """The processes that a program has noted."""
     file = folder / "pids"
@@ -30,18 +48,30 @@ def processes(folder: Path) -> list[int]:
     return [int(word) for word in file.read_text().split()]
 
 
+def state(process: int) -> str:
+    """What it does: R runs, S sleeps, T is stopped; X is gone."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "X"
+
+
 def is_running(process: int) -> bool:
     """Say whether it lives; who is to take note of its end may be slow."""
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
+    return state(process) not in "ZX"
 
 
-def ended(found: list[int]) -> bool:
+def is_stopped(process: int) -> bool:
+    """Wait a little for a process to stop."""
+    until = time.monotonic() + 60
+    while state(process) != "T" and time.monotonic() < until:
+        time.sleep(0.02)
+    return state(process) == "T"
+
+
+def ended(found: list[int], limit: float = 5) -> bool:
     """Wait a little for processes to end."""
-    until = time.monotonic() + 5
+    until = time.monotonic() + limit
     while any(map(is_running, found)):
         if time.monotonic() > until:
             return False
@@ -106,6 +136,35 @@ def test_while_the_compiler_runs(softnpu: Any, words: list[str], number: signal.
         command.send_signal(number)
         assert command.wait() == 128 + number
     assert ended(found)
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_a_stopped_program(softnpu: Any, number: signal.Signals) -> None:
+    """It ends, too."""
+    softnpu.write("stop.sh", WAITS.replace("wait\n", "kill -STOP $$\n"), executable=True)
+    with softnpu.start("run", "--schedules", 1, "stop.sh") as command:
+        found = processes(softnpu.folder)
+        assert is_stopped(found[0])
+        command.send_signal(number)
+        ended([command.pid], limit=60)
+        command.kill()
+    assert command.returncode == 128 + number
+    assert ended(found)
+
+
+@pytest.mark.parametrize(
+    "words", [["run", "--schedules", 1, "use.sh"], ["build", "-o", "x", "y.c"]]
+)
+def test_a_terminal(softnpu: Any, words: list[object]) -> None:
+    """Programs that write to it or read from it are not stopped, whatever its settings."""
+    script = "#!/bin/sh\necho line > /dev/tty\nread line < /dev/tty\ntouch end\n"
+    softnpu.environment["CC"] = str(softnpu.write("use.sh", script, executable=True))
+    softnpu.write("y.c", "")
+    softnpu.command[:0] = [sys.executable, "-c", IN_TERMINAL]
+    with softnpu.start(*words) as command:
+        ended([command.pid], limit=60)
+        command.kill()
+    assert (softnpu.folder / "end").exists()
 
 
 def test_ignored_signals_stay_ignored(softnpu: Any) -> None:

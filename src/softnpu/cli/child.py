@@ -97,6 +97,7 @@ def run_in_group(
     def pass_on(number: int, _frame: object) -> None:
         _signal_group(child, number)
         if number in _ASKS_TO_END:
+            _signal_group(child, signal.SIGCONT)  # what is stopped would not end
             asked.append(number)
             if len(asked) == 1:
                 raise StoppedError(exit_status(-number))
@@ -153,6 +154,9 @@ def _start(
     def in_child() -> None:
         if own_group:
             os.setpgrp()
+            # A terminal stops its background for reading, and some for writing: for ever.
+            for stop in (signal.SIGTTIN, signal.SIGTTOU):
+                signal.signal(stop, signal.SIG_IGN)
         # Nobody passes on a SIGKILL of the command.
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
