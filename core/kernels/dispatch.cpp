@@ -41,10 +41,11 @@ std::vector<const KernelTable*> detect() {
   std::vector<const KernelTable*> found;
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  [[maybe_unused]] const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
-  [[maybe_unused]] const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
-                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512vl");
+  [[maybe_unused]] const bool avx2 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
+  [[maybe_unused]] const bool avx512 =
+      avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 #ifdef SOFTNPU_HAS_AVX512
   if (avx512) found.push_back(&avx512::table);
 #endif
