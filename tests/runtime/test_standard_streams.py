@@ -16,7 +16,6 @@ from tests.support.native import compiled
 from tests.support.observed import FAILURE, ended, some
 from tests.support.process import SANITIZED
 
-
 # A sanitizer reads memory through a pipe, and takes it for wrong where it can have none.
 WITHOUT_DESCRIPTORS = pytest.param(
     "no more descriptors", marks=pytest.mark.skipif(SANITIZED, reason="sanitizers need descriptors")
