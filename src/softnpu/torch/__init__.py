@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """softnpu's operators as PyTorch's own: ``torch.ops.softnpu.*``.
 
-Importing this module registers them, for tensors on the CPU and on NVIDIA GPUs: with autograd,
-second derivatives, `torch.autocast`, `torch.vmap`, `torch.func`, `torch.compile` and
-`torch.export`. The arguments are
-those of softnpu's functions, whose contracts hold; each operator has an ``out`` overload. From then
-on, the functions of `softnpu` themselves take part in autograd.
+Importing this module registers them, for tensors on the CPU and on NVIDIA GPUs: with autograd in
+reverse and forward mode, `torch.autocast`, `torch.vmap`, `torch.func`, `torch.compile` and
+`torch.export`. The arguments are those of softnpu's functions, whose contracts hold; each operator
+has an ``out`` overload. The functions of `softnpu` take part in autograd, too: the first tensor
+that requires grad imports this module.
 
 `softnpu.torch.nn` has modules in place of `torch.nn`'s; `patch` computes a model's own operators by
 softnpu for a while.
