@@ -45,19 +45,11 @@ PyObject* find_taker() {
   return taker.load();
 }
 
-// The function or the module at the end of a path below torch; null where it is not there.
-nb::handle from_path(std::initializer_list<nb::handle> path) {
-  Held found = import_module("torch");
-  for (const nb::handle name : path)
-    if (found.is_valid()) found = find_attribute(found, name);
-  return found.release();
-}
-
-nb::handle find_modes() { return from_path({"_C"_name, "_len_torch_dispatch_stack"_name}); }
-nb::handle find_tracing() { return from_path({"_C"_name, "_is_tracing"_name}); }
-nb::handle find_autocast() { return from_path({"_C"_name, "_is_any_autocast_enabled"_name}); }
-nb::handle find_forward_mode() { return from_path({"autograd"_name, "forward_ad"_name}); }
-nb::handle find_increment() { return from_path({"_C"_name, "_increment_version"_name}); }
+nb::handle find_modes() { return from_torch({"_C"_name, "_len_torch_dispatch_stack"_name}); }
+nb::handle find_tracing() { return from_torch({"_C"_name, "_is_tracing"_name}); }
+nb::handle find_autocast() { return from_torch({"_C"_name, "_is_any_autocast_enabled"_name}); }
+nb::handle find_forward_mode() { return from_torch({"autograd"_name, "forward_ad"_name}); }
+nb::handle find_increment() { return from_torch({"_C"_name, "_increment_version"_name}); }
 
 // The write was to a tensor that was made in inference mode; those have no count of writes.
 void check_inference_mode() {

@@ -69,16 +69,10 @@ nb::object resolve(nb::handle tensor) {
   return invoke_method(invoke_method(tensor, "resolve_conj"_name), "resolve_neg"_name);
 }
 
-// torch's object of that name, kept; null while PyTorch is not imported.
-nb::handle from_torch(nb::handle name) {
-  PyObject* const torch = PyDict_GetItemString(PyImport_GetModuleDict(), "torch");
-  return torch == nullptr ? nb::handle() : find_attribute(torch, name).release();
-}
-
 // torch.Tensor; null while PyTorch is not imported.
 nb::handle tensor_type() {
   static nb::handle kept;
-  if (!kept.is_valid()) kept = from_torch("Tensor"_name);
+  if (!kept.is_valid()) kept = from_torch({"Tensor"_name});
   return kept;
 }
 
@@ -103,6 +97,13 @@ Status describe(const char* name, const ExchangeTable& table, PyObject* object, 
 }
 
 }  // namespace
+
+nb::handle from_torch(std::initializer_list<nb::handle> path) {
+  Held found = nb::borrow(PyDict_GetItemString(PyImport_GetModuleDict(), "torch"));
+  for (const nb::handle name : path)
+    if (found.is_valid()) found = find_attribute(found, name);
+  return found.release();
+}
 
 bool is_tensor(PyObject* object) {
   PyObject* const type = tensor_type().ptr();
@@ -150,7 +151,7 @@ nb::handle dtype_of(DType dtype) {
   static PyObject* kept[std::size(names)] = {};
   for (size_t i = 0; i < std::size(names); ++i) {
     if (names[i].first != dtype) continue;
-    if (kept[i] == nullptr) kept[i] = from_torch(Held(nb::str(names[i].second))).ptr();
+    if (kept[i] == nullptr) kept[i] = from_torch({Held(nb::str(names[i].second))}).ptr();
     return kept[i];
   }
   return {};
@@ -178,9 +179,9 @@ bool has_memory(PyObject* made, Tensor& tensor) {
 }  // namespace
 
 nb::object make_tensor(Tensor& tensor) {
-  static PyObject* const empty = from_torch("empty_strided"_name).ptr();
+  static PyObject* const empty = from_torch({"empty_strided"_name}).ptr();
   static PyObject* const keywords = nb::make_tuple("dtype"_name, "device"_name).release().ptr();
-  static PyObject* const cpu = from_torch("device"_name)("cpu").release().ptr();
+  static PyObject* const cpu = from_torch({"device"_name})("cpu").release().ptr();
   const nb::handle dtype = dtype_of(tensor.dtype);
   if (empty == nullptr || !dtype.is_valid()) return {};
   const nb::object sizes = tuple_of(tensor.sizes), strides = tuple_of(tensor.strides);

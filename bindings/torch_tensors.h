@@ -2,9 +2,15 @@
 // PyTorch tensors, read through the table of C functions that PyTorch 2.10 and newer publishes.
 #pragma once
 
+#include <initializer_list>
+
 #include "array.h"
 
 namespace softnpu::python {
+
+// What is at the end of a path of names below torch, kept; null while PyTorch is not imported, and
+// where it is not there.
+nb::handle from_torch(std::initializer_list<nb::handle> path);
 
 // Of subclasses, too; false for all objects while PyTorch is not imported.
 bool is_tensor(PyObject* object);
