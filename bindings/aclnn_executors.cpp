@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executors, and the two phases of each operator.
 #include "aclnn/aclnn_base.h"
-#include "aclnnop/aclnn_elu.h"
-#include "aclnnop/aclnn_elu_backward.h"
-#include "aclnnop/aclnn_max_unpool3d.h"
-#include "aclnnop/aclnn_max_unpool3d_backward.h"
-#include "aclnnop/aclnn_selu.h"
-#include "aclnnop/aclnn_selu_backward.h"
-#include "aclnnop/aclnn_smooth_l1_loss.h"
-#include "aclnnop/aclnn_smooth_l1_loss_backward.h"
-#include "aclnnop/aclnn_upsample_nearest_3d.h"
-#include "aclnnop/aclnn_upsample_nearest_3d_backward.h"
+#include "aclnnop.h"
 #include "c_function.h"
 #include "sections.h"
 
@@ -39,27 +30,7 @@ void bind_executors(nb::module_& m) {
   BIND_ACLNN(aclSetTensorAddr, arg("executor"), arg("index"), arg("tensor"), arg("addr"), doc);
 }
 
-void bind_phases(nb::module_& m) {
-  BIND_PHASES(aclnnElu, arg("self"), arg("alpha"), arg("scale"), arg("inputScale"), arg("out"));
-  BIND_PHASES(aclnnInplaceElu, arg("selfRef"), arg("alpha"), arg("scale"), arg("inputScale"));
-  BIND_PHASES(aclnnSelu, arg("self"), arg("out"));
-  BIND_PHASES(aclnnInplaceSelu, arg("selfRef"));
-  BIND_PHASES(aclnnEluBackward, arg("gradOutput"), arg("alpha"), arg("scale"), arg("inputScale"),
-              arg("isResult"), arg("selfOrResult"), arg("gradInput"));
-  BIND_PHASES(aclnnSeluBackward, arg("gradOutput"), arg("result"), arg("gradInput"));
-  BIND_PHASES(aclnnSmoothL1Loss, arg("self"), arg("target"), arg("reduction"), arg("beta"),
-              arg("result"));
-  BIND_PHASES(aclnnSmoothL1LossBackward, arg("gradOut"), arg("self"), arg("target"),
-              arg("reduction"), arg("beta"), arg("gradInput"));
-  BIND_PHASES(aclnnUpsampleNearest3d, arg("self"), arg("outputSize"), arg("scalesD"),
-              arg("scalesH"), arg("scalesW"), arg("out"));
-  BIND_PHASES(aclnnUpsampleNearest3dBackward, arg("gradOut"), arg("outputSize"), arg("inputSize"),
-              arg("scalesD"), arg("scalesH"), arg("scalesW"), arg("gradInput"));
-  BIND_PHASES(aclnnMaxUnpool3d, arg("self"), arg("indices"), arg("outputSize"), arg("stride"),
-              arg("padding"), arg("outRef"));
-  BIND_PHASES(aclnnMaxUnpool3dBackward, arg("gradOutput"), arg("self"), arg("indices"),
-              arg("outputSize"), arg("stride"), arg("padding"), arg("out"));
-}
+#include "phases.inc"
 
 }  // namespace
 

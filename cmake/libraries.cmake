@@ -9,6 +9,7 @@ list(APPEND core_sources "${PROJECT_SOURCE_DIR}/core/kernels/dispatch.cpp")
 file(GLOB runtime_entries CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/runtime/api_*.cpp")
 file(GLOB base_entries CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/tensor/api_*.cpp" "${PROJECT_SOURCE_DIR}/core/executor/api_*.cpp")
 file(GLOB operator_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/ops/*.cpp")
+list(APPEND operator_sources "${SOFTNPU_GENERATED}/core/ops/operators.cpp")
 
 # Sanitizers leave their own symbols to the program.
 if(NOT SOFTNPU_SANITIZE)
@@ -67,7 +68,7 @@ set(SOFTNPU_SDK softnpu/sdk)
 install(TARGETS softnpu ascendcl acl_rt nnopbase ${operator_libraries}
         LIBRARY DESTINATION ${SOFTNPU_SDK}/lib64)
 install(TARGETS softnpu_missing LIBRARY DESTINATION ${SOFTNPU_SDK}/lib64/softnpu)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION ${SOFTNPU_SDK}/include)
+install(DIRECTORY "${SOFTNPU_INCLUDE}/" DESTINATION ${SOFTNPU_SDK}/include)
 install(FILES "${PROJECT_SOURCE_DIR}/sdk/set_env.sh" DESTINATION ${SOFTNPU_SDK})
 install(FILES "${PROJECT_SOURCE_DIR}/sdk/python/site-packages/acl.py"
         DESTINATION ${SOFTNPU_SDK}/python/site-packages)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # The extension softnpu._core, and the data files of the Python package.
-find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
 
 # pip unpacks nanobind anew for every installation, under another path. To compile from there would
 # compile everything each time, so its files are copied, and only those that have changed.
@@ -21,11 +20,13 @@ find_package(nanobind CONFIG REQUIRED PATHS "${nanobind_copy}/cmake" NO_DEFAULT_
 file(GLOB binding_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bindings/*.cpp")
 # Function names stay in, as in the libraries.
 nanobind_add_module(_core NOMINSIZE NOSTRIP ${binding_sources})
+target_include_directories(_core PRIVATE "${SOFTNPU_GENERATED}/bindings")
 target_link_libraries(_core PRIVATE softnpu_options opapi nnopbase ascendcl softnpu)
 target_compile_options(_core PRIVATE -fno-math-errno)
 set_target_properties(_core PROPERTIES INSTALL_RPATH "$ORIGIN/sdk/lib64")
 install(TARGETS _core LIBRARY DESTINATION softnpu)
 
-# The contract tables are the source of `softnpu ops NAME`; `softnpu verify` takes names from them.
-file(GLOB contract_tables CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/contract/*.toml")
-install(FILES ${contract_tables} DESTINATION softnpu/contracts)
+# `softnpu ops` prints the descriptions; `softnpu verify` takes names from them.
+file(GLOB descriptions CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/operators/*.toml")
+install(FILES ${descriptions} DESTINATION softnpu/operators)
+install(DIRECTORY "${SOFTNPU_GENERATED}/package/" DESTINATION softnpu)

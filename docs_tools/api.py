@@ -47,9 +47,10 @@ def pages() -> dict[str, str | bytes]:
 
 
 def path(package: ModuleType, name: str) -> str:
-    """Name the module that defines a function: in its package, a module has the same name."""
+    """Name a function by the module that defines it."""
     module = Path(getattr(package, name).__code__.co_filename).stem
-    return f"{package.__name__}.{module}.{name}"
+    within = "" if package.__name__.endswith(f".{module}") else f"{module}."
+    return f"{package.__name__}.{within}{name}"
 
 
 def directives(paths: list[str]) -> str:

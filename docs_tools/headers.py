@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from docs_tools.markdown import code
+from softnpu.cli.environment import sdk_prefix
 
-ROOT = Path(__file__).resolve().parents[1]
-INCLUDE = ROOT / "include"
+INCLUDE = sdk_prefix() / "include"
 # The pages and their headers; those of the operators share one.
 HEADERS = {
     "acl": ["acl/acl.h"],

@@ -8,6 +8,7 @@
 
 #include "base/export.h"
 #include "kernels/bad_index.h"
+#include "kernels/elementwise_list.h"
 #include "kernels/max_unpool3d.h"
 #include "kernels/max_unpool3d_backward.h"
 #include "kernels/upsample_nearest3d.h"
@@ -15,12 +16,6 @@
 #include "loops/elementwise.h"
 
 namespace softnpu::kernels {
-
-// The elementwise kernels. Whoever adds one names it here, and nowhere else.
-#define SOFTNPU_ELEMENTWISE_KERNELS(each)                                           \
-  each(elu) each(elu_backward_from_input) each(elu_backward_from_result) each(selu) \
-      each(selu_backward) each(smooth_l1_loss) each(smooth_l1_loss_sum)             \
-          each(smooth_l1_loss_backward)
 
 struct KernelTable {
   const char* level;

@@ -1,46 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // aclnnMaxUnpool3d: outRef is 0, but outRef[n, c, indices[n, c, i]] = self[n, c, i] with D, H, W
 // seen as one axis. stride and padding take part in the checks only.
-#include "ops/max_unpool3d.h"
+#include "ops/operators.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <mutex>
 
-#include "aclnnop/aclnn_max_unpool3d.h"
 #include "loops/threads.h"
 #include "ops/unpool.h"
 
 namespace softnpu::ops {
 
-using enum runtime::Soc;
-
-const OperatorTraits MaxUnpool3d::kTraits = {
-    .name = "aclnnMaxUnpool3d",
-    .products = {ascend950, ascend910_93, ascend910b},
-    .in_place = false,
-};
-
-Status MaxUnpool3d::check_pointers(const Args& a) {
-  REQUIRE(a.self, kParamNullptr, "self-null"_rule, "self is null");
-  REQUIRE(a.indices, kParamNullptr, "indices-null"_rule, "indices is null");
-  REQUIRE(a.output_size, kParamNullptr, "output-size-null"_rule, "outputSize is null");
-  REQUIRE(a.stride, kParamNullptr, "stride-null"_rule, "stride is null");
-  REQUIRE(a.padding, kParamNullptr, "padding-null"_rule, "padding is null");
-  REQUIRE(a.out_ref, kParamNullptr, "out-null"_rule, "outRef is null");
-  return {};
-}
-
-Status MaxUnpool3d::check(const Args& a) {
+Status MaxUnpool3d::check_sizes(const Args& a) {
   const Tensor& self = *a.self;
   const auto tensors = operands(a);
-
-  RETURN_IF_FAILED(check_unpool_types(tensors, {DType::i64, DType::i32}, "dtype-unsupported"_rule));
-  REQUIRE(a.out_ref->dtype == self.dtype, kParamInvalid, "dtype-differs"_rule,
-          "outRef has data type ", a.out_ref->dtype, ", but self has ", self.dtype,
-          "; they must be equal");
-  RETURN_IF_FAILED(check_unpool_rank(self, "self-rank"_rule));
   RETURN_IF_FAILED(check_like_self(std::span(tensors).subspan(1, 1), self, "rank-differs"_rule,
                                    "shape-differs"_rule));
   RETURN_IF_FAILED(check_not_empty(self, "self-empty"_rule));
@@ -49,6 +24,14 @@ Status MaxUnpool3d::check(const Args& a) {
                                       "output-size-small"_rule));
   return check_unpooled(tensors.back(), self, *a.output_size, "out-spatial"_rule, "out-rank"_rule,
                         "out-batch"_rule);
+}
+
+void MaxUnpool3d::describe(const Args& a, Tensor& out) {
+  out.sizes = a.self->sizes;
+  out.dtype = a.self->dtype;
+  const Dims& wanted = *a.output_size;
+  if (out.rank() < 4 || wanted.size() != 3) return;  // a check says so
+  std::copy(wanted.begin(), wanted.end(), out.sizes.end() - 3);
 }
 
 namespace {
@@ -197,27 +180,3 @@ Status MaxUnpool3dPlan::run(std::byte* const* origins, std::byte* /*workspace*/)
 }
 
 }  // namespace softnpu::ops
-
-using softnpu::ops::MaxUnpool3d;
-
-extern "C" aclnnStatus aclnnMaxUnpool3dGetWorkspaceSize(
-    const aclTensor* self, const aclTensor* indices, const aclIntArray* outputSize,
-    const aclIntArray* stride, const aclIntArray* padding, aclTensor* outRef,
-    uint64_t* workspaceSize, aclOpExecutor** executor) {
-  return softnpu::phase_one<MaxUnpool3d>(
-      CALL(self, indices, outputSize, stride, padding, outRef, workspaceSize, executor),
-      workspaceSize, executor, [&](softnpu::Handles& h) -> MaxUnpool3d::Args {
-        return {.self = h.tensor("self", self),
-                .indices = h.tensor("indices", indices),
-                .output_size = h.int_array("outputSize", outputSize),
-                .stride = h.int_array("stride", stride),
-                .padding = h.int_array("padding", padding),
-                .out_ref = h.tensor("outRef", outRef)};
-      });
-}
-
-extern "C" aclnnStatus aclnnMaxUnpool3d(void* workspace, uint64_t workspaceSize,
-                                        aclOpExecutor* executor, aclrtStream stream) {
-  return softnpu::launch_executor(CALL(workspace, workspaceSize, executor, stream),
-                                  MaxUnpool3d::kTraits, workspace, workspaceSize, executor, stream);
-}

@@ -1,47 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // aclnnMaxUnpool3dBackward: out[n, c, i] = gradOutput[n, c, indices[n, c, i]] with D, H, W seen as
 // one axis. self, stride and padding take part in the checks only.
-#include "ops/max_unpool3d_backward.h"
+#include "ops/operators.h"
 
 #include <utility>
 
-#include "aclnnop/aclnn_max_unpool3d_backward.h"
 #include "loops/threads.h"
 #include "ops/unpool.h"
 
 namespace softnpu::ops {
 
-using enum runtime::Soc;
-
-const OperatorTraits MaxUnpool3dBackward::kTraits = {
-    .name = "aclnnMaxUnpool3dBackward",
-    .products = {ascend950, ascend910_93, ascend910b, ascend910},
-    .in_place = false,
-};
-
-Status MaxUnpool3dBackward::check_pointers(const Args& a) {
-  REQUIRE(a.grad_output, kParamNullptr, "grad-output-null"_rule, "gradOutput is null");
-  REQUIRE(a.self, kParamNullptr, "self-null"_rule, "self is null");
-  REQUIRE(a.indices, kParamNullptr, "indices-null"_rule, "indices is null");
-  REQUIRE(a.output_size, kParamNullptr, "output-size-null"_rule, "outputSize is null");
-  REQUIRE(a.stride, kParamNullptr, "stride-null"_rule, "stride is null");
-  REQUIRE(a.padding, kParamNullptr, "padding-null"_rule, "padding is null");
-  REQUIRE(a.out, kParamNullptr, "out-null"_rule, "out is null");
-  return {};
-}
-
-Status MaxUnpool3dBackward::check(const Args& a) {
-  const Tensor &self = *a.self, &out = *a.out;
+Status MaxUnpool3dBackward::check_sizes(const Args& a) {
+  const Tensor& self = *a.self;
   const auto tensors = operands(a);
-
-  REQUIRE(is_contiguous(out), kParamInvalid, "out-not-contiguous"_rule, "out has shape ", out.sizes,
-          " and strides ", out.strides, "; it must be contiguous");
-  RETURN_IF_FAILED(check_unpool_types(tensors, {DType::i64}, "dtype-unsupported"_rule));
-  for (const auto& [name, tensor] : {std::pair{"self", &self}, {"out", &out}})
-    REQUIRE(tensor->dtype == a.grad_output->dtype, kParamInvalid, "dtype-differs"_rule, name,
-            " has data type ", tensor->dtype, ", but gradOutput has ", a.grad_output->dtype,
-            "; they must be equal");
-  RETURN_IF_FAILED(check_unpool_rank(self, "self-rank"_rule));
   RETURN_IF_FAILED(
       check_like_self(std::span(tensors).last(2), self, "rank-differs"_rule, "shape-differs"_rule));
   RETURN_IF_FAILED(check_not_empty(self, "self-empty"_rule));
@@ -50,6 +21,12 @@ Status MaxUnpool3dBackward::check(const Args& a) {
                                       "output-size-small"_rule));
   return check_unpooled(tensors.front(), self, *a.output_size, "grad-output-spatial"_rule,
                         "grad-output-rank"_rule, "grad-output-batch"_rule);
+}
+
+void MaxUnpool3dBackward::describe(const Args& a, Tensor& out) {
+  out.sizes = a.self->sizes;
+  out.dtype = a.grad_output->dtype;
+  out.strides = contiguous_strides(out.sizes);  // the first thing that is checked
 }
 
 __extension__ using Wide = __int128;
@@ -100,29 +77,3 @@ Status MaxUnpool3dBackwardPlan::run(std::byte* const* origins, std::byte* /*work
 }
 
 }  // namespace softnpu::ops
-
-using softnpu::ops::MaxUnpool3dBackward;
-
-extern "C" aclnnStatus aclnnMaxUnpool3dBackwardGetWorkspaceSize(
-    const aclTensor* gradOutput, const aclTensor* self, const aclTensor* indices,
-    const aclIntArray* outputSize, const aclIntArray* stride, const aclIntArray* padding,
-    aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor) {
-  return softnpu::phase_one<MaxUnpool3dBackward>(
-      CALL(gradOutput, self, indices, outputSize, stride, padding, out, workspaceSize, executor),
-      workspaceSize, executor, [&](softnpu::Handles& h) -> MaxUnpool3dBackward::Args {
-        return {.grad_output = h.tensor("gradOutput", gradOutput),
-                .self = h.tensor("self", self),
-                .indices = h.tensor("indices", indices),
-                .output_size = h.int_array("outputSize", outputSize),
-                .stride = h.int_array("stride", stride),
-                .padding = h.int_array("padding", padding),
-                .out = h.tensor("out", out)};
-      });
-}
-
-extern "C" aclnnStatus aclnnMaxUnpool3dBackward(void* workspace, uint64_t workspaceSize,
-                                                aclOpExecutor* executor, aclrtStream stream) {
-  return softnpu::launch_executor(CALL(workspace, workspaceSize, executor, stream),
-                                  MaxUnpool3dBackward::kTraits, workspace, workspaceSize, executor,
-                                  stream);
-}

@@ -1,37 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // aclnnSmoothL1LossBackward: gradInput = gradOut · clamp(d / beta, -1, 1) · norm, d = self −
 // target.
-#include "ops/smooth_l1_loss_backward.h"
+#include "ops/operators.h"
 
-#include "aclnnop/aclnn_smooth_l1_loss_backward.h"
 #include "kernels/smooth_l1_loss_backward.h"
 #include "kernels/table.h"
 #include "ops/smooth_l1.h"
 
 namespace softnpu::ops {
 
-using enum runtime::Soc;
-
-const OperatorTraits SmoothL1LossBackward::kTraits = {
-    .name = "aclnnSmoothL1LossBackward",
-    .products = {ascend950, ascend910_93, ascend910b, ascend310p, ascend910},
-    .in_place = true,
-};
-
-Status SmoothL1LossBackward::check_pointers(const Args& a) {
-  REQUIRE(a.grad_out, kParamNullptr, "grad-out-null"_rule, "gradOut is null");
-  REQUIRE(a.self, kParamNullptr, "self-null"_rule, "self is null");
-  REQUIRE(a.target, kParamNullptr, "target-null"_rule, "target is null");
-  REQUIRE(a.grad_input, kParamNullptr, "grad-input-null"_rule, "gradInput is null");
-  return {};
+Status SmoothL1LossBackward::check_reduction(const Args& a) {
+  return require_reduction(a.reduction, "reduction"_rule);
 }
 
-Status SmoothL1LossBackward::check(const Args& a) {
+Status SmoothL1LossBackward::check_beta(const Args& a) { return require_beta(a.beta, "beta"_rule); }
+
+Status SmoothL1LossBackward::check_shapes(const Args& a) {
   const auto tensors = operands(a);
-  RETURN_IF_FAILED(check_float_types(tensors, "dtype-unsupported"_rule));
-  RETURN_IF_FAILED(check_ranks(tensors, "rank"_rule));
-  RETURN_IF_FAILED(check_reduction(a.reduction, "reduction"_rule));
-  RETURN_IF_FAILED(check_beta(a.beta, "beta"_rule));
   if (have_one_shape(tensors)) return {};  // the usual case
   const auto pair = broadcast_sizes(a.self->sizes, a.target->sizes);
   const auto all = pair ? broadcast_sizes(*pair, a.grad_out->sizes) : std::nullopt;
@@ -59,28 +44,12 @@ SmoothL1LossBackward::Plan SmoothL1LossBackward::plan(const Args& a) {
   return Plan(tensors, kernels::active_table().smooth_l1_loss_backward, numbers);
 }
 
+void SmoothL1LossBackward::describe(const Args& a, Tensor& out) {
+  out.dtype = promote(promote(a.grad_out->dtype, a.self->dtype), a.target->dtype);
+  // Where the inputs do not broadcast, a check says so before it looks at the output.
+  const auto pair = broadcast_sizes(a.self->sizes, a.target->sizes);
+  const auto all = pair ? broadcast_sizes(*pair, a.grad_out->sizes) : std::nullopt;
+  out.sizes = all ? *all : a.self->sizes;
+}
+
 }  // namespace softnpu::ops
-
-using softnpu::ops::SmoothL1LossBackward;
-
-extern "C" aclnnStatus aclnnSmoothL1LossBackwardGetWorkspaceSize(
-    const aclTensor* gradOut, const aclTensor* self, const aclTensor* target, int64_t reduction,
-    float beta, aclTensor* gradInput, uint64_t* workspaceSize, aclOpExecutor** executor) {
-  return softnpu::phase_one<SmoothL1LossBackward>(
-      CALL(gradOut, self, target, reduction, beta, gradInput, workspaceSize, executor),
-      workspaceSize, executor, [&](softnpu::Handles& h) -> SmoothL1LossBackward::Args {
-        return {.grad_out = h.tensor("gradOut", gradOut),
-                .self = h.tensor("self", self),
-                .target = h.tensor("target", target),
-                .reduction = reduction,
-                .beta = beta,
-                .grad_input = h.tensor("gradInput", gradInput)};
-      });
-}
-
-extern "C" aclnnStatus aclnnSmoothL1LossBackward(void* workspace, uint64_t workspaceSize,
-                                                 aclOpExecutor* executor, aclrtStream stream) {
-  return softnpu::launch_executor(CALL(workspace, workspaceSize, executor, stream),
-                                  SmoothL1LossBackward::kTraits, workspace, workspaceSize, executor,
-                                  stream);
-}

@@ -29,24 +29,6 @@ std::span<const int64_t> spatial(const Dims& sizes) {
   return std::span<const int64_t>(sizes).last(std::min<size_t>(3, sizes.size()));
 }
 
-Status check_unpool_types(std::span<const Operand> tensors,
-                          std::initializer_list<DType> index_types, RuleId rule) {
-  for (const auto& [name, arg, use] : tensors) {
-    // By name: a caller may pass one tensor twice.
-    const auto types = std::string_view(name) == "indices" ? index_types : kUnpoolTypes;
-    if (!is_one_of(arg->dtype, types))
-      return fail(rule, kParamInvalid, name, " has data type ", arg->dtype, supported_types(types));
-  }
-  for (const Operand& o : tensors) RETURN_IF_FAILED(check_format(o.name, *o.arg));
-  return {};
-}
-
-Status check_unpool_rank(const Tensor& self, RuleId rule) {
-  if (self.rank() == 4 || self.rank() == 5) return {};
-  return fail(rule, kParamInvalid, "self has rank ", self.rank(), " (shape ", self.sizes,
-              "); expected 4 or 5");
-}
-
 Status check_like_self(std::span<const Operand> tensors, const Tensor& self, RuleId rank_rule,
                        RuleId shape_rule) {
   for (const auto& [name, tensor, use] : tensors)

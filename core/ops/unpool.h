@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <mutex>
 #include <span>
 
@@ -13,15 +12,8 @@
 
 namespace softnpu::ops {
 
-constexpr std::initializer_list<DType> kUnpoolTypes = {
-    DType::f32, DType::f16, DType::i16, DType::i32, DType::i64, DType::i8, DType::u8, DType::f64};
-
 // The rules are named where these are called, so that an operator's list of checks shows them.
 
-// One of kUnpoolTypes, or for indices one of `index_types`; then the formats.
-Status check_unpool_types(std::span<const Operand> tensors,
-                          std::initializer_list<DType> index_types, RuleId rule);
-Status check_unpool_rank(const Tensor& self, RuleId rule);
 // Of tensors that must be like self.
 Status check_like_self(std::span<const Operand> tensors, const Tensor& self, RuleId rank_rule,
                        RuleId shape_rule);

@@ -7,6 +7,15 @@ namespace softnpu::ops {
 
 __extension__ using Wide = __int128;  // products of five sizes of up to 2^20
 
+Status check_types_and_formats(const Operand& other, const Operand& first, RuleId rule) {
+  const Tensor &one = *first.arg, &two = *other.arg;
+  const bool same_order = (one.format == Format::ndhwc) == (two.format == Format::ndhwc);
+  if (one.dtype == two.dtype && same_order) return {};
+  return fail(rule, kParamInvalid, other.name, " has data type ", two.dtype, " and format ",
+              two.format, ", but ", first.name, " has ", one.dtype, " and ", one.format,
+              "; they must agree");
+}
+
 Status check_upsample_sizes(const char* name, const IntArray& sizes, size_t length, RuleId rule) {
   if (sizes.size() != length)
     return fail(rule, kParamInvalid, name, " has ", sizes.size(), " elements; expected ", length);

@@ -32,9 +32,15 @@ struct Scales {
 
   bool are_given() const { return values[0] > 0 && values[1] > 0 && values[2] > 0; }
 };
+template <class Args>
+Scales scales_of(const Args& a) {
+  return {a.scales_d, a.scales_h, a.scales_w};
+}
 
 // The rules are named where these are called, so that an operator's list of checks shows them.
 
+// Of one data type, and both NDHWC or neither.
+Status check_types_and_formats(const Operand& other, const Operand& first, RuleId rule);
 // So many sizes, all above 0.
 Status check_upsample_sizes(const char* name, const IntArray& sizes, size_t length, RuleId rule);
 // What the device has room and index width for. Both shapes are in the order N, C, D, H, W.

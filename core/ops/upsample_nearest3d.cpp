@@ -1,45 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // aclnnUpsampleNearest3d: each element of out is a copy of the element of self in whose range it
 // is.
-#include "ops/upsample_nearest3d.h"
+#include "ops/operators.h"
 
 #include <algorithm>
 
-#include "aclnnop/aclnn_upsample_nearest_3d.h"
 #include "loops/threads.h"
 
 namespace softnpu::ops {
 
-using enum runtime::Soc;
-
-const OperatorTraits UpsampleNearest3d::kTraits = {
-    .name = "aclnnUpsampleNearest3d",
-    .products = {ascend950, ascend910_93, ascend910b, ascend310p, ascend910},
-    .in_place = false,
-};
-
-Status UpsampleNearest3d::check_pointers(const Args& a) {
-  REQUIRE(a.self, kParamNullptr, "self-null"_rule, "self is null");
-  REQUIRE(a.output_size, kParamNullptr, "output-size-null"_rule, "outputSize is null");
-  REQUIRE(a.out, kParamNullptr, "out-null"_rule, "out is null");
-  return {};
+Status UpsampleNearest3d::check_formats_agree(const Args& a) {
+  const auto tensors = operands(a);
+  return check_types_and_formats(tensors[1], tensors[0], "dtype-or-format-differs"_rule);
 }
 
-Status UpsampleNearest3d::check(const Args& a) {
-  const Tensor& self = *a.self;
-  const Tensor& out = *a.out;
-
-  REQUIRE(is_supported_float(self.dtype) || is_one_of(self.dtype, {DType::f64, DType::u8}),
-          kParamInvalid, "dtype-unsupported"_rule, "self has data type ", self.dtype,
-          supported_floats(), ", DOUBLE, UINT8");
-  for (const Operand& operand : operands(a))
-    RETURN_IF_FAILED(check_format(operand.name, *operand.arg));
-  const bool channels_last = self.format == Format::ndhwc;
-  REQUIRE(out.dtype == self.dtype && (out.format == Format::ndhwc) == channels_last, kParamInvalid,
-          "dtype-or-format-differs"_rule, "out has data type ", out.dtype, " and format ",
-          out.format, ", but self has ", self.dtype, " and ", self.format, "; they must agree");
-  REQUIRE(self.rank() == 5, kParamInvalid, "rank"_rule, "self has rank ", self.rank(), " (shape ",
-          self.sizes, "); expected 5");
+Status UpsampleNearest3d::check_sizes(const Args& a) {
+  const Tensor &self = *a.self, &out = *a.out;
   RETURN_IF_FAILED(check_upsample_sizes("outputSize", *a.output_size, 3, "output-size"_rule));
   REQUIRE(self.numel() > 0, kParamInvalid, "self-empty"_rule, "self has shape ", self.sizes,
           "; every dimension must be above 0");
@@ -50,11 +26,22 @@ Status UpsampleNearest3d::check(const Args& a) {
           "out has shape ", out.sizes, "; expected N, C, D, H, W ", expected,
           " from self, which has shape ", self.sizes, ", and outputSize");
   RETURN_IF_FAILED(check_upsample_limits("out", expected, "self", in, "size-limit"_rule));
-  return check_scales(a.scales, in, wanted, "scales"_rule);
+  return check_scales(scales_of(a), in, wanted, "scales"_rule);
+}
+
+void UpsampleNearest3d::describe(const Args& a, Tensor& out) {
+  out.sizes = a.self->sizes;
+  out.dtype = a.self->dtype;
+  const Dims& wanted = *a.output_size;
+  if (out.rank() != 5 || wanted.size() != 3) return;  // a check says so
+  const AxisOrder at = axis_order(*a.self);
+  out.sizes[at.d] = wanted[0];
+  out.sizes[at.h] = wanted[1];
+  out.sizes[at.w] = wanted[2];
 }
 
 UpsampleNearest3d::Plan UpsampleNearest3d::plan(const Args& a) {
-  return Plan(upsample_axes(*a.out, *a.self, a.scales), item_size(a.self->dtype));
+  return Plan(upsample_axes(*a.out, *a.self, scales_of(a)), item_size(a.self->dtype));
 }
 
 namespace {
@@ -108,25 +95,3 @@ Status UpsampleNearest3dPlan::run(std::byte* const* origins, std::byte* /*worksp
 }
 
 }  // namespace softnpu::ops
-
-using softnpu::ops::UpsampleNearest3d;
-
-extern "C" aclnnStatus aclnnUpsampleNearest3dGetWorkspaceSize(
-    const aclTensor* self, const aclIntArray* outputSize, double scalesD, double scalesH,
-    double scalesW, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor) {
-  return softnpu::phase_one<UpsampleNearest3d>(
-      CALL(self, outputSize, scalesD, scalesH, scalesW, out, workspaceSize, executor),
-      workspaceSize, executor, [&](softnpu::Handles& h) -> UpsampleNearest3d::Args {
-        return {.self = h.tensor("self", self),
-                .output_size = h.int_array("outputSize", outputSize),
-                .scales = {scalesD, scalesH, scalesW},
-                .out = h.tensor("out", out)};
-      });
-}
-
-extern "C" aclnnStatus aclnnUpsampleNearest3d(void* workspace, uint64_t workspaceSize,
-                                              aclOpExecutor* executor, aclrtStream stream) {
-  return softnpu::launch_executor(CALL(workspace, workspaceSize, executor, stream),
-                                  UpsampleNearest3d::kTraits, workspace, workspaceSize, executor,
-                                  stream);
-}

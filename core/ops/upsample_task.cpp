@@ -2,8 +2,8 @@
 // How the gradient of nearest upsampling reads gradOut.
 #include <algorithm>
 
+#include "ops/operators.h"
 #include "ops/upsample.h"
-#include "ops/upsample_nearest3d_backward.h"
 
 namespace softnpu::ops {
 namespace {
@@ -68,7 +68,7 @@ void choose_mode(Task& t) {
 
 UpsampleNearest3dBackward::Plan UpsampleNearest3dBackward::plan(const Args& a) {
   const Tensor& in = *a.grad_input;
-  Task t{upsample_axes(*a.grad_out, in, a.scales)};
+  Task t{upsample_axes(*a.grad_out, in, scales_of(a))};
   t.dtype = in.dtype;
   choose_mode(t);
   t.stream = in.numel() * item_size(in.dtype) >= kFarBytes;

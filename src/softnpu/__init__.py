@@ -7,6 +7,7 @@ The functions here take NumPy arrays, PyTorch tensors on the CPU, or any array t
 elsewhere.
 """
 
+from softnpu import functional
 from softnpu._core import info as _info
 from softnpu.errors import (
     AclnnError,
@@ -15,20 +16,7 @@ from softnpu.errors import (
     ParamInvalidError,
     ParamNullptrError,
 )
-from softnpu.functional import (
-    elu,
-    elu_,
-    elu_backward,
-    max_unpool3d,
-    max_unpool3d_backward,
-    selu,
-    selu_,
-    selu_backward,
-    smooth_l1_loss,
-    smooth_l1_loss_backward,
-    upsample_nearest3d,
-    upsample_nearest3d_backward,
-)
+from softnpu.functional import *  # noqa: F403  the operators
 from softnpu.judging import verify
 from softnpu.pool import release_memory, set_pool_limit
 
@@ -41,19 +29,8 @@ __all__ = [
     "ParamInvalidError",
     "ParamNullptrError",
     "__version__",
-    "elu",
-    "elu_",
-    "elu_backward",
-    "max_unpool3d",
-    "max_unpool3d_backward",
     "release_memory",
-    "selu",
-    "selu_",
-    "selu_backward",
     "set_pool_limit",
-    "smooth_l1_loss",
-    "smooth_l1_loss_backward",
-    "upsample_nearest3d",
-    "upsample_nearest3d_backward",
     "verify",
 ]
+__all__ += functional.__all__

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy
 
-from softnpu.arguments import Array
+# The operators, on arrays and in two phases. Generated from their descriptions.
+from softnpu._operators import *
 
 # The operators as functions that PyTorch's kernels call.
 kernels: Any
@@ -16,69 +17,6 @@ checks: Any
 class _Memory:
     def __dlpack__(self, **kwargs: Any) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
-
-# Both phases of an operator, on arrays. `None` as out asks for a new array.
-def elu(self: Any, alpha: Any, scale: Any, input_scale: Any, out: Array | None, /) -> Array: ...
-def elu_(self_ref: Any, alpha: Any, scale: Any, input_scale: Any, /) -> Array: ...
-def elu_backward(
-    grad_output: Any,
-    alpha: Any,
-    scale: Any,
-    input_scale: Any,
-    is_result: Any,
-    self_or_result: Any,
-    out: Array | None,
-    /,
-) -> Array: ...
-def max_unpool3d(
-    self: Any,
-    indices: Any,
-    output_size: Any,
-    stride: Any,
-    padding: Any,
-    out: Array | None,
-    /,
-) -> Array: ...
-def max_unpool3d_backward(
-    grad_output: Any,
-    self: Any,
-    indices: Any,
-    output_size: Any,
-    stride: Any,
-    padding: Any,
-    out: Array | None,
-    /,
-) -> Array: ...
-def selu(self: Any, out: Array | None, /) -> Array: ...
-def selu_(self_ref: Any, /) -> Array: ...
-def selu_backward(grad_output: Any, result: Any, out: Array | None, /) -> Array: ...
-def smooth_l1_loss(
-    self: Any, target: Any, reduction: Any, beta: Any, out: Array | None, /
-) -> Array: ...
-def smooth_l1_loss_backward(
-    grad_out: Any, self: Any, target: Any, reduction: Any, beta: Any, out: Array | None, /
-) -> Array: ...
-def upsample_nearest3d(
-    self: Any,
-    output_size: Any,
-    scales_d: Any,
-    scales_h: Any,
-    scales_w: Any,
-    format: Any,
-    out: Array | None,
-    /,
-) -> Array: ...
-def upsample_nearest3d_backward(
-    grad_out: Any,
-    output_size: Any,
-    input_size: Any,
-    scales_d: Any,
-    scales_h: Any,
-    scales_w: Any,
-    format: Any,
-    out: Array | None,
-    /,
-) -> Array: ...
 
 # Settings and helpers.
 def bytes_address(data: bytes) -> int: ...
@@ -158,107 +96,6 @@ def aclnnFinalize() -> None: ...
 def aclnnInit(configPath: str | bytes | os.PathLike[Any] | None = None) -> None: ...
 
 # Two phases of each operator: (workspace size, executor), then the launch.
-def aclnnElu(
-    workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None
-) -> None: ...
-def aclnnEluGetWorkspaceSize(
-    self: int | None, alpha: int | None, scale: int | None, inputScale: int | None, out: int | None
-) -> tuple[int, int]: ...
-def aclnnEluBackward(
-    workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None
-) -> None: ...
-def aclnnEluBackwardGetWorkspaceSize(
-    gradOutput: int | None,
-    alpha: int | None,
-    scale: int | None,
-    inputScale: int | None,
-    isResult: bool | numpy.bool_,
-    selfOrResult: int | None,
-    gradInput: int | None,
-) -> tuple[int, int]: ...
-def aclnnInplaceElu(
-    workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None
-) -> None: ...
-def aclnnInplaceEluGetWorkspaceSize(
-    selfRef: int | None, alpha: int | None, scale: int | None, inputScale: int | None
-) -> tuple[int, int]: ...
-def aclnnInplaceSelu(
-    workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None
-) -> None: ...
-def aclnnInplaceSeluGetWorkspaceSize(selfRef: int | None) -> tuple[int, int]: ...
-def aclnnMaxUnpool3d(
-    workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None
-) -> None: ...
-def aclnnMaxUnpool3dGetWorkspaceSize(
-    self: int | None,
-    indices: int | None,
-    outputSize: int | None,
-    stride: int | None,
-    padding: int | None,
-    outRef: int | None,
-) -> tuple[int, int]: ...
-def aclnnMaxUnpool3dBackward(
-    workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None
-) -> None: ...
-def aclnnMaxUnpool3dBackwardGetWorkspaceSize(
-    gradOutput: int | None,
-    self: int | None,
-    indices: int | None,
-    outputSize: int | None,
-    stride: int | None,
-    padding: int | None,
-    out: int | None,
-) -> tuple[int, int]: ...
-def aclnnSelu(
-    workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None
-) -> None: ...
-def aclnnSeluGetWorkspaceSize(self: int | None, out: int | None) -> tuple[int, int]: ...
-def aclnnSeluBackward(
-    workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None
-) -> None: ...
-def aclnnSeluBackwardGetWorkspaceSize(
-    gradOutput: int | None, result: int | None, gradInput: int | None
-) -> tuple[int, int]: ...
-def aclnnSmoothL1Loss(
-    workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None
-) -> None: ...
-def aclnnSmoothL1LossBackward(
-    workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None
-) -> None: ...
-def aclnnSmoothL1LossBackwardGetWorkspaceSize(
-    gradOut: int | None,
-    self: int | None,
-    target: int | None,
-    reduction: int,
-    beta: float,
-    gradInput: int | None,
-) -> tuple[int, int]: ...
-def aclnnSmoothL1LossGetWorkspaceSize(
-    self: int | None, target: int | None, reduction: int, beta: float, result: int | None
-) -> tuple[int, int]: ...
-def aclnnUpsampleNearest3d(
-    workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None
-) -> None: ...
-def aclnnUpsampleNearest3dGetWorkspaceSize(
-    self: int | None,
-    outputSize: int | None,
-    scalesD: float,
-    scalesH: float,
-    scalesW: float,
-    out: int | None,
-) -> tuple[int, int]: ...
-def aclnnUpsampleNearest3dBackward(
-    workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None
-) -> None: ...
-def aclnnUpsampleNearest3dBackwardGetWorkspaceSize(
-    gradOut: int | None,
-    outputSize: int | None,
-    inputSize: int | None,
-    scalesD: float,
-    scalesH: float,
-    scalesW: float,
-    gradInput: int | None,
-) -> tuple[int, int]: ...
 
 # The runtime: results, then the status.
 def aclDataTypeSize(data_type: int) -> int: ...

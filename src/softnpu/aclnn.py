@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from softnpu import _core
+from softnpu._phases import *  # noqa: F403  both phases of each operator
 from softnpu.acl import constants
 from softnpu.acl.constants import *  # noqa: F403  the names are documented, and many
 from softnpu.errors import with_rule
@@ -58,34 +59,8 @@ aclSetInputTensorAddr = _core.aclSetInputTensorAddr
 aclSetOutputTensorAddr = _core.aclSetOutputTensorAddr
 aclSetRawTensorAddr = _core.aclSetRawTensorAddr
 aclSetTensorAddr = _core.aclSetTensorAddr
-aclnnElu = _core.aclnnElu
-aclnnEluBackward = _core.aclnnEluBackward
-aclnnEluBackwardGetWorkspaceSize = _core.aclnnEluBackwardGetWorkspaceSize
-aclnnEluGetWorkspaceSize = _core.aclnnEluGetWorkspaceSize
 aclnnFinalize = _core.aclnnFinalize
 aclnnInit = _core.aclnnInit
-aclnnInplaceElu = _core.aclnnInplaceElu
-aclnnInplaceEluGetWorkspaceSize = _core.aclnnInplaceEluGetWorkspaceSize
-aclnnInplaceSelu = _core.aclnnInplaceSelu
-aclnnInplaceSeluGetWorkspaceSize = _core.aclnnInplaceSeluGetWorkspaceSize
-aclnnMaxUnpool3d = _core.aclnnMaxUnpool3d
-aclnnMaxUnpool3dGetWorkspaceSize = _core.aclnnMaxUnpool3dGetWorkspaceSize
-aclnnMaxUnpool3dBackward = _core.aclnnMaxUnpool3dBackward
-aclnnMaxUnpool3dBackwardGetWorkspaceSize = _core.aclnnMaxUnpool3dBackwardGetWorkspaceSize
-aclnnSelu = _core.aclnnSelu
-aclnnSeluBackward = _core.aclnnSeluBackward
-aclnnSeluBackwardGetWorkspaceSize = _core.aclnnSeluBackwardGetWorkspaceSize
-aclnnSeluGetWorkspaceSize = _core.aclnnSeluGetWorkspaceSize
-aclnnSmoothL1Loss = _core.aclnnSmoothL1Loss
-aclnnSmoothL1LossBackward = _core.aclnnSmoothL1LossBackward
-aclnnSmoothL1LossBackwardGetWorkspaceSize = _core.aclnnSmoothL1LossBackwardGetWorkspaceSize
-aclnnSmoothL1LossGetWorkspaceSize = _core.aclnnSmoothL1LossGetWorkspaceSize
-aclnnUpsampleNearest3d = _core.aclnnUpsampleNearest3d
-aclnnUpsampleNearest3dGetWorkspaceSize = _core.aclnnUpsampleNearest3dGetWorkspaceSize
-aclnnUpsampleNearest3dBackward = _core.aclnnUpsampleNearest3dBackward
-aclnnUpsampleNearest3dBackwardGetWorkspaceSize = (
-    _core.aclnnUpsampleNearest3dBackwardGetWorkspaceSize
-)
 
 # The same four under their capitalised names.
 AclSetAclOpExecutorRepeatable = aclSetAclOpExecutorRepeatable

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators' contracts: the tables that the tests run and ``softnpu ops`` prints."""
+"""The operators' contracts, from their descriptions: what ``softnpu ops`` prints."""
 
 import difflib
 from dataclasses import dataclass
@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from softnpu import toml
+from softnpu.codegen.build import read
+from softnpu.codegen.core import rules
+from softnpu.codegen.description import HAVE_BF16, PRODUCTS, REAL_TYPES, Operator
+from softnpu.codegen.description import Argument as Described
 
 PACKAGE = Path(__file__).resolve().parent
 
@@ -69,15 +73,46 @@ class Contract:
         return list(first["dtypes"])
 
     def has_bf16(self, product: str) -> bool:
-        """Whether the operator takes BF16 on ``product``; true where the table is silent."""
-        return bool(self.table.get("bf16", {}).get(product, True))
+        """Whether the operator takes BF16 on ``product``."""
+        return "BF16" in self.dtypes and product in HAVE_BF16
 
 
 @cache
 def load_contracts() -> dict[str, Contract]:
     """Load all contracts by the operator's name in snake_case, in alphabetical order."""
-    tables = {file.stem: toml.read(file) for file in sorted(_folder().glob("*.toml"))}
-    return {name: Contract(name, table) for name, table in tables.items() if "operator" in table}
+    operators = sorted(read(_folder()), key=lambda operator: operator.op)
+    return {operator.op: Contract(operator.op, _table(operator)) for operator in operators}
+
+
+def _table(operator: Operator) -> dict[str, Any]:
+    """Collect what a contract says."""
+    texts = {key: operator.text(key) for key in ("formula", "where")}
+    return {
+        "operator": operator.aclnn,
+        "python": operator.python,
+        "source": operator.aclnn,
+        "header": operator.header,
+        "summary": operator.summary,
+        **texts,
+        "latex": operator.latex,
+        **({"pytorch": operator.pytorch} if operator.pytorch else {}),
+        "elementwise": operator.is_elementwise,
+        "products": {name: name in operator.products for name in PRODUCTS},
+        "argument": [_argument(argument) for argument in operator.arguments],
+        "rule": [
+            {"id": rule, "status": status, "summary": summary}
+            for rule, status, summary in rules(operator)
+        ],
+    }
+
+
+def _argument(argument: Described) -> dict[str, Any]:
+    row = {"name": argument.name, "python": argument.python}
+    row |= {"role": argument.role, "kind": argument.kind}
+    types = REAL_TYPES if argument.kind == "scalar" else argument.types
+    described: dict[str, Any] = {"dtypes": list(types), "formats": list(argument.formats), "rank": argument.rank}
+    described |= {"empty": argument.empty, "strided": argument.strided, "note": argument.note}
+    return row | {key: value for key, value in described.items() if value not in ([], "", None)}
 
 
 def find(name: str) -> Contract:
@@ -104,7 +139,7 @@ def find(name: str) -> Contract:
 
 def shared_rules() -> list[dict[str, Any]]:
     """Load the rules that hold for every operator."""
-    return list(toml.read(_folder() / "common.toml")["rule"])
+    return list(toml.read(PACKAGE / "shared_rules.toml")["rule"])
 
 
 def _plain(name: str) -> str:
@@ -114,6 +149,5 @@ def _plain(name: str) -> str:
 
 
 def _folder() -> Path:
-    installed = PACKAGE / "contracts"
-    # In a source tree the tables lie where the tests use them.
-    return installed if installed.is_dir() else PACKAGE.parents[1] / "tests" / "contract"
+    installed = PACKAGE / "operators"
+    return installed if installed.is_dir() else PACKAGE.parents[1] / "operators"

@@ -55,7 +55,12 @@ def program() -> Path:
     run("cmake", "--build", "--preset", "arm")
     libraries, built = BUILD / "sdk" / "lib64", BUILD / "serve"
     command = [COMPILER, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-    command += ["-Iinclude", "-Iinclude/aclnn", "tests/arm/serve.cpp", "-o", str(built)]
+    command += [
+        *(f"-I{BUILD}/sdk/{folder}" for folder in ("include", "include/aclnn")),
+        "tests/arm/serve.cpp",
+        "-o",
+        str(built),
+    ]
     command += [f"-L{libraries}", f"-Wl,-rpath,{libraries}", f"-Wl,-rpath-link,{libraries}"]
     run(*command, "-lascendcl", "-lnnopbase", "-lopapi", "-pthread")
     return built

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.capi.capi_names import CODES, ENUMS, FUNCTIONS, SIGNATURES
-from tests.support.paths import ROOT
+from tests.support.paths import INCLUDE
 
-INCLUDE = ROOT / "include"
 HEADERS = sorted(str(file.relative_to(INCLUDE)) for file in INCLUDE.rglob("*.h"))
 OPERATOR_HEADERS = [name for name in HEADERS if re.fullmatch(r"aclnnop/(?!aclnn_util).*", name)]
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wunused-const-variable", "-Werror", "-fsyntax-only"]

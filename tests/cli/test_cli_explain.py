@@ -15,7 +15,7 @@ import softnpu
 from softnpu import explanations, toml
 from softnpu.cli.app import app
 from softnpu.explanations import Explanation
-from tests.support.paths import ROOT
+from tests.support.paths import INCLUDE, ROOT
 
 # A code that only fault injection gives has its name in no header.
 ONLY_IN_MESSAGES = {"ACL_ERROR_RT_AICORE_EXCEPTION"}
@@ -76,7 +76,7 @@ def test_every_failure_names_a_rule() -> None:
 def test_every_status_code_is_explained() -> None:
     """Those of the headers with all of their names, and those of core/base/status.h."""
     text = "".join(
-        (ROOT / "include" / name).read_text(encoding="utf-8")
+        (INCLUDE / name).read_text(encoding="utf-8")
         for name in ("acl/acl_base.h", "softnpu/aclnn_status.h")
     )
     codes = re.findall(r"\b(ACL(?:NN)?_(?:ERR\w*|SUCCESS)) (?:= )?(\d+)", text)
@@ -171,7 +171,7 @@ def test_the_list_has_every_name(softnpu: Any) -> None:
 def test_examples_name_things_that_exist() -> None:
     """Functions and constants of the headers, attributes of the package, commands."""
     text = "\n".join("\n".join((e.means, e.why, e.repair, e.example)) for e in explanations.load())
-    headers = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "include").rglob("*.h"))
+    headers = "".join(file.read_text(encoding="utf-8") for file in INCLUDE.rglob("*.h"))
     used = set(re.findall(r"\b(acl(?:rt|nn)?[A-Z]\w+|ACL_\w+)\b", text))
     assert len(used) > 50
     assert {name for name in used if not re.search(rf"\b{name}", headers)} <= ONLY_IN_MESSAGES

@@ -15,14 +15,13 @@ import pytest
 import softnpu
 from softnpu import _core, acl, aclnn, functional, judging, pool, reference
 from tests.python.operators import OPERATORS, Operator
-from tests.support.paths import ROOT
+from tests.support.paths import INCLUDE
 from tests.support.stub import stub_functions
 
 # The modules whose functions are documented in sections.
 MODULES = (functional, reference, aclnn, acl, acl.op, acl.util, pool, judging)
 SECTIONS = ("Parameters", "Returns", "Raises", "Notes")
 PACKAGE = Path(softnpu.__file__).parent
-INCLUDE = ROOT / "include"
 
 SIGNATURES = {
     "elu_backward": "(grad_output, alpha, scale, input_scale, is_result, self_or_result, *, "

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import softnpu
 
-STUB = Path(softnpu.__file__).parent / "_core.pyi"
+FILES = ("_core.pyi", "_operators.pyi")
 
 
 def stub_functions() -> dict[str, ast.FunctionDef]:
-    """The functions in the stub."""
-    tree = ast.parse(STUB.read_text())
-    return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    """The functions in the stub, and in what it takes over."""
+    package = Path(softnpu.__file__).parent
+    nodes = [n for name in FILES for n in ast.parse((package / name).read_text()).body]
+    return {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}

@@ -11,21 +11,8 @@ that requires grad imports this module.
 softnpu for a while.
 """
 
-from softnpu.torch import calls, nn
-from softnpu.torch.functions import (
-    elu,
-    elu_,
-    elu_backward,
-    max_unpool3d,
-    max_unpool3d_backward,
-    selu,
-    selu_,
-    selu_backward,
-    smooth_l1_loss,
-    smooth_l1_loss_backward,
-    upsample_nearest3d,
-    upsample_nearest3d_backward,
-)
+from softnpu.torch import calls, functions, nn
+from softnpu.torch.functions import *  # noqa: F403  the operators
 from softnpu.torch.gpu import check_indices, deferred_index_checks
 from softnpu.torch.patching import Patch, patch
 from softnpu.torch.recording import meet_distributed
@@ -34,20 +21,9 @@ __all__ = [
     "Patch",
     "check_indices",
     "deferred_index_checks",
-    "elu",
-    "elu_",
-    "elu_backward",
-    "max_unpool3d",
-    "max_unpool3d_backward",
     "nn",
     "patch",
-    "selu",
-    "selu_",
-    "selu_backward",
-    "smooth_l1_loss",
-    "smooth_l1_loss_backward",
-    "upsample_nearest3d",
-    "upsample_nearest3d_backward",
+    *functions.__all__,
 ]
 
 calls.take_part()

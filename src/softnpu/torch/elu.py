@@ -8,37 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from softnpu import _core
 from softnpu.torch.derivatives import keep
-from softnpu.torch.fake import like_first
 from softnpu.torch.library import define, define_in_place
 from softnpu.torch.recording import Gradients
-from softnpu.torch.vmap import elementwise
-
-_ARGUMENTS = "Scalar alpha=1, Scalar scale=1, Scalar input_scale=1"
-
-
-def _compute(
-    self: Tensor,
-    alpha: float = 1,
-    scale: float = 1,
-    input_scale: float = 1,
-    out: Tensor | None = None,
-    *,
-    kernels: Any = _core.kernels,
-) -> Tensor:
-    return kernels.elu(self, alpha, scale, input_scale, out)
-
-
-def _in_place(
-    self: Tensor,
-    alpha: float = 1,
-    scale: float = 1,
-    input_scale: float = 1,
-    *,
-    kernels: Any = _core.kernels,
-) -> Tensor:
-    return kernels.elu_(self, alpha, scale, input_scale)
 
 
 def _numbers(alpha: float = 1, scale: float = 1, input_scale: float = 1) -> tuple[float, ...]:
@@ -61,13 +33,9 @@ def _backward(context: Any, gradient: Tensor) -> Gradients:
 
 elu = define(
     "elu",
-    f"Tensor self, {_ARGUMENTS}",
-    compute=_compute,
-    fake=like_first,
     save=_save,
     backward=_backward,
     jvp=_jvp,
-    vmap=elementwise("elu"),
     out_admits=torch.can_cast,
 )
-elu_ = define_in_place("elu", _ARGUMENTS, compute=_in_place)
+elu_ = define_in_place("elu")

@@ -8,28 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from softnpu import _core
 from softnpu.torch.derivatives import keep, total
-from softnpu.torch.fake import like_first
 from softnpu.torch.library import define
 from softnpu.torch.recording import Gradients
-from softnpu.torch.vmap import elementwise
-
-
-def _compute(
-    grad_output: Tensor,
-    alpha: float,
-    scale: float,
-    input_scale: float,
-    is_result: bool,
-    self_or_result: Tensor,
-    out: Tensor | None = None,
-    *,
-    kernels: Any = _core.kernels,
-) -> Tensor:
-    return kernels.elu_backward(
-        grad_output, alpha, scale, input_scale, is_result, self_or_result, out
-    )
 
 
 def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
@@ -71,13 +52,8 @@ def _jvp(context: Any, of_grad: Tensor | None, *numbers_and_x: Tensor | None) ->
 
 elu_backward = define(
     "elu_backward",
-    "Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
-    "Tensor self_or_result",
-    compute=_compute,
-    fake=like_first,
     save=_save,
     backward=_backward,
     jvp=_jvp,
-    vmap=elementwise("elu_backward"),
     out_admits=torch.can_cast,
 )

@@ -17,6 +17,8 @@ import torch
 from torch import Tensor
 
 from softnpu.errors import error_from_status, with_rule
+from softnpu.torch import schemas
+from softnpu.torch.fake import like_first
 from softnpu.torch.gpu import gpu_kernel
 from softnpu.torch.recording import (
     Backward,
@@ -31,6 +33,7 @@ from softnpu.torch.recording import (
     tensors_of,
     untraced,
 )
+from softnpu.torch.vmap import elementwise
 
 LIBRARY = torch.library.Library("softnpu", "DEF")
 
@@ -43,14 +46,12 @@ OutputTypes = Callable[[torch.dtype, torch.dtype], bool]
 
 def define(
     name: str,
-    arguments: str,
     *,
-    compute: Kernel,
-    fake: Kernel,
     save: Save,
     backward: Backward,
     jvp: Jvp,
-    vmap: Vmap,
+    fake: Kernel = like_first,
+    vmap: Vmap | None = None,
     autocast: torch.dtype | None = None,
     out_admits: OutputTypes = eq,
 ) -> Any:
@@ -59,19 +60,15 @@ def define(
     Parameters
     ----------
     name : str
-    arguments : str
-        The schema's arguments, in the documented order.
-    compute : function
-        Computes on CPU tensors; its parameter ``out`` is None or the tensor to write to, and
-        ``kernels`` the module whose function computes, instead of the core's.
-    fake : function
-        Makes an empty tensor like the result.
+        That of the operator; `softnpu.torch.schemas` has its arguments and its kernel.
     save, backward : function
         As `torch.library.register_autograd` takes them: `save` is its setup_context.
     jvp : function
         As `torch.autograd.Function` takes it: the result's tangent from those of the arguments.
+    fake : function
+        Makes an empty tensor like the result; unless given, one like the first argument.
     vmap : function
-        As `torch.library.register_vmap` takes it.
+        As `torch.library.register_vmap` takes it; unless given, that of elementwise operators.
     autocast : torch.dtype, optional
         The type that floating arguments are cast to under `torch.autocast`.
     out_admits : function
@@ -81,6 +78,7 @@ def define(
     -------
     torch.ops.softnpu.name
     """
+    arguments, compute = schemas.SCHEMAS[name], getattr(schemas, name)
     tags = (torch.Tag.pt2_compliant_tag, torch.Tag.needs_fixed_stride_order)
     LIBRARY.define(f"{name}({arguments}) -> Tensor", tags=tags)
     LIBRARY.define(f"{name}.out({arguments}, *, Tensor(a!) out) -> Tensor(a!)", tags=tags)
@@ -92,7 +90,7 @@ def define(
     torch.library.register_fake(
         f"softnpu::{name}", _fake_kernel(packet.default, compute, fake), lib=LIBRARY
     )
-    torch.library.register_vmap(f"softnpu::{name}", vmap, lib=LIBRARY)
+    torch.library.register_vmap(f"softnpu::{name}", vmap or elementwise(name), lib=LIBRARY)
     if autocast is not None:
         for device in ("cpu", "cuda"):
             torch.library.register_autocast(f"softnpu::{name}", device, autocast, lib=LIBRARY)
@@ -115,7 +113,7 @@ def _fake_kernel(operator: Any, compute: Kernel, fake: Kernel) -> Kernel:
     return kernel
 
 
-def define_in_place(name: str, arguments: str, *, compute: Kernel) -> Any:
+def define_in_place(name: str) -> Any:
     """Register ``softnpu::name_``, which writes what ``softnpu::name`` computes over its input.
 
     Where autograd records, or somebody watches, it copies the result of the latter, which brings
@@ -125,15 +123,12 @@ def define_in_place(name: str, arguments: str, *, compute: Kernel) -> Any:
     ----------
     name : str
         That of the operator with a result of its own, which has been defined.
-    arguments : str
-        The schema's arguments after the first.
-    compute : function
-        Computes on a tensor in place; its parameter ``kernels`` is as `define` has it.
 
     Returns
     -------
     torch.ops.softnpu.name_
     """
+    arguments, compute = schemas.SCHEMAS[f"{name}_"], getattr(schemas, f"{name}_")
     LIBRARY.define(f"{name}_(Tensor(a!) self{', ' * bool(arguments)}{arguments}) -> Tensor(a!)")
     operator = getattr(torch.ops.softnpu, name)
     on_gpu = gpu_kernel(compute)

@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from softnpu import _core
 from softnpu.torch.derivatives import keep
 from softnpu.torch.fake import contiguous
 from softnpu.torch.library import define
@@ -17,20 +16,6 @@ from softnpu.torch.recording import Gradients
 from softnpu.torch.vmap import folded
 
 Sizes = Sequence[int]
-ARGUMENTS = "Tensor indices, SymInt[3] output_size, SymInt[3] stride, SymInt[3] padding"
-
-
-def _compute(
-    self: Tensor,
-    indices: Tensor,
-    output_size: Sizes,
-    stride: Sizes,
-    padding: Sizes,
-    out: Tensor | None = None,
-    *,
-    kernels: Any = _core.kernels,
-) -> Tensor:
-    return kernels.max_unpool3d(self, indices, output_size, stride, padding, out)
 
 
 def _fake(self: Tensor, _indices: Tensor, output_size: Sizes, *_rest: Sizes) -> Tensor:
@@ -55,8 +40,6 @@ def _backward(context: Any, gradient: Tensor) -> Gradients:
 
 max_unpool3d = define(
     "max_unpool3d",
-    f"Tensor self, {ARGUMENTS}",
-    compute=_compute,
     fake=_fake,
     save=_save,
     backward=_backward,

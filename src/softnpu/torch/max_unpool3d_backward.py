@@ -9,29 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from softnpu import _core
 from softnpu.torch.derivatives import keep
 from softnpu.torch.fake import contiguous
 from softnpu.torch.library import define
-from softnpu.torch.max_unpool3d import ARGUMENTS, Sizes
+from softnpu.torch.max_unpool3d import Sizes
 from softnpu.torch.recording import Gradients
 from softnpu.torch.vmap import folded
-
-
-def _compute(
-    grad_output: Tensor,
-    self: Tensor,
-    indices: Tensor,
-    output_size: Sizes,
-    stride: Sizes,
-    padding: Sizes,
-    out: Tensor | None = None,
-    *,
-    kernels: Any = _core.kernels,
-) -> Tensor:
-    return kernels.max_unpool3d_backward(
-        grad_output, self, indices, output_size, stride, padding, out
-    )
 
 
 def _fake(grad_output: Tensor, self: Tensor, _indices: Tensor, *_sizes: Sizes) -> Tensor:
@@ -65,8 +48,6 @@ def _jvp(context: Any, of_grad: Tensor | None, *_others: Any) -> Tensor:
 
 max_unpool3d_backward = define(
     "max_unpool3d_backward",
-    f"Tensor grad_output, Tensor self, {ARGUMENTS}",
-    compute=_compute,
     fake=_fake,
     save=_save,
     backward=_backward,

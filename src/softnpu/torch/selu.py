@@ -8,32 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from softnpu import _core
 from softnpu.torch.derivatives import keep
-from softnpu.torch.fake import like_first
 from softnpu.torch.library import define, define_in_place
 from softnpu.torch.recording import Gradients
-from softnpu.torch.vmap import elementwise
 
 ALPHA = 1.6732632423543772848170429916717
 LAMBDA = 1.0507009873554804934193349852946
-
-
-def _compute(
-    self: Tensor,
-    out: Tensor | None = None,
-    *,
-    kernels: Any = _core.kernels,
-) -> Tensor:
-    return kernels.selu(self, out)
-
-
-def _in_place(
-    self: Tensor,
-    *,
-    kernels: Any = _core.kernels,
-) -> Tensor:
-    return kernels.selu_(self)
 
 
 def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
@@ -52,12 +32,8 @@ def _backward(context: Any, gradient: Tensor) -> Gradients:
 
 selu = define(
     "selu",
-    "Tensor self",
-    compute=_compute,
-    fake=like_first,
     save=_save,
     backward=_backward,
     jvp=_jvp,
-    vmap=elementwise("selu"),
 )
-selu_ = define_in_place("selu", "", compute=_in_place)
+selu_ = define_in_place("selu")

@@ -8,22 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from softnpu import _core
 from softnpu.torch.derivatives import keep, total
-from softnpu.torch.fake import like_first
 from softnpu.torch.library import define
 from softnpu.torch.recording import Gradients
-from softnpu.torch.vmap import elementwise
-
-
-def _compute(
-    grad_output: Tensor,
-    result: Tensor,
-    out: Tensor | None = None,
-    *,
-    kernels: Any = _core.kernels,
-) -> Tensor:
-    return kernels.selu_backward(grad_output, result, out)
 
 
 def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
@@ -58,11 +45,7 @@ def _jvp(context: Any, of_grad: Tensor | None, of_result: Tensor | None) -> Tens
 
 selu_backward = define(
     "selu_backward",
-    "Tensor grad_output, Tensor result",
-    compute=_compute,
-    fake=like_first,
     save=_save,
     backward=_backward,
     jvp=_jvp,
-    vmap=elementwise("selu_backward"),
 )

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from softnpu import _core
 from softnpu.torch.derivatives import keep, total
 from softnpu.torch.fake import empty_like
 from softnpu.torch.library import define
@@ -18,18 +17,6 @@ from softnpu.torch.vmap import one_by_one
 NONE, MEAN, SUM = 0, 1, 2
 FLOATS = (torch.float32, torch.float16, torch.bfloat16)
 REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}
-
-
-def _compute(
-    self: Tensor,
-    target: Tensor,
-    reduction: int = MEAN,
-    beta: float = 1.0,
-    out: Tensor | None = None,
-    *,
-    kernels: Any = _core.kernels,
-) -> Tensor:
-    return kernels.smooth_l1_loss(self, target, reduction, beta, out)
 
 
 def admits(_result: torch.dtype, out: torch.dtype) -> bool:
@@ -82,8 +69,6 @@ def _jvp(
 
 smooth_l1_loss = define(
     "smooth_l1_loss",
-    "Tensor self, Tensor target, int reduction=1, float beta=1.0",
-    compute=_compute,
     fake=_fake,
     save=_save,
     backward=_backward,

@@ -9,26 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from softnpu import _core
 from softnpu.torch.derivatives import keep, total
 from softnpu.torch.fake import empty_like
 from softnpu.torch.library import define
 from softnpu.torch.recording import Gradients
 from softnpu.torch.smooth_l1_loss import MEAN, admits, difference
 from softnpu.torch.vmap import one_by_one
-
-
-def _compute(
-    grad_out: Tensor,
-    self: Tensor,
-    target: Tensor,
-    reduction: int,
-    beta: float,
-    out: Tensor | None = None,
-    *,
-    kernels: Any = _core.kernels,
-) -> Tensor:
-    return kernels.smooth_l1_loss_backward(grad_out, self, target, reduction, beta, out)
 
 
 def _fake(grad_out: Tensor, self: Tensor, target: Tensor, _reduction: int, _beta: float) -> Tensor:
@@ -90,8 +76,6 @@ def _jvp(
 
 smooth_l1_loss_backward = define(
     "smooth_l1_loss_backward",
-    "Tensor grad_out, Tensor self, Tensor target, int reduction, float beta",
-    compute=_compute,
     fake=_fake,
     save=_save,
     backward=_backward,

@@ -9,26 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from softnpu import _core
 from softnpu.torch.fake import empty_like
 from softnpu.torch.library import define
 from softnpu.torch.recording import Gradients
 from softnpu.torch.vmap import folded
 
 Scale = float | None
-
-
-def _compute(
-    self: Tensor,
-    output_size: Sequence[int],
-    scales_d: Scale = None,
-    scales_h: Scale = None,
-    scales_w: Scale = None,
-    out: Tensor | None = None,
-    *,
-    kernels: Any = _core.kernels,
-) -> Tensor:
-    return kernels.upsample_nearest3d(self, output_size, scales_d, scales_h, scales_w, "NCDHW", out)
 
 
 def _fake(self: Tensor, output_size: Sequence[int], *_scales: Scale) -> Tensor:
@@ -54,9 +40,6 @@ def _backward(context: Any, gradient: Tensor) -> Gradients:
 
 upsample_nearest3d = define(
     "upsample_nearest3d",
-    "Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, "
-    "float? scales_w=None",
-    compute=_compute,
     fake=_fake,
     save=_save,
     backward=_backward,

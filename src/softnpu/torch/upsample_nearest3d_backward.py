@@ -9,28 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from softnpu import _core
 from softnpu.torch.fake import empty_like
 from softnpu.torch.library import define
 from softnpu.torch.recording import Gradients
 from softnpu.torch.upsample_nearest3d import Scale
 from softnpu.torch.vmap import of_no_samples
-
-
-def _compute(
-    grad_out: Tensor,
-    output_size: Sequence[int],
-    input_size: Sequence[int],
-    scales_d: Scale = None,
-    scales_h: Scale = None,
-    scales_w: Scale = None,
-    out: Tensor | None = None,
-    *,
-    kernels: Any = _core.kernels,
-) -> Tensor:
-    return kernels.upsample_nearest3d_backward(
-        grad_out, output_size, input_size, scales_d, scales_h, scales_w, "NCDHW", out
-    )
 
 
 def _fake(
@@ -73,9 +56,6 @@ def _vmap(
 
 upsample_nearest3d_backward = define(
     "upsample_nearest3d_backward",
-    "Tensor grad_out, SymInt[3] output_size, SymInt[5] input_size, float? scales_d=None, "
-    "float? scales_h=None, float? scales_w=None",
-    compute=_compute,
     fake=_fake,
     save=_save,
     backward=_backward,

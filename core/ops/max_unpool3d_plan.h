@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// aclnnMaxUnpool3d: its plan.
+#pragma once
+
+#include <array>
+
+#include "kernels/table.h"
+
+namespace softnpu::ops {
+
+class MaxUnpool3dPlan {
+ public:
+  // Memory of out that is set to 0 before the kernel runs: where it begins, from the first element
+  // of the view on, and how many bytes it has.
+  struct Block {
+    int64_t begin = 0, size = 0;
+  };
+
+  // Threads share a plane in so many parts, if the parts' indices follow each other. Parts are of
+  // whole slabs, which have so many elements of self.
+  struct Cut {
+    int64_t parts = 1, slab = 1;
+  };
+
+  MaxUnpool3dPlan(const kernels::MaxUnpool3dTask& task, const Block& zeroed, const Cut& cut,
+                  Dims shape)
+      : task_(task), zeroed_(zeroed), cut_(cut), shape_(std::move(shape)) {}
+  uint64_t workspace_size() const { return 0; }
+  SOFTNPU_EXPORT Status run(std::byte* const* origins, std::byte* workspace) const;
+
+  static constexpr int64_t kMostParts = 64;  // of all planes together, where a plane has several
+
+ private:
+  class Ranges;
+
+  kernels::UnpoolPart part(int64_t unit, int64_t parts) const;
+
+  kernels::MaxUnpool3dTask task_;
+  Block zeroed_;
+  Cut cut_;
+  Dims shape_;  // of indices, for messages
+};
+
+}  // namespace softnpu::ops

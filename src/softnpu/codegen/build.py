@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a build of softnpu gets from the descriptions of its operators."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from . import bindings, c_api, core, functional, torch_functions
+from .description import Operator, load
+
+# tomli is the same module as tomllib under its earlier name.
+_toml: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+
+
+def read(folder: Path) -> list[Operator]:
+    """Load the operators of all descriptions, in the order of their files' names."""
+    operators = []
+    for path in sorted(folder.glob("*.toml")):
+        operators += load(path, _toml.loads(path.read_text("utf-8")))
+    return operators
+
+
+def files(descriptions: Path, package: Path) -> dict[str, str]:
+    """Generate all files: their names in the folder for what is generated, and their texts."""
+    operators = read(descriptions)
+    headers = groupby(sorted(operators, key=lambda o: o.header), key=lambda o: o.header)
+    head = (package / "functional.py.in").read_text("utf-8")
+    return {
+        **{f"include/{name}": c_api.header(list(each)) for name, each in headers},
+        "core/ops/operators.h": core.header(operators),
+        "core/ops/operators.cpp": core.source(operators, core.includes(operators)),
+        "core/kernels/elementwise_list.h": core.kernel_list(operators),
+        "bindings/operators.inc": bindings.functions(operators),
+        "bindings/phases.inc": bindings.phases(operators),
+        "bindings/aclnnop.h": bindings.includes(operators),
+        "package/_phases.py": bindings.phase_module(operators),
+        "package/_operators.pyi": bindings.stubs(operators),
+        "package/functional.py": functional.module(operators, head),
+        "package/torch/schemas.py": torch_functions.schemas(operators),
+        "package/torch/functions.py": torch_functions.functions(operators),
+    }

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An operator as its description states it: `operators/README.md` says how to write one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from . import checks
+
+PRODUCTS = ("Ascend950", "Ascend910_93", "Ascend910B", "Ascend310B", "Ascend310P", "Ascend910")
+HAVE_BF16 = ("Ascend950", "Ascend910_93", "Ascend910B")
+REAL_TYPES = tuple(f"{u}INT{bits}" for bits in (8, 16, 32, 64) for u in ("", "U"))
+REAL_TYPES += ("FLOAT16", "BF16", "FLOAT", "DOUBLE", "BOOL")
+KINDS = ("tensor", "scalar", "int_array", "int", "float", "double", "bool")
+_KEYS = {
+    *("operator", "in_place", "header", "source", "pytorch", "products", "summary", "text"),
+    *("formula", "latex", "where", "elementwise", "format", "result", "layout", "plan", "numbers"),
+    *("kernels", "returns", "raises", "arguments", "checks", "example"),
+}
+_ARGUMENT_KEYS = {
+    *("kind", "role", "types", "rank", "empty", "strided", "reads", "formats", "default", "note"),
+    *("length", "text", "takes"),
+}
+
+
+class DescriptionError(ValueError):
+    """A description breaks the rules of `operators/README.md`."""
+
+
+def snake_case(name: str) -> str:
+    """Bring a documented name to the spelling of Python: selfOrResult to self_or_result."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A documented argument."""
+
+    name: str
+    kind: str
+    role: str  # in, out, inout, or attr for what is not a tensor
+    types: tuple[str, ...] = ()
+    rank: str = ""
+    empty: bool | None = None
+    strided: bool | None = None
+    reads: bool = True  # False: only the descriptor is used, not the data
+    formats: tuple[str, ...] = ()  # those that the operator tells apart
+    length: int = 0  # of an array
+    default: Any = None  # in Python
+    note: str = ""
+    takes: str = ""  # what else Python takes: "reduction" or "scale"
+    text: str = ""  # for the docstring
+
+    @property
+    def field(self) -> str:
+        """Its name in C++."""
+        return snake_case(self.name)
+
+    @property
+    def python(self) -> str:
+        """Its name in Python."""
+        return "out" if self.role == "out" else self.field
+
+    @property
+    def is_output(self) -> bool:
+        """Whether the operator writes to it."""
+        return self.role in ("out", "inout")
+
+    @property
+    def is_pointer(self) -> bool:
+        """Whether it can be null."""
+        return self.kind in ("tensor", "scalar", "int_array")
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One operator of the C API, from a description or as the in-place form of one."""
+
+    name: str  # without aclnn
+    arguments: tuple[Argument, ...]
+    checks: tuple[checks.Check, ...]
+    table: dict[str, Any] = field(repr=False)
+    in_place_of: str = ""  # the operator whose results this one writes over its input
+
+    @property
+    def aclnn(self) -> str:
+        """The documented name of phase two."""
+        return f"aclnn{self.name}"
+
+    @property
+    def op(self) -> str:
+        """Its name among the contracts: inplace_elu."""
+        return snake_case(self.name)
+
+    @property
+    def family(self) -> str:
+        """The name of its files: that of the operator which this one is the in-place form of."""
+        return snake_case(self.in_place_of or self.name)
+
+    @property
+    def python(self) -> str:
+        """The name of the Python function."""
+        return f"{self.family}_" if self.in_place_of else self.family
+
+    @property
+    def header(self) -> str:
+        """The header that declares it."""
+        return f"aclnnop/aclnn_{self.table.get('header', self.family)}.h"
+
+    @property
+    def products(self) -> tuple[str, ...]:
+        """The products that have it."""
+        return tuple(self.table["products"])
+
+    @property
+    def is_elementwise(self) -> bool:
+        """Whether the output may be the same view as an input."""
+        return bool(self.table.get("elementwise", False))
+
+    @property
+    def plan(self) -> str:
+        """The class of a plan that is made by hand; empty for a generated one."""
+        return str(self.table.get("plan", ""))
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Its elementwise kernels."""
+        default = [self.family] if self.is_elementwise else []
+        return tuple(self.table.get("kernels", default))
+
+    @property
+    def tensors(self) -> tuple[Argument, ...]:
+        """Its tensors, in the documented order."""
+        return tuple(a for a in self.arguments if a.kind == "tensor")
+
+    @property
+    def inputs(self) -> tuple[Argument, ...]:
+        """What a caller of the Python function gives: all arguments but the output."""
+        return tuple(a for a in self.arguments if a.role != "out")
+
+    @cached_property
+    def output(self) -> Argument:
+        """The tensor that it writes to."""
+        return next(a for a in self.arguments if a.is_output)
+
+    def argument(self, name: str) -> Argument:
+        """Find an argument by its documented name."""
+        return next(a for a in self.arguments if a.name == name)
+
+    @property
+    def summary(self) -> str:
+        """What it computes, in a sentence."""
+        summary = str(self.table["summary"])
+        return f"{summary.rstrip('.')}, written over its input." if self.in_place_of else summary
+
+    @property
+    def pytorch(self) -> str:
+        """PyTorch's operator of the same meaning; empty where there is none."""
+        name = str(self.table.get("pytorch", ""))
+        return f"{name}_" if name and self.in_place_of else name
+
+    @property
+    def latex(self) -> list[str]:
+        """The lines of the formula as the site shows them."""
+        return [self._in_its_words(line) for line in self.table.get("latex", [])]
+
+    def text(self, key: str) -> str:
+        """Get a text of the description."""
+        return self._in_its_words(str(self.table.get(key, "")))
+
+    def _in_its_words(self, words: str) -> str:
+        """Let the texts of an in-place form speak of selfRef."""
+        return re.sub(r"\b(self|out)\b", "selfRef", words) if self.in_place_of else words
+
+
+def load(path: Path, tables: dict[str, Any]) -> list[Operator]:
+    """Make the operators of one description: itself, and its in-place form if it has one.
+
+    Raises
+    ------
+    DescriptionError
+        The description breaks a rule.
+    """
+    try:
+        return list(_operators(tables))
+    except (KeyError, TypeError, ValueError) as error:
+        missing = f"{error} is missing" if isinstance(error, KeyError) else error
+        raise DescriptionError(f"{path}: {missing}") from error
+
+
+def _operators(table: dict[str, Any]) -> Iterator[Operator]:
+    _require_known(table, _KEYS, "the description")
+    if not re.fullmatch(r"[A-Z][A-Za-z0-9]*", table["operator"]):
+        raise ValueError(f"operator is {table['operator']!r}; expected a name such as LeakyRelu")
+    unknown = set(table["products"]) - set(PRODUCTS)
+    if unknown:
+        raise ValueError(f"products has {sorted(unknown)}; expected some of {list(PRODUCTS)}")
+    arguments = tuple(_argument(name, row) for name, row in table["arguments"].items())
+    outputs = [a.name for a in arguments if a.is_output]
+    if len(outputs) != 1:
+        raise ValueError(f"arguments has the outputs {outputs}; expected one with role = 'out'")
+    rules = tuple(checks.read(row, arguments) for row in table["checks"])
+    one = Operator(table["operator"], arguments, rules, table)
+    yield one
+    if table.get("in_place", False):
+        yield _in_place(one)
+
+
+def _argument(name: str, row: dict[str, Any]) -> Argument:
+    _require_known(row, _ARGUMENT_KEYS, f"argument {name}")
+    kind = row.get("kind", "tensor")
+    if kind not in KINDS:
+        raise ValueError(f"argument {name} is of kind {kind!r}; expected one of {list(KINDS)}")
+    values = {**row, "kind": kind, "role": row.get("role", "in" if kind == "tensor" else "attr")}
+    for key in ("types", "formats"):
+        values[key] = tuple(values.get(key, ()))
+    if kind == "tensor":
+        values.setdefault("empty", True)
+        values.setdefault("strided", True)
+    return Argument(name, **values)
+
+
+def _require_known(row: dict[str, Any], known: set[str], where: str) -> None:
+    unknown = sorted(set(row) - known)
+    if unknown:
+        raise ValueError(f"{where} has the unknown key {unknown[0]!r}")
+
+
+def _in_place(one: Operator) -> Operator:
+    """Make the in-place form: the first tensor is the output, too, and is called selfRef."""
+    first = one.tensors[0]
+    renamed = replace(first, name="selfRef", role="inout")
+    arguments = tuple(renamed if a is first else a for a in one.inputs)
+    gone = one.output.name
+    rules = [check.in_place(first.name, gone, "selfRef") for check in one.checks]
+    kept = tuple(check for check in rules if check is not None)
+    return Operator(f"Inplace{one.name}", arguments, kept, one.table, in_place_of=one.name)
