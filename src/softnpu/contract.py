@@ -110,7 +110,11 @@ def _argument(argument: Described) -> dict[str, Any]:
     row = {"name": argument.name, "python": argument.python}
     row |= {"role": argument.role, "kind": argument.kind}
     types = REAL_TYPES if argument.kind == "scalar" else argument.types
-    described: dict[str, Any] = {"dtypes": list(types), "formats": list(argument.formats), "rank": argument.rank}
+    described: dict[str, Any] = {
+        "dtypes": list(types),
+        "formats": list(argument.formats),
+        "rank": argument.rank,
+    }
     described |= {"empty": argument.empty, "strided": argument.strided, "note": argument.note}
     return row | {key: value for key, value in described.items() if value not in ([], "", None)}
 

@@ -14,16 +14,7 @@
 #include <vector>
 
 #include "acl/acl.h"
-#include "aclnnop/aclnn_elu.h"
-#include "aclnnop/aclnn_elu_backward.h"
-#include "aclnnop/aclnn_max_unpool3d.h"
-#include "aclnnop/aclnn_max_unpool3d_backward.h"
-#include "aclnnop/aclnn_selu.h"
-#include "aclnnop/aclnn_selu_backward.h"
-#include "aclnnop/aclnn_smooth_l1_loss.h"
-#include "aclnnop/aclnn_smooth_l1_loss_backward.h"
-#include "aclnnop/aclnn_upsample_nearest_3d.h"
-#include "aclnnop/aclnn_upsample_nearest_3d_backward.h"
+#include "ops/operator_list.h"
 
 namespace {
 
@@ -163,19 +154,8 @@ class Call {
 
 aclnnStatus run(const std::string& name, Call& call) {
 #define OPERATOR(operator) \
-  if (name == #operator) return call.run(operator##GetWorkspaceSize, operator)
-  OPERATOR(aclnnElu);
-  OPERATOR(aclnnEluBackward);
-  OPERATOR(aclnnInplaceElu);
-  OPERATOR(aclnnInplaceSelu);
-  OPERATOR(aclnnMaxUnpool3d);
-  OPERATOR(aclnnMaxUnpool3dBackward);
-  OPERATOR(aclnnSelu);
-  OPERATOR(aclnnSeluBackward);
-  OPERATOR(aclnnSmoothL1Loss);
-  OPERATOR(aclnnSmoothL1LossBackward);
-  OPERATOR(aclnnUpsampleNearest3d);
-  OPERATOR(aclnnUpsampleNearest3dBackward);
+  if (name == #operator) return call.run(operator##GetWorkspaceSize, operator);
+  SOFTNPU_OPERATORS(OPERATOR)
 #undef OPERATOR
   give_up("no such operator");
 }

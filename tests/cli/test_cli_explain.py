@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 import softnpu
-from softnpu import explanations, toml
+from softnpu import explanations
 from softnpu.cli.app import app
 from softnpu.explanations import Explanation
+from tests.support.contract import FOLDER, OPERATORS, load, statement
 from tests.support.paths import INCLUDE, ROOT
 
 # A code that only fault injection gives has its name in no header.
@@ -48,8 +49,8 @@ def rules_in_the_sources() -> set[str]:
     """The ids that C++, Python and the contracts have."""
     found = matches(rf'"({ID})"_rule', sources("core", "bindings"))
     found |= matches(rf'rule="({ID})"', (ROOT / "src").rglob("*.py"))
-    for file in (ROOT / "tests" / "contract").glob("*.toml"):
-        found |= {rule["id"] for rule in toml.read(file)["rule"]}
+    found |= {rule["id"] for op in OPERATORS for rule in statement(op)["rule"]}
+    found |= {rule["id"] for rule in load(FOLDER / "common.toml")["rule"]}
     return found
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import softnpu
 from tests.support.contract import contract
+from tests.support.unary import unary_operators
 
 Array = npt.NDArray[Any]
 
@@ -115,6 +116,10 @@ OPERATORS = [
         {"self": _random(3, 4), "target": _random(4)},
         {"reduction": "none", "beta": 0.5},
         np.empty((3, 4), np.float32),
+    ),
+    *(
+        Operator(one.name, {"self": _random(3, 4)}, {}, np.empty((3, 4), np.float32))
+        for one in unary_operators()
     ),
 ]
 BY_NAME = {operator.name: operator for operator in OPERATORS}

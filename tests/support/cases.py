@@ -14,6 +14,7 @@ import numpy.typing as npt
 import softnpu
 from tests.support import specials as sp
 from tests.support.laws import Operator
+from tests.support.unary import unary_operators
 
 Array = npt.NDArray[Any]
 Reduction = Literal["none", "mean", "sum"]
@@ -54,6 +55,7 @@ def cases(size: str) -> list[Case]:
         *_upsample_forward(*WIDE[size], kind=" wide"),
         *_unpool(*VOLUME[size]),
         *_unpool_forward(*VOLUME[size]),
+        *_unary(FLAT[size]),
     ]
 
 
@@ -73,6 +75,14 @@ def _with_zeros(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtyp
     """Draw ordinary values, with -0 in most places, so that some sums have only such terms."""
     values = sp.random_values(rng, shape, dtype)
     return np.where(rng.random(shape) < 0.9, np.array(-0.0, dtype), values)
+
+
+def _unary(shape: tuple[int, ...]) -> Iterator[Case]:
+    for one in unary_operators():
+        for dtype in one.dtypes:
+            name = f"{one.name} {dtype.name}"
+            call = getattr(softnpu, one.name)
+            yield Case(name, call, [_mixed(_generator(name), shape, dtype)], dtype, has_exp=True)
 
 
 def _elu(shape: tuple[int, ...]) -> Iterator[Case]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -15,7 +16,6 @@ from softnpu import toml
 from tests.support.paths import ROOT
 
 FOLDER = ROOT / "tests" / "contract"
-OPERATORS = tuple(sorted(p.stem for p in FOLDER.glob("*.toml") if p.stem != "common"))
 DEFAULT_SOC = "Ascend910B"
 Table = dict[str, Any]
 
@@ -126,6 +126,17 @@ def load(path: Path) -> Table:
     """A TOML file of this folder."""
     table: Table = toml.read(path)
     return table
+
+
+def _operators() -> Iterator[str]:
+    for path in FOLDER.glob("*.toml"):
+        if path.stem != "common":
+            yield path.stem
+            if load(path).get("in_place"):
+                yield f"inplace_{path.stem}"
+
+
+OPERATORS = tuple(sorted(_operators()))
 
 
 # --- merging changes into a call ----------------------------------------
@@ -274,36 +285,92 @@ def _cases(spec: Contract, tables: list[Table], unchanged: Table, *, own: bool) 
             yield Case(label, call, source.get("expect"), source.get("ulp", 0), python)
 
 
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def _argument(name: str, words: str) -> Argument:
+    role, kind, *more = words.split()
+    formats = ("NCDHW", "NDHWC") if "formats" in more else ()
+    python = "out" if role == "out" else _snake_case(name)
+    return Argument(name, python, role, kind, formats, "unread" not in more)
+
+
+def _null_rule(argument: Argument) -> Table:
+    """The rule that a pointer is not null; None as out asks for a new array."""
+    stem = argument.name.removesuffix("Ref") if argument.role == "out" else argument.name
+    way: Table = {"set": {argument.name: "null"}}
+    if argument.role == "out":
+        way |= {"python": False, "why": "out=None asks for a new array"}
+    name = _snake_case(stem).replace("_", "-")
+    return {"id": f"{name}-null", "status": 161001, "argument": [argument.name], "break": [way]}
+
+
+@cache
+def statement(op: str) -> Table:
+    """The table of an operator, with the null rules that follow from its arguments."""
+    family = op.removeprefix("inplace_")
+    table = load(FOLDER / f"{family}.toml")
+    more = FOLDER / "cases" / f"{family}.toml"
+    cases = load(more) if more.is_file() else {}
+    table |= {"pair": cases.get("pair", []), "accept": cases.get("accept", [])}
+    table = table if op == family else _in_place(table)
+    table["arguments"] = [_argument(*each) for each in table["arguments"].items()]
+    pointers = [a for a in table["arguments"] if a.kind in ("tensor", "scalar", "int_array")]
+    own = [{"status": 161002, **rule} for rule in table["rule"]]
+    return table | {"rule": [*map(_null_rule, pointers), *own]}
+
+
 @cache
 def contract(op: str) -> Contract:
     """An operator's contract."""
-    table = load(FOLDER / f"{op}.toml")
-    cases = load(FOLDER / "cases" / f"{op}.toml")
-    common = load(FOLDER / "common.toml")
-    arguments = tuple(
-        Argument(
-            a["name"],
-            a["python"],
-            a["role"],
-            a["kind"],
-            tuple(a.get("formats", ())),
-            a.get("reads", True),
-        )
-        for a in table["argument"]
-    )
+    table, common = statement(op), load(FOLDER / "common.toml")
     spec = Contract(
         op,
         table["operator"],
-        table["python"],
-        arguments,
+        op.removeprefix("inplace_") + "_" * op.startswith("inplace_"),
+        tuple(table["arguments"]),
         table["base"],
         table["products"],
         table["elementwise"],
     )
     spec.rules = _ordered(spec, table["rule"], common["rule"])
-    spec.pairs = {(p["rules"][0], p["rules"][1]): p["set"] for p in cases.get("pair", [])}
-    accepted = table["sample"] + cases["accept"]
+    spec.pairs = {(p["rules"][0], p["rules"][1]): p["set"] for p in table["pair"]}
+    accepted = table["sample"] + table["accept"]
     unchanged = next(c for c in accepted if not c.get("set") and "soc" not in c)
     spec.cases = list(_cases(spec, accepted, unchanged, own=True))
     spec.cases += list(_cases(spec, common["accept"], unchanged, own=False))
     return spec
+
+
+# --- the in-place form of an operator: self is selfRef, and there is no out ----------------------
+
+
+def _renamed(changes: Table) -> Table:
+    return {"selfRef" if k == "self" else k: v for k, v in changes.items() if k != "out"}
+
+
+def _kept(entries: list[Table]) -> Iterator[Table]:
+    """Leave out what is about out alone, and what is marked."""
+    for entry in entries:
+        changes = _renamed(entry.get("set", {}))
+        if entry.get("in_place", True) and bool(changes) == bool(entry.get("set")):
+            renamed = ["selfRef" if a == "self" else a for a in entry.get("argument", [])]
+            yield entry | {"set": changes} | ({"argument": renamed} if renamed else {})
+
+
+def _in_place(table: Table) -> Table:
+    rules = [
+        rule | {"break": list(_kept(rule["break"]))}
+        for rule in _kept([{**rule, "set": {}} for rule in table["rule"]])
+    ]
+    ids = {rule["id"] for rule in rules}
+    arguments = {n: w for n, w in table["arguments"].items() if n not in ("self", "out")}
+    return table | {
+        "operator": table["operator"].replace("aclnn", "aclnnInplace", 1),
+        "arguments": {"selfRef": "inout tensor", **arguments},
+        "base": _renamed(table["base"]),
+        "rule": rules,
+        "pair": [pair for pair in _kept(table["pair"]) if set(pair["rules"]) <= ids],
+        "accept": list(_kept(table["accept"])),
+    }

@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tests.support.unary import unary_operators
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -101,4 +103,5 @@ SAMPLES = [
         lambda: (values(2, 3, *OUT), values(*IN), distinct(*IN, of=72), *POOL),
         (0,),
     ),
+    *(Sample(one.name, lambda: (values(3, 4),), (0,)) for one in unary_operators()),
 ]

@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from . import bindings, c_api, core, functional, torch_functions
+from . import bindings, c_api, core, functional, python_lists, torch_functions
 from .description import Operator, load
 
 # tomli is the same module as tomllib under its earlier name.
@@ -33,6 +33,7 @@ def files(descriptions: Path, package: Path) -> dict[str, str]:
         **{f"include/{name}": c_api.header(list(each)) for name, each in headers},
         "core/ops/operators.h": core.header(operators),
         "core/ops/operators.cpp": core.source(operators, core.includes(operators)),
+        "core/ops/operator_list.h": core.operator_list(operators),
         "core/kernels/elementwise_list.h": core.kernel_list(operators),
         "bindings/operators.inc": bindings.functions(operators),
         "bindings/phases.inc": bindings.phases(operators),
@@ -40,6 +41,8 @@ def files(descriptions: Path, package: Path) -> dict[str, str]:
         "package/_phases.py": bindings.phase_module(operators),
         "package/_operators.pyi": bindings.stubs(operators),
         "package/functional.py": functional.module(operators, head),
+        "package/reference/operators.py": python_lists.references(operators),
+        "package/triton/operators.py": python_lists.triton_kernels(operators),
         "package/torch/schemas.py": torch_functions.schemas(operators),
         "package/torch/functions.py": torch_functions.functions(operators),
     }

@@ -25,6 +25,8 @@ def schemas(operators: Sequence[Operator]) -> str:
     """Write `softnpu.torch.schemas`: the arguments of each, and its kernel on CPU tensors."""
     table = "".join(f'    "{o.python}": (\n        "{_schema(o)}"\n    ),\n' for o in operators)
     kernels = "\n\n".join(_kernel(o) for o in operators)
+    alike = (o for o in operators if o.is_elementwise and "result" in o.table and not o.in_place_of)
+    same = "".join(f'    "{o.python}",\n' for o in alike)
     return f'''# {LICENCE}
 """The operators as PyTorch's schemas have them. Generated from their descriptions."""
 
@@ -42,6 +44,9 @@ Sizes = Sequence[int]
 # The arguments in the language of PyTorch's schemas; of one in place, those after the first.
 SCHEMAS = {{
 {table}}}
+# Those whose tensors and result have one shape.
+ELEMENTWISE = [
+{same}]
 
 
 {kernels}'''

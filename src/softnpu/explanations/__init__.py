@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from softnpu import toml
+from softnpu.contract import load_contracts
 
 __all__ = ["Explanation", "find", "load"]
 
@@ -47,9 +48,16 @@ def _read(file: Path) -> Iterator[Explanation]:
     for row in tables.get("code", []):
         yield _explanation("code", file, (str(row["number"]), *row["names"]), row, row["causes"])
     for row in tables.get("rule", []):
-        yield _explanation("rule", file, tuple(row["ids"]), row, row["why"])
+        ids = null_rules() if row["ids"] == ["@null"] else row["ids"]
+        yield _explanation("rule", file, tuple(ids), row, row["why"])
     for row in tables.get("finding", []):
         yield _explanation("finding", file, (row["id"],), row, row["why"])
+
+
+def null_rules() -> list[str]:
+    """List the rules that an operator's argument is not null."""
+    rules = (rule for one in load_contracts().values() for rule in one.table["rule"])
+    return list(dict.fromkeys(rule["id"] for rule in rules if rule["status"] == 161001))
 
 
 def _explanation(

@@ -18,6 +18,7 @@ from torch import Tensor
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor, Partial, Placement, Replicate, Shard
 
+from softnpu.torch import schemas
 from softnpu.torch.fake import Size, contiguous_strides, strides_like
 from softnpu.torch.library import LIBRARY
 from softnpu.torch.smooth_l1_loss import MEAN, NONE
@@ -156,12 +157,9 @@ def _of_pooled(_gradient: Tensor, self: Tensor, *_rest: Any) -> Sizes:
 
 
 _ELEMENTWISE = Rule(_elements, _like_first, _as_it_is)
-# elu_ and selu_ are copies of elu's and selu's results where a tensor is a DTensor.
+# In-place forms are copies of results where a tensor is a DTensor.
 RULES = {
-    "elu": _ELEMENTWISE,
-    "elu_backward": _ELEMENTWISE,
-    "selu": _ELEMENTWISE,
-    "selu_backward": _ELEMENTWISE,
+    **dict.fromkeys(schemas.ELEMENTWISE, _ELEMENTWISE),
     "smooth_l1_loss": Rule(_broadcast, _of_loss, _loss),
     "smooth_l1_loss_backward": Rule(_broadcast, _of_loss_backward, _loss_backward),
     "upsample_nearest3d": Rule(_volumes, _of_output, _volume),

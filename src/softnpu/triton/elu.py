@@ -36,8 +36,3 @@ def elu(self: Tensor, alpha: float, scale: float, input_scale: float, out: Tenso
     narrow = is_narrow(self, out) and fits_narrow(*numbers)
     formula = _narrow_formula if narrow else _formula
     return elementwise(formula, (self,), out, numbers, narrow=narrow)
-
-
-def elu_(self: Tensor, alpha: float, scale: float, input_scale: float) -> Tensor:
-    """Write elu of `self` over it; as `softnpu.elu_`."""
-    return elu(self, alpha, scale, input_scale, self)

@@ -31,8 +31,3 @@ def selu(self: Tensor, out: Tensor) -> Tensor:
     if is_narrow(self, out):
         return elementwise(_narrow_formula, (self,), out, narrow=True)
     return elementwise(_formula, (self,), out)
-
-
-def selu_(self: Tensor) -> Tensor:
-    """Write selu of `self` over it; as `softnpu.selu_`."""
-    return selu(self, self)
