@@ -15,7 +15,9 @@ PYTHON_EXAMPLES = ROOT / "examples" / "python" / "operators"
 
 
 def c_example(name: str) -> str:
-    """Show the C++ program and its output, to which a test holds it."""
+    """Show the C++ program and its output, to which a test holds it; nothing if there is none."""
+    if not (C_EXAMPLES / f"{name}.cpp").is_file():
+        return ""
     program = _without_licence((C_EXAMPLES / f"{name}.cpp").read_text("utf-8"))
     output = (C_EXAMPLES / "expected" / f"{name}.txt").read_text("utf-8")
     return (
@@ -25,9 +27,10 @@ def c_example(name: str) -> str:
     )
 
 
-def python_example(name: str) -> str:
-    """Show the Python program and what it prints now."""
-    program = (PYTHON_EXAMPLES / f"{name}.py").read_text("utf-8")
+def python_example(name: str, described: str) -> str:
+    """Show a Python program, or the one of the description, and what it prints now."""
+    file = PYTHON_EXAMPLES / f"{name}.py"
+    program = file.read_text("utf-8") if file.is_file() else described
     printed = output_of(program)
     return code(_without_licence(program), "python") + f"\nIt prints:\n\n{code(printed)}"
 

@@ -69,7 +69,8 @@ def _head(contract: Contract) -> str:
 
 
 def _formula(contract: Contract) -> str:
-    lines = "\n".join(markdown.formula(line) for line in contract.table["latex"])
+    typeset = "\n".join(markdown.formula(line) for line in contract.table["latex"])
+    lines = typeset or markdown.code(contract.table["formula"].strip())
     picture = f"../pictures/{contract.family}"
     alt = f"What {contract.operator} computes"
     return (
@@ -182,12 +183,11 @@ def _share(share: float) -> str:
 
 
 def _example(contract: Contract) -> str:
-    return markdown.tabs(
-        {
-            "C++": examples.c_example(contract.name),
-            "Python": examples.python_example(contract.name),
-        }
-    )
+    shown = {
+        "C++": examples.c_example(contract.name),
+        "Python": examples.python_example(contract.name, contract.table["example"]),
+    }
+    return markdown.tabs({title: text for title, text in shown.items() if text})
 
 
 def _rulings(contract: Contract) -> str:

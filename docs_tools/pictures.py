@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import softnpu
+from softnpu.contract import load_contracts
 
 Array = npt.NDArray[Any]
 
@@ -45,9 +46,13 @@ def curves() -> dict[str, Curves]:
         f"beta = {b:g}": softnpu.smooth_l1_loss_backward(ONES, X, zero, "none", b) for b in steps
     }
     selu_slope = softnpu.selu_backward(ONES, results)
-    return {
+    plain = {
+        one.family: Curves("x", X, {one.family: getattr(softnpu, one.family)(X)})
+        for one in load_contracts().values()
+        if [a.kind for a in one.arguments].count("tensor") == 2 and one.table["elementwise"]
+    }
+    return plain | {
         "elu": Curves("x", X, elu),
-        "selu": Curves("x", X, {"selu": softnpu.selu(X)}),
         "elu_backward": Curves("x", X, slope),
         "selu_backward": Curves("result", results, {"selu_backward": selu_slope}),
         "smooth_l1_loss": Curves("self - target", X, loss),

@@ -95,6 +95,7 @@ def _table(operator: Operator) -> dict[str, Any]:
         "summary": operator.summary,
         **texts,
         "latex": operator.latex,
+        "example": operator.table.get("example", ""),
         **({"pytorch": operator.pytorch} if operator.pytorch else {}),
         "elementwise": operator.is_elementwise,
         "products": {name: name in operator.products for name in PRODUCTS},
@@ -110,12 +111,9 @@ def _argument(argument: Described) -> dict[str, Any]:
     row = {"name": argument.name, "python": argument.python}
     row |= {"role": argument.role, "kind": argument.kind}
     types = REAL_TYPES if argument.kind == "scalar" else argument.types
-    described: dict[str, Any] = {
-        "dtypes": list(types),
-        "formats": list(argument.formats),
-        "rank": argument.rank,
-    }
-    described |= {"empty": argument.empty, "strided": argument.strided, "note": argument.note}
+    described: dict[str, Any] = {"dtypes": list(types), "formats": list(argument.formats)}
+    described |= {"rank": argument.rank, "empty": argument.empty, "strided": argument.strided}
+    described |= {"note": argument.note}
     return row | {key: value for key, value in described.items() if value not in ([], "", None)}
 
 

@@ -39,6 +39,6 @@ def test_lists_of_tests(spec: Contract) -> None:
 def test_readme(spec: Contract) -> None:
     """The README's table has the line that follows from the description."""
     products = load_contracts()[spec.op].table["products"].values()
-    marks = " | ".join("√" if has else "×" for has in products)
+    marks = " | ".join("√" if has else "×" for has in products)  # noqa: RUF001
     line = f"| `{spec.operator}` | `{spec.python}` | {marks} |\n"
     assert line in (ROOT / "README.md").read_text("utf-8")

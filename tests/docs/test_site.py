@@ -82,7 +82,7 @@ def test_every_function_of_the_c_api_is_in_the_reference() -> None:
     assert [name for name in declared if f"### {name}\n" not in text] == []
 
 
-@pytest.mark.parametrize("operator", load_contracts())
+@pytest.mark.parametrize("operator", [n for n, c in load_contracts().items() if c.table["latex"]])
 def test_formulas_name_the_arguments_that_take_part(operator: str) -> None:
     """What is typeset names what the formula in text names."""
     table = load_contracts()[operator].table
