@@ -15,6 +15,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 import softnpu
 import softnpu.torch
 from softnpu import _core
+from softnpu.torch import schemas
+from softnpu.torch.fake import like_first
 from softnpu.torch.gpu import gpu_kernel
 from softnpu.triton import layouts
 from tests.torch.samples import SAMPLES, Sample
@@ -30,8 +32,7 @@ pytestmark = [
 def kernel_of(name: str) -> Any:
     """The kernel registered for CUDA tensors; the interpreter runs it on CPU tensors."""
     module = sys.modules[f"softnpu.torch.{name}"]
-    empty = getattr(module, "_fake", None) or module.like_first
-    return gpu_kernel(module._compute, empty)
+    return gpu_kernel(getattr(schemas, name), getattr(module, "_fake", like_first))
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.id)
@@ -110,8 +111,10 @@ def test_without_triton() -> None:
 import sys
 sys.modules["triton"] = None
 import softnpu.torch
+from softnpu.torch import schemas
+from softnpu.torch.fake import like_first
 from softnpu.torch.gpu import gpu_kernel
-from softnpu.torch.elu import _compute
+from softnpu.torch.schemas import elu as _compute
 from softnpu.torch.fake import like_first
 import torch
 try:
@@ -149,7 +152,7 @@ def test_in_place_on_a_lazily_negated_tensor() -> None:
     """Refused as on the CPU; a resolved copy would be written instead."""
     x = torch.tensor([1 + 2j]).conj().imag
     with pytest.raises(softnpu.ParamInvalidError, match="lazily negated"):
-        gpu_kernel(sys.modules["softnpu.torch.elu"]._in_place)(x)
+        gpu_kernel(schemas.elu_)(x)
 
 
 def test_errors_of_the_program_in_a_deferred_block() -> None:
