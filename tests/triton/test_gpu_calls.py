@@ -111,14 +111,12 @@ def test_without_triton() -> None:
 import sys
 sys.modules["triton"] = None
 import softnpu.torch
-from softnpu.torch import schemas
 from softnpu.torch.fake import like_first
 from softnpu.torch.gpu import gpu_kernel
-from softnpu.torch.schemas import elu as _compute
-from softnpu.torch.fake import like_first
+from softnpu.torch.schemas import elu
 import torch
 try:
-    gpu_kernel(_compute, like_first)(torch.ones(3))
+    gpu_kernel(elu, like_first)(torch.ones(3))
 except ImportError as error:
     print(error)
 """
