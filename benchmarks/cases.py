@@ -117,7 +117,7 @@ class Case:
 
     def prepare(self) -> Names:
         """Make the tensors."""
-        return self.change(tensors(torch, *SHAPES[self.size], torch.randn))
+        return self.change(tensors(torch, self.size))
 
 
 def table() -> Iterator[Case]:

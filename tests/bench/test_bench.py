@@ -12,7 +12,7 @@ import pytest
 import typer
 
 from softnpu.cli import bench
-from softnpu.cli.bench import SHAPES, STATEMENTS, Row
+from softnpu.cli.bench import STATEMENTS, Row
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def test_without_pytorch(
 def test_sides_must_agree(capsys: pytest.CaptureFixture[str]) -> None:
     """Law: where both sides do not do the same, nothing is timed."""
     torch = bench.load_torch()
-    names = bench.tensors(torch, *SHAPES["16"], torch.randn)
+    names = bench.tensors(torch, "16")
     status, said = ends(capsys, bench.timed, "x", ("elu(x)", "aten.elu(x) + 1"), names, 1)
     assert status == 1
     assert "x: softnpu and PyTorch disagree" in said
@@ -89,7 +89,7 @@ def test_the_least_counts() -> None:
         order.append(name)
         return torch.ones(1)
 
-    names = {**bench.tensors(torch, *SHAPES["16"], torch.randn), "slow": slow}
+    names = {**bench.tensors(torch, "16"), "slow": slow}
     row = bench.timed("x", ("slow('a')", "slow('b')"), names, 2)
     assert order == ["a", "b", *"aaaaabbbbb", *"bbaa", *"aabb"]
     assert 0 < row.ours < 1

@@ -8,7 +8,7 @@ import math
 import statistics
 import time
 import timeit
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -100,7 +100,7 @@ def command(quick: QuickOption = False, fail_below: FailBelowOption = 0.0) -> No
     torch = load_torch()
     rows: list[Row] = []
     for size in list(SHAPES)[: -1 if quick else None]:
-        names = tensors(torch, *SHAPES[size], torch.randn)
+        names = tensors(torch, size)
         for operator in STATEMENTS:
             name = f"calls/{operator}" if size == "16" else f"{operator}/{size}"
             rows.append(timed(name, STATEMENTS[operator], names, 9 if quick else 15))
@@ -120,18 +120,18 @@ def load_torch() -> Any:
     return torch
 
 
-def tensors(
-    torch: Any, matrix: tuple[int, ...], shape: tuple[int, ...], make: Callable[..., Any]
-) -> dict[str, Any]:
+def tensors(torch: Any, size: str) -> dict[str, Any]:
     """Make what the statements name."""
     import softnpu
 
+    matrix, shape = SHAPES[size]
     small = (*shape[:2], *(max(1, extent // 2) for extent in shape[2:]))
-    names = {name: make(matrix) for name in ("x", "target", "grad", "out", "own")}
-    names |= {name: make(shape) for name in ("volume", "large")}
-    names |= {name: make(small) for name in ("small", "back")}
-    _, indices = torch.nn.functional.max_pool3d(torch.randn(shape), 2, return_indices=True)
+    names = {name: torch.randn(matrix) for name in ("x", "target", "grad", "out", "own")}
+    names |= {name: torch.randn(shape) for name in ("volume", "large")}
+    names |= {name: torch.randn(small) for name in ("small", "back")}
+    _, indices = torch.nn.functional.max_pool3d(names["volume"], 2, return_indices=True)
     names |= {"indices": indices, "size": shape[2:], "shape": small, "aten": torch.ops.aten}
+    names["x"][names["x"] == 0] = 1.0  # for PyTorch, 0 is among the negative results of selu
     names["own"].abs_().neg_()  # or calls in place would make infinities of it
     return {**vars(softnpu), **names}
 
