@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <string>
 
 #include "base/text.h"
 #include "raise.h"
 #include "sections.h"
+#include "torch_symbols.h"
 
 namespace softnpu::python {
 namespace {
@@ -32,9 +34,9 @@ void warn_once(const char* function) {
     nb::raise_python_error();
 }
 
-bool requires_grad(std::span<const nb::handle> arguments) {
+bool any_requires_grad(std::span<const nb::handle> arguments) {
   return std::ranges::any_of(arguments, [](nb::handle argument) {
-    return is_tensor(argument.ptr()) && attribute(argument, "requires_grad"_name).is(Py_True);
+    return is_tensor(argument.ptr()) && requires_grad(argument);
   });
 }
 
@@ -51,33 +53,48 @@ nb::handle find_autocast() { return from_torch({"_C"_name, "_is_any_autocast_ena
 nb::handle find_forward_mode() { return from_torch({"autograd"_name, "forward_ad"_name}); }
 nb::handle find_increment() { return from_torch({"_C"_name, "_increment_version"_name}); }
 
-// The write was to a tensor that was made in inference mode; those have no count of writes.
-void check_inference_mode() {
-  const nb::object enabled =
-      invoke(attribute(import_module("torch"), "is_inference_mode_enabled"_name));
-  if (!enabled.is(Py_True))
-    raise(
-        PyExc_RuntimeError, "output-inference"_rule,
+[[noreturn]] void refuse_write() {
+  raise(PyExc_RuntimeError, "output-inference"_rule,
         "a tensor that was made in inference mode is written to outside of it, which PyTorch does "
         "not allow; write inside torch.inference_mode(), or to tensor.clone()");
 }
 
-}  // namespace
+// The write was to a tensor that was made in inference mode; those have no count of writes.
+void check_inference_mode() {
+  const nb::object enabled =
+      invoke(attribute(import_module("torch"), "is_inference_mode_enabled"_name));
+  if (!enabled.is(Py_True)) refuse_write();
+}
 
-bool torch_watches() {
+// A dispatch mode, a tracer, or autocast.
+bool has_watcher() {
   const nb::handle modes = made_once<find_modes>();
   if (modes.is_valid() && PyLong_AsLong(invoke(modes).ptr()) != 0) return true;
   const nb::handle tracing = made_once<find_tracing>();
   if (tracing.is_valid() && invoke(tracing).is(Py_True)) return true;
   const nb::handle autocast = made_once<find_autocast>();
-  if (autocast.is_valid() && invoke(autocast).is(Py_True)) return true;
-  const nb::handle forward_mode = made_once<find_forward_mode>();
-  const nb::object level = find_attribute(forward_mode, "_current_level"_name);
+  return autocast.is_valid() && invoke(autocast).is(Py_True);
+}
+
+}  // namespace
+
+bool torch_watches() {
+  // The last keys without a watcher: the answer depends on them alone.
+  thread_local std::optional<DispatchKeys> unwatched;
+  const DispatchKeys* const keys = dispatch_keys();
+  if (keys == nullptr || unwatched != *keys) {
+    if (has_watcher()) return true;
+    if (keys != nullptr) unwatched = *keys;
+  }
+  const nb::object level = find_attribute(made_once<find_forward_mode>(), "_current_level"_name);
   return level.is_valid() && PyLong_AsLong(level.ptr()) >= 0;
 }
 
 void announce_write(nb::handle tensor) {
   if (!is_tensor(tensor.ptr())) return;
+  const Write write = count_write(tensor);
+  if (write == Write::counted) return;
+  if (write == Write::refused) refuse_write();
   if (invoke_method(tensor, "is_inference"_name).is(Py_True)) return check_inference_mode();
   const nb::handle increment = made_once<find_increment>();
   if (increment.is_valid()) invoke(increment, nb::make_tuple(tensor));
@@ -86,7 +103,7 @@ void announce_write(nb::handle tensor) {
 nb::object take_over(const char* function, std::span<const nb::handle> arguments) {
   PyObject* const takes = find_taker();
   if (takes == nullptr) {
-    if (requires_grad(arguments) && is_recording()) warn_once(function);
+    if (any_requires_grad(arguments) && is_recording()) warn_once(function);
     return {};
   }
   const nb::object tuple = ask([&] { return PyTuple_New(std::ssize(arguments)); });

@@ -5,6 +5,7 @@
 
 #include <span>
 
+#include "torch_symbols.h"
 #include "torch_tensors.h"
 
 namespace softnpu::python {
@@ -22,8 +23,7 @@ inline bool concerns_torch(std::span<const nb::handle> arguments) {
     if (!PyType_HasFeature(Py_TYPE(object.ptr()), Py_TPFLAGS_HEAPTYPE)) continue;
     if (!is_tensor(object.ptr())) continue;
     any = true;
-    if (!is_plain_tensor(object.ptr()) || attribute(object, "requires_grad"_name).is(Py_True))
-      return true;
+    if (!is_plain_tensor(object.ptr()) || requires_grad(object)) return true;
   }
   return any && torch_watches();
 }

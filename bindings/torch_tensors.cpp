@@ -8,6 +8,7 @@
 #include "base/lasting.h"
 #include "dlpack_arrays.h"
 #include "foreign_arrays.h"
+#include "torch_symbols.h"
 
 namespace softnpu::python {
 namespace {
@@ -53,7 +54,7 @@ Status check_output(const char* name, PyObject* object, bool lazy) {
     return fail("output-lazy"_rule, kParamInvalid, name,
                 " is a lazily negated or conjugated tensor; an output must "
                 "hold its values");
-  if (holds(attribute(object, "requires_grad"_name)))
+  if (requires_grad(object))
     return fail("output-requires-grad"_rule, kParamInvalid, name,
                 " requires grad; an output must not, pass out.detach()");
   return {};

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from softnpu.bench import ceilings
 from softnpu.cli import stats
 from tests.support.documents import blocks
 
@@ -129,7 +128,7 @@ def test_shares(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
         measured.append(size)
         return 20.0
 
-    monkeypatch.setattr(ceilings, "copy_bandwidth", bandwidth)
+    monkeypatch.setattr(stats, "copy_bandwidth", bandwidth)
     row = stats.Row("a", "operator", 2, 0, 1_000_000, 500_000, 10_000_000)
     small = stats.Row("b", "operator", 1, 1, 1_000, 1_000, 64)
     huge = stats.Row("c", "copy", 1, 0, 1_000_000_000, 1_000_000_000, 1 << 30)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from softnpu import reference
+from softnpu.cli.bench import STATEMENTS
 from softnpu.contract import load_contracts
 from tests.python import operators
 from tests.support.cases import cases
@@ -34,6 +35,11 @@ def test_lists_of_tests(spec: Contract) -> None:
         found = {case.name.split()[0] for case in cases(size)}
         assert spec.family in found, "tests/support/cases.py"
     assert spec.family in operators.BY_NAME, "tests/python/operators.py"
+
+
+def test_benchmark(spec: Contract) -> None:
+    """It is timed."""
+    assert spec.family in STATEMENTS, "src/softnpu/cli/bench.py"
 
 
 def test_readme(spec: Contract) -> None:

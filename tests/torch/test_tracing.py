@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import softnpu
 import softnpu.torch
+from softnpu import _core
+from softnpu.torch import calls
 from tests.torch.samples import SAMPLES, Sample
 
 pytestmark = [
@@ -88,3 +93,71 @@ def test_modes_see_every_function(sample: Sample) -> None:
         got = getattr(softnpu, sample.name)(*arguments)
     assert seen.names == [f"softnpu.{sample.name}.default"]
     assert torch.equal(got, expected)
+
+
+@pytest.fixture
+def asked() -> Iterator[list[str]]:
+    """The calls that the core asks softnpu.torch about, and computes itself."""
+    names: list[str] = []
+
+    def ask(name: str, _arguments: tuple[Any, ...]) -> Any:
+        names.append(name)
+        return NotImplemented
+
+    _core.set_autograd(ask)
+    yield names
+    calls.take_part()
+
+
+WATCHERS: dict[str, Callable[[], contextlib.AbstractContextManager[Any]]] = {
+    "mode": Seen,
+    "autocast": lambda: torch.autocast("cpu", torch.bfloat16),
+    "forward mode": forward_ad.dual_level,
+}
+STATES: dict[str, Callable[[], contextlib.AbstractContextManager[Any]]] = {
+    "grad": torch.enable_grad,
+    "no_grad": torch.no_grad,
+    "inference": torch.inference_mode,
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("watcher", WATCHERS)
+def test_watchers_are_noticed(watcher: str, state: str, asked: list[str]) -> None:
+    """Law: a call on plain tensors is asked about while a watcher is active, and only then."""
+
+    def scenario() -> None:
+        for _ in range(2):
+            with STATES[state]():
+                x = torch.ones(3)
+                softnpu.selu_(x)
+                assert asked == []
+                with WATCHERS[watcher]():
+                    softnpu.elu(x)
+                    softnpu.selu_(x)
+                assert asked == ["elu", "selu_"]
+                asked.clear()
+                softnpu.elu(x)
+                assert asked == []
+
+    scenario()
+    with contextlib.ExitStack() as stack:
+        if watcher != "forward mode":  # its level is that of all threads
+            stack.enter_context(WATCHERS[watcher]())
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(scenario).result()
+
+
+def test_a_tracer_is_noticed(asked: list[str]) -> None:
+    """Law: the same for calls on tensors that are no input of what is traced."""
+    constant = torch.ones(3)
+
+    def function(x: Tensor) -> Tensor:
+        return x + softnpu.elu(constant)
+
+    function(constant)
+    assert asked == []
+    torch.jit.trace(function, constant, check_trace=False)
+    assert asked == ["elu"]
+    function(constant)
+    assert asked == ["elu"]

@@ -136,7 +136,7 @@ def define_in_place(name: str) -> Any:
     def kernel(self: Tensor, *rest: Any) -> Tensor:
         if is_recorded(self) or not is_plain(self):
             return self.copy_(operator(self.clone(), *rest))
-        (on_gpu if self.is_cuda else compute)(self.detach(), *rest)
+        (on_gpu if self.is_cuda else compute)(_detached(self), *rest)
         return self
 
     _decompose(f"{name}_", untraced(kernel))
@@ -168,11 +168,20 @@ def _out_kernel(operator: Any, compute: Kernel, on_gpu: Kernel, admits: OutputTy
             _check_output(name, result, out, admits)
             return out.copy_(result.reshape(out.shape))
         (on_gpu if any(t.is_cuda for t in (*tensors, out)) else compute)(
-            *arguments, out=out.detach()
+            *arguments, out=_detached(out)
         )
         return out
 
     return untraced(kernel)
+
+
+def _detached(output: Tensor) -> Tensor:
+    """Detach a tensor that is written to, unless that would hide that it must not be.
+
+    PyTorch allows a write to what was detached from a tensor of inference mode, anywhere.
+    """
+    refused = output.is_inference() and not torch.is_inference_mode_enabled()
+    return output if refused else output.detach()
 
 
 def _check_output(name: str, result: Tensor, out: Tensor, admits: OutputTypes) -> None:
