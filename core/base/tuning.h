@@ -85,15 +85,15 @@ constexpr size_t kRegionBytes = size_t{16} << 30;
 // Streams (core/runtime/).
 
 // pieces of work: with more of them waiting, launching threads are slowed down, to bound memory
-constexpr uint64_t kFarBehind = 1000;
-// time: how often waiting threads look for changes of which nobody tells them
-constexpr std::chrono::milliseconds kLookAgain{20};
-// time: how long deferring schedulers let work, and programs that look at memory, stand still
-constexpr std::chrono::milliseconds kPatience{250};
+constexpr uint64_t kMaxBacklog = 1000;
+// time: how often waiting threads recheck what nobody notifies them of
+constexpr std::chrono::milliseconds kRecheckTime{20};
+// time: how long deferred work waits while the program makes no call, as it may read memory
+constexpr std::chrono::milliseconds kStallTime{250};
 // levels: work that launches work goes to another thread from here on, because stacks are limited
-constexpr int kDeepest = 100;
-// threads: host functions have no more, because programs can launch any number of them
-constexpr size_t kMostHosts = 256;
+constexpr int kMaxNesting = 100;
+// threads: the library starts no more, because programs can launch any number of host functions
+constexpr size_t kMaxCallbackThreads = 256;
 
 // Lines for people (core/base/lines.h).
 

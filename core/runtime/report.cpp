@@ -157,7 +157,7 @@ bool advance_streams(std::unique_lock<std::mutex>& lock, uint64_t thread) {
   lock.unlock();
   bool advanced = false;
   for (const auto& stream : all_streams())
-    if (ids.contains(stream->id())) advanced |= scheduler().advance(*stream);
+    if (ids.contains(stream->id())) advanced |= scheduler().on_poll(*stream);
   lock.lock();
   return advanced;
 }
@@ -245,7 +245,8 @@ Status launch_callback(const void* stream_handle, Callback callback,
     return fail("callback-dropped"_rule, kRtParamInvalid,
                 "the callback did not run: its thread was unsubscribed before");
   };
-  return stream->submit(std::move(hands_over), {std::move(after), name, gate, nullptr});
+  Work works[] = {std::move(hands_over), {std::move(after), name, gate, nullptr}};
+  return stream->submit(works);
 }
 
 Status process_reports(const Deadline& deadline) {
@@ -256,7 +257,7 @@ Status process_reports(const Deadline& deadline) {
   const std::shared_ptr<Inbox> inbox = found->second;
   while (inbox->pending.empty()) {
     if (inbox->streams == 0) return thread_not_subscribed();  // since the call began
-    if (scheduler().holds_back() && advance_streams(lock, self)) continue;
+    if (scheduler().defers() && advance_streams(lock, self)) continue;
     if (!wait(inbox->arrived, lock, deadline) && inbox->pending.empty())
       return fail("no-callback-in-time"_rule, kRtStreamSyncTimeout,
                   "no callback came within the timeout of ", deadline.milliseconds, " ms");

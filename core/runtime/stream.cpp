@@ -160,16 +160,16 @@ Status find_stream_anywhere(const void* handle, std::shared_ptr<Stream>& out) {
 namespace {
 
 // Before the work is in the stream, where it may begin at once.
-void tell(const Stream& stream, Piece& piece) {
+void notify_launched(const Stream& stream, Piece& piece) {
   piece.stream = stream.id();
   if (Observer* const watching = observer()) watching->launched(piece);
 }
 
-Status put_into(Stream& stream, Work&& work, const std::shared_ptr<Piece>& piece) {
+Status submit_to(Stream& stream, Work&& work, const std::shared_ptr<Piece>& piece) {
   if (stream.is_captured()) [[unlikely]]
     if (capture(stream, work)) return {};
   if (piece) [[unlikely]]
-    tell(stream, *piece);
+    notify_launched(stream, *piece);
   return stream.submit(std::move(work));
 }
 
@@ -178,7 +178,7 @@ Status put_into(Stream& stream, Work&& work, const std::shared_ptr<Piece>& piece
 Status launch(void* stream_handle, std::string_view what, Task task, std::shared_ptr<Piece> piece) {
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(find_stream(stream_handle, stream));
-  return put_into(*stream, {std::move(task), what, nullptr, nullptr, false, piece}, piece);
+  return submit_to(*stream, {std::move(task), what, nullptr, nullptr, false, piece}, piece);
 }
 
 Status launch_host_function(void* stream_handle, std::string_view what, Task task) {
@@ -187,7 +187,7 @@ Status launch_host_function(void* stream_handle, std::string_view what, Task tas
   std::shared_ptr<Piece> piece;
   if (wants_pieces()) [[unlikely]]
     piece = std::make_shared<Piece>(Piece{.kind = Piece::Kind::host_function, .what = what});
-  return put_into(*stream, {std::move(task), what, nullptr, nullptr, true, piece}, piece);
+  return submit_to(*stream, {std::move(task), what, nullptr, nullptr, true, piece}, piece);
 }
 
 void Remains::add(Stream& stream, size_t dropped_work) {
@@ -257,7 +257,7 @@ void finish(Stream& stream, Held held, Remains& remains) {
   remains.dropped += drop_capture(stream);
   size_t dropped = 0;
   if (held == Held::dropped) {
-    dropped = stream.finish_or_drop();
+    dropped = stream.wait_idle_or_drop();
     dropped += drop_callbacks(stream);
   } else if (!stream.runs_on_this_thread() && !stream.wait_idle({}).ok()) {
     dropped = stream.drop_pending();
