@@ -72,14 +72,10 @@ class HandleTable {
   using Object = T;
   static constexpr HandleKind kKind = Kind;
 
-  HandleTable() { keep_free_over_fork(mutex_); }
-
   // Null when the table is full.
   void* insert(std::shared_ptr<T> object) {
     void* const handle = put(std::move(object));
-    if (Observer* const watching = observer(); watching != nullptr && handle != nullptr)
-        [[unlikely]]
-      watching->created(kKind, handle);
+    if (handle != nullptr) notify(&Observer::created, kKind, handle);
     return handle;
   }
 
@@ -93,9 +89,7 @@ class HandleTable {
   // Takes the object out; null when the handle is not a live one of this kind.
   std::shared_ptr<T> erase(const void* handle) {
     std::shared_ptr<T> object = take(handle);
-    if (Observer* const watching = observer(); watching != nullptr && object != nullptr)
-        [[unlikely]]
-      watching->destroyed(kKind, handle);
+    if (object != nullptr) notify(&Observer::destroyed, kKind, handle);
     return object;
   }
 
@@ -149,7 +143,7 @@ class HandleTable {
     return live ? bits.slot : kNone;
   }
 
-  mutable std::mutex mutex_;
+  mutable ProcessMutex<> mutex_;
   std::vector<Slot> slots_;
   std::vector<uint32_t> free_;
 };

@@ -5,7 +5,6 @@
 #include <new>
 #include <vector>
 
-#include "base/fork.h"
 #include "checkers/ledger.h"
 
 namespace softnpu::checkers {
@@ -35,8 +34,6 @@ void for_each_run(const Access& access, Body&& body) {
 }
 
 }  // namespace
-
-InitChecker::InitChecker() { keep_free_over_fork(mutex_); }
 
 void InitChecker::allocated(runtime::Family family, const std::byte* base, size_t size) {
   if (family == runtime::Family::host) return;
@@ -89,7 +86,7 @@ void InitChecker::started(const Piece& piece) {
       break;
     }
   }
-  if (bad != nullptr) tell(piece, where ? where : current_site(), *bad, byte);
+  if (bad != nullptr) report_read(piece, where ? where : current_site(), *bad, byte);
   std::lock_guard lock(mutex_);
   for (const Access& access : piece.accesses)
     if (access.writes) mark_written(access);
@@ -150,7 +147,7 @@ void InitChecker::copy_shadow(const Access& to, const Access& from) {
   size_t next = 0;
   for_each_run(from, [&](const std::byte* first, size_t count) {
     return for_each_part(first, count, [&](const Shadow& shadow, size_t begin, size_t part) {
-      between.take(next, shadow, begin, begin + part);
+      between.copy(next, shadow, begin, begin + part);
       next += part;
       return true;
     });
@@ -158,15 +155,15 @@ void InitChecker::copy_shadow(const Access& to, const Access& from) {
   next = 0;
   for_each_run(to, [&](const std::byte* first, size_t count) {
     return for_each_part(first, count, [&](Shadow& shadow, size_t begin, size_t part) {
-      shadow.take(begin, between, next, next + part);
+      shadow.copy(begin, between, next, next + part);
       next += part;
       return true;
     });
   });
 }
 
-void InitChecker::tell(const Piece& piece, SharedSite where, const Access& access,
-                       const std::byte* byte) const {
+void InitChecker::report_read(const Piece& piece, SharedSite where, const Access& access,
+                              const std::byte* byte) const {
   const auto allocation = ledger().find(byte);
   Finding finding{Tool::initcheck,
                   "uninitialized-read",

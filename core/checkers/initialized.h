@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/fork.h"
 #include "base/observer.h"
 #include "checkers/shadow.h"
 #include "checkers/site.h"
@@ -14,8 +15,6 @@ namespace softnpu::checkers {
 
 class InitChecker final : public Observer {
  public:
-  InitChecker();
-
   void allocated(runtime::Family family, const std::byte* base, size_t size) override;
   void releasing(runtime::Family family, const std::byte* base, size_t size) override;
   void kept(const std::byte* base, size_t size) override;
@@ -39,10 +38,10 @@ class InitChecker final : public Observer {
   void mark_written(const Access& access);
   // A copy within the device takes what is known of its bytes along.
   void copy_shadow(const Access& to, const Access& from);
-  void tell(const Piece& piece, SharedSite where, const Access& access,
-            const std::byte* byte) const;
+  void report_read(const Piece& piece, SharedSite where, const Access& access,
+                   const std::byte* byte) const;
 
-  std::mutex mutex_;
+  ProcessMutex<> mutex_;
   std::map<uintptr_t, Shadow> shadows_;  // by first address
   std::map<const Piece*, SharedSite> launches_;
 };

@@ -7,7 +7,6 @@
 #include <tuple>
 #include <vector>
 
-#include "base/fork.h"
 #include "checkers/ledger.h"
 
 namespace softnpu::checkers {
@@ -21,15 +20,13 @@ struct Group {
   bool is_mapped = false;
 };
 
-std::string key_of(const Site& site) {
-  return site.call.substr(0, site.call.find('(')) + site.stack.key();
-}
+std::string key_of(const Site& site) { return text(site.function, site.stack.key()); }
 
-// What the device makes for itself: default contexts, and their default streams.
+// Default contexts and default streams, which the device creates itself.
 bool is_the_devices(HandleKind kind, const Site& site) {
-  const bool sets = site.call.starts_with("aclrtSetDevice(");
+  const bool sets = site.function == "aclrtSetDevice";
   if (kind == HandleKind::context) return sets;
-  return kind == HandleKind::stream && (sets || site.call.starts_with("aclrtCreateContext("));
+  return kind == HandleKind::stream && (sets || site.function == "aclrtCreateContext");
 }
 
 struct Destroying {
@@ -73,8 +70,6 @@ Destroying destroying(HandleKind kind) {
 
 }  // namespace
 
-LifetimeChecker::LifetimeChecker(Tools tools) : tools_(tools) { keep_free_over_fork(mutex_); }
-
 void LifetimeChecker::destroyed(HandleKind kind, const void* handle) {
   if (kind != HandleKind::executor) return;
   std::lock_guard lock(mutex_);
@@ -104,13 +99,13 @@ void LifetimeChecker::launched(const Piece& piece) {
   }
 }
 
-void LifetimeChecker::tell_leaks(uint64_t since) {
+void LifetimeChecker::report_leaks(uint64_t since) {
   since = std::max(since, ledger().inherited());
-  if (tools_.have(Tool::leakcheck)) tell_leaked_memory(since);
-  tell_leaked_handles(since);
+  if (tools_.have(Tool::leakcheck)) report_leaked_memory(since);
+  report_leaked_handles(since);
 }
 
-void LifetimeChecker::tell_leaked_memory(uint64_t since) const {
+void LifetimeChecker::report_leaked_memory(uint64_t since) const {
   std::map<std::string, Group> groups;
   for (const Allocation& allocation : ledger().live()) {
     if (allocation.when <= since) continue;
@@ -137,7 +132,7 @@ void LifetimeChecker::tell_leaked_memory(uint64_t since) const {
   }
 }
 
-void LifetimeChecker::tell_leaked_handles(uint64_t since) {
+void LifetimeChecker::report_leaked_handles(uint64_t since) {
   std::map<std::tuple<HandleKind, bool, std::string>, Group> groups;
   std::lock_guard lock(mutex_);
   for (const Ledger::Handle& one : ledger().live_handles()) {

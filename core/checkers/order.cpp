@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/fork.h"
 #include "checkers/ledger.h"
 #include "tensor/handles.h"
 #include "tensor/overlap.h"
@@ -56,8 +55,6 @@ std::string stream_name(int32_t stream) { return text("stream ", stream); }
 
 }  // namespace
 
-OrderChecker::OrderChecker(Tools tools) : tools_(tools) { keep_free_over_fork(mutex_); }
-
 void OrderChecker::launched(const Piece& piece) {
   const SharedSite site = current_site();
   std::vector<Conflict> found;
@@ -68,7 +65,7 @@ void OrderChecker::launched(const Piece& piece) {
     if (piece.kind == Piece::Kind::host_function) host_functions_[&piece] = point;
     add_records(piece, point, site);
   }
-  for (const Conflict& conflict : found) tell_race(piece, conflict);
+  for (const Conflict& conflict : found) report_race(piece, conflict);
 }
 
 void OrderChecker::captured(const Piece& piece, const CapturedPlace& place) {
@@ -83,7 +80,7 @@ void OrderChecker::captured(const Piece& piece, const CapturedPlace& place) {
       all[block_of(access.first)].push_back(
           {piece.what, access.name, access.writes, view_of(access), here, site});
   }
-  for (const Conflict& conflict : found) tell_race(piece, conflict);
+  for (const Conflict& conflict : found) report_race(piece, conflict);
 }
 
 void OrderChecker::destroyed(HandleKind kind, const void* handle) {
@@ -107,7 +104,7 @@ void OrderChecker::started(const Piece& piece) {
         return order_.waits_for(conflict.earlier.point, *running_function);
       });
   }
-  for (const Conflict& conflict : found) tell_host(piece, conflict);
+  for (const Conflict& conflict : found) report_host(piece, conflict);
 }
 
 void OrderChecker::finished(const Piece& piece, const Status&) {
@@ -159,14 +156,14 @@ void OrderChecker::recorded(const void* mark, int32_t stream) {
 }
 
 void OrderChecker::held_back(int32_t stream, const void* mark) {
-  if (mark == nullptr) return tell_unrecorded();
+  if (mark == nullptr) return report_unrecorded();
   std::lock_guard lock(mutex_);
   if (const auto point = marks_.find(mark); point != marks_.end())
     order_.wait(stream, point->second);
 }
 
 void OrderChecker::saw_mark(const void* mark) {
-  if (mark == nullptr) return tell_unrecorded();
+  if (mark == nullptr) return report_unrecorded();
   std::lock_guard lock(mutex_);
   if (const auto point = marks_.find(mark); point != marks_.end()) order_.host_saw(point->second);
 }
@@ -227,7 +224,7 @@ void OrderChecker::forget_all_known() {
   }
 }
 
-void OrderChecker::tell_race(const Piece& piece, const Conflict& conflict) const {
+void OrderChecker::report_race(const Piece& piece, const Conflict& conflict) const {
   if (!tools_.have(Tool::racecheck)) return;
   const auto& [earlier, later] = conflict;
   const auto does = [](bool writes) { return writes ? " writes " : " reads "; };
@@ -246,7 +243,7 @@ void OrderChecker::tell_race(const Piece& piece, const Conflict& conflict) const
   report(finding);
 }
 
-void OrderChecker::tell_host(const Piece& piece, const Conflict& conflict) const {
+void OrderChecker::report_host(const Piece& piece, const Conflict& conflict) const {
   const auto& [earlier, later] = conflict;
   const Tool tool = later.writes ? Tool::memcheck : Tool::synccheck;
   if (!tools_.have(tool)) return;
@@ -266,12 +263,12 @@ void OrderChecker::tell_host(const Piece& piece, const Conflict& conflict) const
   report(finding);
 }
 
-void OrderChecker::tell_unrecorded() const {
+void OrderChecker::report_unrecorded() const {
   if (!tools_.have(Tool::synccheck)) return;
   const SharedSite here = current_site();
   Finding finding{Tool::synccheck,
                   "unrecorded-event",
-                  text(here->call.substr(0, here->call.find('(')),
+                  text(here->function,
                        ": event was not recorded, or was reset since: this call waits for nothing"),
                   {},
                   "Record the event (aclrtRecordEvent) before anything waits for it."};

@@ -37,7 +37,7 @@ class AskForWorkspace final : public Observer {
 // changes the status, and nothing else: the C library goes on where it was, and writes what is
 // buffered without waiting for streams that other threads read or write.
 void end_of_process() {
-  if (Observer* const watching = observer()) watching->ending();
+  notify(&Observer::ending);
   if (finding_count() == 0) return;
   const int status = number_setting("SOFTNPU_CHECK_EXITCODE", 0, 255).value_or(kFindingsStatus);
   if (status != 0) std::exit(status);
@@ -85,7 +85,7 @@ void start(Tools tools) {
 uint64_t moment() { return ledger().now(); }
 
 void look_for_leaks(uint64_t since) {
-  if (LifetimeChecker* const checker = lifetimes.load()) checker->tell_leaks(since);
+  if (LifetimeChecker* const checker = lifetimes.load()) checker->report_leaks(since);
 }
 
 }  // namespace softnpu::checkers

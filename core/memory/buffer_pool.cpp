@@ -53,7 +53,6 @@ struct Block {
 class BufferPool {
  public:
   BufferPool() {
-    keep_free_over_fork(mutex_);
     // After the lock's own handlers, so that it is free by then. A child lets go of what is idle:
     // its pages are its parent's, and would be copied when written.
     pthread_atfork(nullptr, nullptr, [] { release_idle_buffers(); });
@@ -182,7 +181,7 @@ class BufferPool {
     blocks_.erase(block);
   }
 
-  std::mutex mutex_;
+  ProcessMutex<> mutex_;
   std::vector<Block> blocks_;  // a few; each has megabytes
   uint64_t returns_ = 0;
   PoolUsage usage_{};

@@ -61,8 +61,7 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
     RETURN_IF_FAILED(require_not_captured(found));
     const bool idle = found.is_idle();
     if (!idle) found.note_poll();
-    if (Observer* const watching = observer(); watching != nullptr && idle) [[unlikely]]
-      watching->saw_end(found.id());
+    if (idle) notify(&Observer::saw_end, found.id());
     return store("status", status, idle ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY);
   });
 }

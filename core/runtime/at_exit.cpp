@@ -25,7 +25,7 @@ void report_unfetched_failures() {
     report_unfetched_failures();
   } catch (...) {  // no memory: there is nobody left to tell
   }
-  if (Observer* const watching = observer()) watching->ending();
+  notify(&Observer::ending);
 }
 
 }  // namespace

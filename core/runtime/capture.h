@@ -63,6 +63,6 @@ inline bool any_capture() { return detail::capture_count.load(std::memory_order_
 inline Status require_no_capture() { return any_capture() ? detail::ask_captures() : Status(); }
 
 // Whether it must be known what launched work reads and writes.
-inline bool wants_pieces() { return observer() != nullptr || any_capture(); }
+inline bool wants_pieces() { return is_observed() || any_capture(); }
 
 }  // namespace softnpu::runtime

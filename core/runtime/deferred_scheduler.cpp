@@ -49,8 +49,6 @@ bool allow(const Dependencies& all) {
 // same order each time.
 class Lottery {
  public:
-  Lottery() { keep_free_over_fork(mutex_, LockRank::outer); }
-
   void start(uint64_t seed) {
     std::lock_guard lock(mutex_);
     random_ = Random(seed);
@@ -107,7 +105,7 @@ class Lottery {
     queues_.pop_back();
   }
 
-  std::mutex mutex_;
+  ProcessMutex<LockRank::outer> mutex_;
   Random random_{0};
   uint64_t eagerness_ = 0;
   std::vector<std::shared_ptr<Queue>> queues_;

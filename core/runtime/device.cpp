@@ -25,9 +25,7 @@ struct Device {
 };
 
 struct Devices {
-  Devices() { keep_free_over_fork(mutex, LockRank::outer); }
-
-  std::mutex mutex;
+  ProcessMutex<LockRank::outer> mutex;
   std::map<int32_t, Device> by_id;  // those that were ever set
 };
 

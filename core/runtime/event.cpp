@@ -25,12 +25,8 @@ using Events = HandleTable<Event, HandleKind::event>;
 Events& events() { return lasting<Events>; }
 
 // One lock for what all events have recorded last, which fork() can leave free.
-struct Marks {
-  Marks() { keep_free_over_fork(mutex, LockRank::outer); }
-
-  std::mutex mutex;
-};
-std::mutex& marks_mutex() { return lasting<Marks>.mutex; }
+struct MarksMutex : ProcessMutex<LockRank::outer> {};
+MarksMutex& marks_mutex() { return lasting<MarksMutex>; }
 
 int64_t now_ns() {
   timespec t;
@@ -44,10 +40,7 @@ Status no_such_event(std::string_view argument, const void* handle) {
                            : fail("dead-handle"_rule, kRtInvalidHandle, message);
 }
 
-void notify_seen(const Recording* recording) {
-  if (Observer* const watching = observer()) [[unlikely]]
-    watching->saw_mark(recording);
-}
+void notify_seen(const Recording* recording) { notify(&Observer::saw_mark, recording); }
 
 }  // namespace
 
@@ -71,8 +64,7 @@ Status Event::record(const std::shared_ptr<Stream>& stream) {
     ticket = stream->append({&work, 1});
     if (!ticket) return stream->refusal();
     recording->gate->set_ticket(*ticket);
-    if (Observer* const watching = observer()) [[unlikely]]
-      watching->recorded(recording.get(), stream->id());
+    notify(&Observer::recorded, recording.get(), stream->id());
     latest_ = std::move(recording);
   }
   scheduler().on_submit(*stream, *ticket);
@@ -132,8 +124,7 @@ Status Event::reset(const std::shared_ptr<Event>& event, Stream& stream) {
 Status Event::wait_work(const Stream& stream, std::optional<Work>& out) {
   const auto recording = latest();
   RETURN_IF_FAILED(require_not_captured(recording.get()));
-  if (Observer* const watching = observer()) [[unlikely]]
-    watching->held_back(stream.id(), recording.get());
+  notify(&Observer::held_back, stream.id(), recording.get());
   if (!recording || recording->gate->is_open()) return {};
   waiting_->fetch_add(1, std::memory_order_relaxed);
   // Counts down when the wait is over, or was dropped with its stream.

@@ -54,15 +54,14 @@ Status check_memory_of(const GraphNode& node) {
 // The pieces of one execution, for observers, which tell them apart by their addresses.
 std::shared_ptr<std::vector<Piece>> launched_pieces(std::span<const GraphNode> nodes,
                                                     const Stream& stream) {
-  Observer* const watching = observer();
-  if (watching == nullptr) [[likely]]
+  if (!is_observed()) [[likely]]
     return nullptr;
   auto pieces = std::make_shared<std::vector<Piece>>();
   pieces->reserve(nodes.size());
   for (const GraphNode& node : nodes) {
     Piece& piece = pieces->emplace_back(node.work.piece ? *node.work.piece : Piece{});
     piece.stream = stream.id();
-    if (node.work.piece) watching->launched(piece);
+    if (node.work.piece) notify(&Observer::launched, piece);
   }
   return pieces;
 }
@@ -150,8 +149,7 @@ Status Graph::execute(const std::shared_ptr<const Graph>& graph,
     if (first.kind == GraphNode::Kind::mark) {
       marks.push_back({works.size(), first.event, std::make_shared<Recording>(stream)});
       works.push_back(Event::record_work(marks.back().recording));
-      if (Observer* const watching = observer()) [[unlikely]]
-        watching->recorded(marks.back().recording.get(), stream->id());
+      notify(&Observer::recorded, marks.back().recording.get(), stream->id());
     } else if (first.kind == GraphNode::Kind::wait) {
       std::optional<Work> wait;
       RETURN_IF_FAILED(first.event->wait_work(*stream, wait));

@@ -25,9 +25,7 @@ namespace softnpu::runtime {
 namespace {
 
 struct Process {
-  Process() { keep_free_over_fork(mutex, LockRank::outermost); }
-
-  std::mutex mutex;
+  ProcessMutex<LockRank::outermost> mutex;
   bool initialized = false;
   bool announced = false;
 };

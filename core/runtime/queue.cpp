@@ -48,12 +48,9 @@ Status run_unobserved(const Work& work) {
 }  // namespace
 
 Status run_work(const Work& work, const Piece* piece) {
-  Observer* const watching = piece != nullptr ? observer() : nullptr;
-  if (watching != nullptr) [[unlikely]]
-    watching->started(*piece);
+  if (piece != nullptr) notify(&Observer::started, *piece);
   Status status = run_unobserved(work);
-  if (watching != nullptr) [[unlikely]]
-    watching->finished(*piece, status);
+  if (piece != nullptr) notify(&Observer::finished, *piece, status);
   return status;
 }
 

@@ -14,8 +14,7 @@ namespace softnpu::runtime {
 
 Status Queue::wait_idle(const Deadline& deadline) {
   RETURN_IF_FAILED(wait(appended(), deadline, kRtStreamSyncTimeout, "the stream's work"));
-  if (Observer* const watching = observer()) [[unlikely]]
-    watching->saw_end(id_);
+  notify(&Observer::saw_end, id_);
   return {};
 }
 
@@ -27,8 +26,7 @@ size_t Queue::wait_idle_or_drop() {
     if (more == 0) break;
     dropped += more;
   }
-  if (Observer* const watching = observer(); watching != nullptr && is_idle()) [[unlikely]]
-    watching->saw_end(id_);
+  if (is_idle()) notify(&Observer::saw_end, id_);
   return dropped;
 }
 

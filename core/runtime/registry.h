@@ -26,9 +26,7 @@ struct Allocation {
 };
 
 struct Registry {
-  Registry() { keep_free_over_fork(mutex, LockRank::innermost); }
-
-  std::shared_mutex mutex;
+  ProcessMutex<LockRank::innermost, std::shared_mutex> mutex;
   Arena arena{Arena::Kind::memory};
   Arena host_arena{Arena::Kind::memory};  // in use only where device memory is protected
   // Of reserved ranges, whose pages virtual_memory.cpp maps.

@@ -28,15 +28,7 @@ Streams& streams() { return lasting<Streams>; }
 // Those that are in use, by id, so in the order of their creation.
 class LiveStreams {
  public:
-  LiveStreams() {
-    keep_free_over_fork({
-        this,
-        LockRank::inner,
-        [](void* self) { static_cast<LiveStreams*>(self)->lock_for_fork(); },
-        [](void* self) { static_cast<LiveStreams*>(self)->unlock_after_fork(); },
-        [](void* self) { static_cast<LiveStreams*>(self)->renew_in_forked_child(); },
-    });
-  }
+  LiveStreams() { keep_free_over_fork(*this, LockRank::inner); }
 
   void add(const std::shared_ptr<Stream>& stream) {
     std::lock_guard lock(mutex_);
@@ -63,13 +55,6 @@ class LiveStreams {
     return found;
   }
 
- private:
-  template <class Predicate>
-  void collect(Predicate wanted, std::vector<std::shared_ptr<Stream>>& found) const {
-    for (const auto& [id, weak] : by_id_)
-      if (auto stream = weak.lock(); stream && wanted(*stream)) found.push_back(std::move(stream));
-  }
-
   // The queues' own locks, too.
   void lock_for_fork() {
     mutex_.lock();
@@ -91,6 +76,13 @@ class LiveStreams {
     for (const auto& stream : locked_) stream->renew_in_forked_child();
     const auto released = std::exchange(locked_, {});
     std::construct_at(&mutex_);
+  }
+
+ private:
+  template <class Predicate>
+  void collect(Predicate wanted, std::vector<std::shared_ptr<Stream>>& found) const {
+    for (const auto& [id, weak] : by_id_)
+      if (auto stream = weak.lock(); stream && wanted(*stream)) found.push_back(std::move(stream));
   }
 
   mutable std::mutex mutex_;
@@ -162,7 +154,7 @@ namespace {
 // Before the work is in the stream, where it may begin at once.
 void notify_launched(const Stream& stream, Piece& piece) {
   piece.stream = stream.id();
-  if (Observer* const watching = observer()) watching->launched(piece);
+  notify(&Observer::launched, piece);
 }
 
 Status submit_to(Stream& stream, Work&& work, const std::shared_ptr<Piece>& piece) {

@@ -49,8 +49,7 @@ Status reserve_addresses(void** out, size_t size, size_t alignment) {
     r.reserved.insert(std::move(node));
   }
   *out = base;
-  if (Observer* const watching = observer()) [[unlikely]]
-    watching->created(HandleKind::reservation, base);
+  notify(&Observer::created, HandleKind::reservation, base);
   return {};
 }
 
@@ -69,8 +68,7 @@ Status release_addresses(const void* address) {
                 "virPtr is a range in which memory is mapped, at ",
                 hexadecimal(reinterpret_cast<const void*>(first->first)),
                 "; unmap it first (aclrtUnmapMem)");
-  if (Observer* const watching = observer()) [[unlikely]]
-    watching->destroyed(HandleKind::reservation, address);
+  notify(&Observer::destroyed, HandleKind::reservation, address);
   map_inaccessible(kernel_address(address), range->size);
   Registry& r = registry();
   std::lock_guard lock(r.mutex);
@@ -203,11 +201,8 @@ Status map_memory(void* address, size_t size, size_t offset, const void* handle)
   RETURN_IF_FAILED(check_part(*physical, size, offset));
   RETURN_IF_FAILED(enter(base, size, offset, physical));
   const bool is_new = !std::exchange(physical->was_mapped, true);
-  Observer* const watching = observer();
-  if (watching == nullptr) [[likely]]
-    return {};
-  watching->allocated(Family::mapped, base, size);
-  if (!is_new) watching->kept(base, size);
+  notify(&Observer::allocated, Family::mapped, base, size);
+  if (!is_new) notify(&Observer::kept, base, size);
   return {};
 }
 
@@ -236,8 +231,7 @@ Status unmap_memory(const void* address) {
     r.live.erase(found->first);
     ++r.time;
   }
-  if (Observer* const watching = observer()) [[unlikely]]
-    watching->releasing(Family::mapped, base, size);
+  notify(&Observer::releasing, Family::mapped, base, size);
   physical.mapped_at = nullptr;
   all.erase(found);
   return {};

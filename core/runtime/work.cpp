@@ -14,12 +14,8 @@ namespace softnpu::runtime {
 namespace {
 
 // One lock for all gates, which fork() can leave free. It is held for moments only.
-struct Gates {
-  Gates() { keep_free_over_fork(mutex, LockRank::innermost); }
-
-  std::mutex mutex;
-};
-std::mutex& gates_mutex() { return lasting<Gates>.mutex; }
+struct GatesMutex : ProcessMutex<LockRank::innermost> {};
+GatesMutex& gates_mutex() { return lasting<GatesMutex>; }
 
 }  // namespace
 
