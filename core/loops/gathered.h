@@ -177,7 +177,6 @@ inline void walk_gathered(const ElementwiseLayout& l, std::byte* const* origins,
   alignas(64) std::byte raw[kTileElements * 4], narrow[kTileElements * 16];
   const RowLoop loop = loops.of(stage)[0];
   Row row;
-  row.ahead = 0;
   for (int64_t tile = begin; tile < end; ++tile) {
     const int64_t first = tile * kTileElements;
     row.n = least(l.nx - first, kTileElements);
