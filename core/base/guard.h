@@ -21,7 +21,7 @@
 
 namespace softnpu {
 
-// What an entry point answers when C++ itself fails under it.
+// The codes that an entry point returns when C++ itself fails in it.
 struct GuardCodes {
   int32_t out_of_memory;
   int32_t internal;

@@ -56,13 +56,17 @@ struct HandleBits {
   }
 };
 
-// What a pointer that is not a live handle of the wanted kind looks like, for messages:
+// Describes a pointer that is not a live handle of the wanted kind, for messages:
 // "a destroyed aclTensor", "an aclScalar", "no handle of softnpu".
 SOFTNPU_EXPORT std::string describe_handle(const void* handle, HandleKind wanted);
 
 // The whole message about it: "array is an aclScalar; expected a live aclIntArray".
 [[gnu::cold]] SOFTNPU_EXPORT std::string not_live(std::string_view argument, const void* handle,
                                                   HandleKind wanted);
+
+// The failure of a function of the runtime about it, which tells null and other pointers apart.
+[[gnu::cold]] SOFTNPU_EXPORT Status dead_handle(std::string_view argument, const void* handle,
+                                                HandleKind wanted);
 
 // Thread-safe. Lives as long as the process. Objects are shared, so that one thread may destroy a
 // handle while another still reads the object.

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <map>
 #include <new>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,7 +32,7 @@ struct Access {
   DType dtype;                   // U8 where bytes are meant
   std::vector<int64_t> sizes;    // in elements
   std::vector<int64_t> strides;  // in elements
-  // What named the memory; null for a plain address.
+  // The tensor's handle; null for a plain address.
   const void* tensor = nullptr;
 };
 
@@ -69,12 +68,12 @@ class Observer {
   // After it was allocated; before it is released.
   virtual void allocated(runtime::Family, const std::byte*, size_t) {}
   virtual void releasing(runtime::Family, const std::byte*, size_t) {}
-  // What was just allocated is memory that was in use before, and has kept its contents.
+  // The memory just allocated was in use before, and has kept its contents.
   virtual void kept(const std::byte*, size_t) {}
   virtual void created(HandleKind, const void* /*handle*/) {}
   virtual void destroyed(HandleKind, const void* /*handle*/) {}
 
-  // What every operator asks for as its workspace, at least.
+  // The least workspace that every operator asks for.
   virtual uint64_t least_workspace() const { return 0; }
 
   // Work was recorded instead of put into its stream. What it is launched as later is other pieces.

@@ -116,7 +116,7 @@ void report(const Finding& finding) {
     std::lock_guard lock(all.mutex);
     all.lines.push_back(line);
   } else if (all.file == nullptr || all.file->try_to_write(line + "\n") != 0) {
-    say(readable(finding));
+    print_to_stderr(readable(finding));
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What checkers report, and where it goes.
+// Reports of the checkers, and where they go.
 #pragma once
 
 #include <string>

@@ -55,12 +55,6 @@ void InitChecker::kept(const std::byte* base, size_t) {
   if (found != shadows_.end()) found->second.set(0, found->second.size(), true);
 }
 
-void InitChecker::launched(const Piece& piece) {
-  const SharedSite here = current_site();
-  std::lock_guard lock(mutex_);
-  launches_[&piece] = here;
-}
-
 void InitChecker::started(const Piece& piece) {
   const Access* bad = nullptr;
   SharedSite where;
@@ -81,8 +75,7 @@ void InitChecker::started(const Piece& piece) {
       byte = first_unwritten(access);
       if (byte == nullptr) continue;
       bad = &access;
-      if (const auto found = launches_.find(&piece); found != launches_.end())
-        where = found->second;
+      where = ledger().launch(piece);
       break;
     }
   }
@@ -90,11 +83,6 @@ void InitChecker::started(const Piece& piece) {
   std::lock_guard lock(mutex_);
   for (const Access& access : piece.accesses)
     if (access.writes) mark_written(access);
-}
-
-void InitChecker::finished(const Piece& piece, const Status&) {
-  std::lock_guard lock(mutex_);
-  launches_.erase(&piece);
 }
 
 InitChecker::Bytes InitChecker::watched(const std::byte* address) {

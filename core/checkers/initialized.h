@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 
 #include "base/fork.h"
 #include "base/observer.h"
@@ -18,9 +17,7 @@ class InitChecker final : public Observer {
   void allocated(runtime::Family family, const std::byte* base, size_t size) override;
   void releasing(runtime::Family family, const std::byte* base, size_t size) override;
   void kept(const std::byte* base, size_t size) override;
-  void launched(const Piece& piece) override;
   void started(const Piece& piece) override;
-  void finished(const Piece& piece, const Status& status) override;
 
  private:
   // Bytes of one allocation that is watched.
@@ -43,7 +40,6 @@ class InitChecker final : public Observer {
 
   ProcessMutex<> mutex_;
   std::map<uintptr_t, Shadow> shadows_;  // by first address
-  std::map<const Piece*, SharedSite> launches_;
 };
 
 }  // namespace softnpu::checkers

@@ -93,6 +93,23 @@ void Ledger::destroyed(HandleKind, const void* handle) {
   destroyed_[handle] = here;
 }
 
+void Ledger::launched(const Piece& piece) {
+  const SharedSite here = current_site();
+  std::lock_guard lock(mutex_);
+  launches_[&piece] = here;
+}
+
+void Ledger::finished(const Piece& piece, const Status&) {
+  std::lock_guard lock(mutex_);
+  launches_.erase(&piece);
+}
+
+SharedSite Ledger::launch(const Piece& piece) const {
+  std::lock_guard lock(mutex_);
+  const auto found = launches_.find(&piece);
+  return found != launches_.end() ? found->second : nullptr;
+}
+
 std::vector<Ledger::Handle> Ledger::live_handles() const {
   std::lock_guard lock(mutex_);
   std::vector<Handle> all;

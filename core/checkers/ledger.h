@@ -39,6 +39,8 @@ class Ledger final : public Observer {
   void releasing(runtime::Family family, const std::byte* base, size_t size) override;
   void created(HandleKind kind, const void* handle) override;
   void destroyed(HandleKind kind, const void* handle) override;
+  void launched(const Piece& piece) override;
+  void finished(const Piece& piece, const Status& status) override;
 
   // The allocation that contains the address, or the last one that did.
   std::optional<Allocation> find(const void* address) const;
@@ -55,6 +57,8 @@ class Ledger final : public Observer {
   uint64_t now() const;
   // Until then, in a forked child, the parent made them.
   uint64_t inherited() const;
+  // Where a piece was launched that is not finished; null if it was not.
+  SharedSite launch(const Piece& piece) const;
   // Null unless it was destroyed, not too long ago.
   SharedSite destruction(const void* handle) const;
 
@@ -66,6 +70,7 @@ class Ledger final : public Observer {
   std::map<uintptr_t, Allocation> freed_;  // by base
   std::map<const void*, Handle> handles_;
   std::map<const void*, SharedSite> destroyed_;
+  std::map<const Piece*, SharedSite> launches_;
 };
 
 // The one that all checkers ask.

@@ -5,7 +5,6 @@
 #include <map>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "checkers/ledger.h"
 
@@ -34,39 +33,24 @@ struct Destroying {
   const char* function;
 };
 
-Destroying destroying(HandleKind kind) {
-  switch (kind) {
-    case HandleKind::tensor:
-      return {"aclTensor", "aclDestroyTensor"};
-    case HandleKind::scalar:
-      return {"aclScalar", "aclDestroyScalar"};
-    case HandleKind::int_array:
-      return {"aclIntArray", "aclDestroyIntArray"};
-    case HandleKind::float_array:
-      return {"aclFloatArray", "aclDestroyFloatArray"};
-    case HandleKind::bool_array:
-      return {"aclBoolArray", "aclDestroyBoolArray"};
-    case HandleKind::tensor_list:
-      return {"aclTensorList", "aclDestroyTensorList"};
-    case HandleKind::scalar_list:
-      return {"aclScalarList", "aclDestroyScalarList"};
-    case HandleKind::executor:
-      return {"aclOpExecutor", "aclDestroyAclOpExecutor"};
-    case HandleKind::context:
-      return {"context", "aclrtDestroyContext"};
-    case HandleKind::stream:
-      return {"stream", "aclrtDestroyStream"};
-    case HandleKind::event:
-      return {"event", "aclrtDestroyEvent"};
-    case HandleKind::graph:
-      return {"graph", "aclmdlRIDestroy"};
-    case HandleKind::physical_memory:
-      return {"aclrtDrvMemHandle", "aclrtFreePhysical"};
-    case HandleKind::reservation:
-      return {"reserved address range", "aclrtReleaseMemAddress"};
-  }
-  return {"handle", "its function"};
-}
+// By kind, from HandleKind::tensor on.
+constexpr Destroying kDestroying[] = {
+    {"aclTensor", "aclDestroyTensor"},
+    {"aclScalar", "aclDestroyScalar"},
+    {"aclIntArray", "aclDestroyIntArray"},
+    {"aclFloatArray", "aclDestroyFloatArray"},
+    {"aclBoolArray", "aclDestroyBoolArray"},
+    {"aclTensorList", "aclDestroyTensorList"},
+    {"aclScalarList", "aclDestroyScalarList"},
+    {"aclOpExecutor", "aclDestroyAclOpExecutor"},
+    {"context", "aclrtDestroyContext"},
+    {"stream", "aclrtDestroyStream"},
+    {"event", "aclrtDestroyEvent"},
+    {"graph", "aclmdlRIDestroy"},
+    {"aclrtDrvMemHandle", "aclrtFreePhysical"},
+    {"reserved address range", "aclrtReleaseMemAddress"},
+};
+static_assert(std::size(kDestroying) == static_cast<size_t>(HandleKind::reservation));
 
 }  // namespace
 
@@ -145,7 +129,7 @@ void LifetimeChecker::report_leaked_handles(uint64_t since) {
   for (const auto& [key, group] : groups) {
     const auto& [kind, idle, place] = key;
     if (!tools_.have(idle ? Tool::memcheck : Tool::leakcheck)) continue;
-    const auto [what, function] = destroying(kind);
+    const auto [what, function] = kDestroying[static_cast<size_t>(kind) - 1];
     const bool one = group.count == 1;
     Finding finding{idle ? Tool::memcheck : Tool::leakcheck,
                     idle ? "executor-never-launched" : "leaked-handle",

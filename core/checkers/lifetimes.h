@@ -2,7 +2,6 @@
 // leakcheck, and the lifetimes of handles: what is never freed, never launched, or gone too early.
 #pragma once
 
-#include <mutex>
 #include <set>
 
 #include "base/fork.h"
@@ -19,7 +18,7 @@ class LifetimeChecker final : public Observer {
   void launched(const Piece& piece) override;
   void destroyed(HandleKind kind, const void* handle) override;
   void ending() override { report_leaks(0); }
-  // What is alive, was made after that moment of the ledger, and is to be gone by now.
+  // Objects that are alive, were made after that moment of the ledger, and should be gone by now.
   void report_leaks(uint64_t since);
 
  private:

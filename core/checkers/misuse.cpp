@@ -77,22 +77,10 @@ void MisuseChecker::leave(const Call&, const Status& status) {
   if (!status.ok()) report_failure(status, current_site(), "by this call", nullptr);
 }
 
-void MisuseChecker::launched(const Piece& piece) {
-  const SharedSite here = current_site();
-  std::lock_guard lock(mutex_);
-  launches_[&piece] = here;
-}
-
 void MisuseChecker::finished(const Piece& piece, const Status& status) {
-  SharedSite where;
-  {
-    std::lock_guard lock(mutex_);
-    const auto found = launches_.find(&piece);
-    if (found == launches_.end()) return;
-    where = std::move(found->second);
-    launches_.erase(found);
-  }
-  if (!status.ok()) report_failure(status, std::move(where), "launched here", &piece);
+  if (status.ok()) return;
+  if (auto where = ledger().launch(piece))
+    report_failure(status, std::move(where), "launched here", &piece);
 }
 
 void MisuseChecker::report_failure(const Status& status, SharedSite where, std::string_view role,

@@ -3,8 +3,6 @@
 // points to a bug, and not merely to a wrong argument.
 #pragma once
 
-#include <map>
-#include <mutex>
 #include <set>
 #include <string>
 
@@ -20,7 +18,6 @@ class MisuseChecker final : public Observer {
 
   void enter(const Call& call) override { enter_call(call); }
   void leave(const Call& call, const Status& status) override;
-  void launched(const Piece& piece) override;
   void finished(const Piece& piece, const Status& status) override;
 
  private:
@@ -29,7 +26,6 @@ class MisuseChecker final : public Observer {
 
   const Tools tools_;
   ProcessMutex<> mutex_;
-  std::map<const Piece*, SharedSite> launches_;
   std::set<std::string>
       reported_;  // failures of launched work, which a synchronisation returns, too
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkers/order.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "checkers/ledger.h"
@@ -21,7 +20,7 @@ Tensor view_of(const Access& access) {
 }
 
 const void* block_of(const void* address) {
-  // What reads or writes mapped memory may span several mappings of a range.
+  // An access to mapped memory may span several mappings of a range.
   if (const auto range = runtime::find_reservation(address)) return range->base;
   const auto allocation = ledger().find(address);
   return allocation ? reinterpret_cast<const void*>(allocation->base) : nullptr;
@@ -34,17 +33,9 @@ struct Freeing {
   const char* argument;
 };
 
-Freeing freeing(runtime::Family family) {
-  switch (family) {
-    case runtime::Family::device:
-      return {"aclrtFree", "devPtr"};
-    case runtime::Family::host:
-      return {"aclrtFreeHost", "hostPtr"};
-    case runtime::Family::mapped:
-      return {"aclrtUnmapMem", "virPtr"};
-  }
-  return {"a call", "its memory"};
-}
+// By family.
+constexpr Freeing kFreeing[] = {
+    {"aclrtFree", "devPtr"}, {"aclrtFreeHost", "hostPtr"}, {"aclrtUnmapMem", "virPtr"}};
 
 constexpr std::string_view kNotAwaited = ": nothing has waited for that work since it was launched";
 
@@ -119,7 +110,7 @@ void OrderChecker::calling(const void* mark) {
 void OrderChecker::called() { running_function.reset(); }
 
 void OrderChecker::releasing(runtime::Family family, const std::byte* base, size_t size) {
-  const auto [function, argument] = freeing(family);
+  const auto [function, argument] = kFreeing[static_cast<size_t>(family)];
   const Piece whole{.kind = Piece::Kind::fill,
                     .what = function,
                     .accesses = {{.name = argument,
@@ -204,7 +195,7 @@ void OrderChecker::add_records(const Piece& piece, Point point, const SharedSite
     std::vector<Record>& records = records_[block_of(access.first)];
     forget_known(records);
     const Tensor view = view_of(access);
-    // Whatever meets the older one meets this one, too, which ends later.
+    // Each access that meets the older one meets this one, too, which ends later.
     std::erase_if(records, [&](const Record& older) {
       return older.point.stream == piece.stream && older.writes <= access.writes &&
              is_same_view(older.view, view);

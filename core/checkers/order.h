@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <vector>
 
 #include "base/fork.h"
@@ -34,7 +33,7 @@ class OrderChecker final : public Observer {
   void called() override;
 
  private:
-  // What work in a stream reads or writes.
+  // An access by work in a stream.
   struct Record {
     std::string_view what;
     const char* name;

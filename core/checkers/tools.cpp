@@ -49,7 +49,7 @@ void start_as_asked() {
   const char* const list = setting("SOFTNPU_CHECK");
   if (list == nullptr || std::string_view(list) == "0") return;
   const auto tools = parse_tools(list);
-  if (!tools) return say_not_followed("SOFTNPU_CHECK", text("1, ", kToolLists));
+  if (!tools) return report_invalid_setting("SOFTNPU_CHECK", text("1, ", kToolLists));
   choose_report();
   start(*tools);
   std::atexit(end_of_process);

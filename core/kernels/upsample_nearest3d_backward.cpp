@@ -244,7 +244,7 @@ class GradientMaker {
   Columns<T> columns_;
   // The tile along W: where it begins and how long it is, in gradInput and in gradOut.
   int64_t tile_ = -1, first_ = 0, width_ = 0, begin_ = 0, span_ = 0;
-  // What depends on the number of elements of the side axis, entered_.
+  // Depends on the number of elements of the side axis, entered_.
   int64_t entered_ = 0, rows_at_once_ = 1;
   // The rows whose starts are listed.
   int64_t listed_from_ = 0, listed_ = 0;

@@ -4,8 +4,6 @@
 // `wide`.
 #pragma once
 
-#include <type_traits>
-
 #include "base/tuning.h"
 #include "loops/convert.h"
 #include "loops/level.h"

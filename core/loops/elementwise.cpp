@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <utility>
-#include <vector>
 
 #include "loops/dimensions.h"
 

@@ -4,7 +4,6 @@
 #include <pthread.h>
 
 #include <cstdlib>
-#include <mutex>
 
 #include "base/fork.h"
 #include "base/lasting.h"

@@ -19,7 +19,7 @@
 namespace softnpu::loops {
 namespace {
 
-// Those that the process may use; where there are too many to list, those of the machine.
+// Processors that the process may use; if there are too many to list, those of the machine.
 int processors() {
   cpu_set_t usable;
   if (sched_getaffinity(0, sizeof usable, &usable) == 0) return CPU_COUNT(&usable);

@@ -168,7 +168,7 @@ class TileInput {
     });
     if (converts_) to_float(type_, raw_, n, reinterpret_cast<float*>(to));
   }
-  // What is there already is copied again and again.
+  // Copies double what is there already.
   void repeat(const std::byte* from, int64_t n, int64_t count) {
     if (sx_ == 0) return bring(from, n * count, rows_);
     bring(from, n, rows_);

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <vector>
@@ -89,7 +88,7 @@ class BufferPool {
       block->state = State::returning;
       if (!keep) forget(block);
     }
-    // What takes its time is done while others are let in.
+    // Slow work is done without the lock.
     if (!keep) {
       unmap(returned);
       return true;
@@ -115,7 +114,7 @@ class BufferPool {
     return BufferUse{block->bytes, block->fresh};
   }
 
-  // What was returned first goes first. Says how many bytes went.
+  // The oldest first. Returns how many bytes were released.
   size_t release_down_to(size_t most_idle) noexcept {
     size_t released = 0;
     for (;;) {

@@ -87,7 +87,7 @@ void Stats::ending() {
     if (file_ != nullptr)
       file_->write(as_json(rows));
     else
-      say(as_table(rows));
+      print_to_stderr(as_table(rows));
   });
 }
 

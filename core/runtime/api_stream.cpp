@@ -48,9 +48,7 @@ aclError aclrtSynchronizeStream(aclrtStream stream) {
 }
 
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
-  return entry(CALL(stream, timeout), [&]() -> Status {
-    Deadline deadline;
-    RETURN_IF_FAILED(parse_timeout(timeout, deadline));
+  return entry_until(CALL(stream, timeout), timeout, [&](const Deadline& deadline) {
     return synchronize_stream(stream, deadline);
   });
 }
@@ -102,11 +100,7 @@ aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) {
 }
 
 aclError aclrtProcessReport(int32_t timeout) {
-  return entry(CALL(timeout), [&]() -> Status {
-    Deadline deadline;
-    RETURN_IF_FAILED(parse_timeout(timeout, deadline));
-    return process_reports(deadline);
-  });
+  return entry_until(CALL(timeout), timeout, process_reports);
 }
 
 aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args) {

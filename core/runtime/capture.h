@@ -38,7 +38,6 @@ SOFTNPU_EXPORT Status capture_info(const void* stream_handle, int32_t& status, v
 // capture has ended in between.
 bool capture(const Stream& stream, Work& work);
 bool capture_wait(const Stream& stream, const std::shared_ptr<Event>& event);
-bool capture_reset(const Stream& stream, Task reset);
 std::shared_ptr<const CapturedMark> capture_mark(const Stream& stream,
                                                  const std::shared_ptr<Event>& event);
 

@@ -34,12 +34,6 @@ int64_t now_ns() {
   return t.tv_sec * int64_t{1'000'000'000} + t.tv_nsec;
 }
 
-Status no_such_event(std::string_view argument, const void* handle) {
-  const std::string message = not_live(argument, handle, HandleKind::event);
-  return handle == nullptr ? fail("handle-null"_rule, kRtParamInvalid, message)
-                           : fail("dead-handle"_rule, kRtInvalidHandle, message);
-}
-
 void notify_seen(const Recording* recording) { notify(&Observer::saw_mark, recording); }
 
 }  // namespace
@@ -211,12 +205,12 @@ Status create_event(uint32_t flags, void** out) {
 }
 
 Status destroy_event(const void* handle) {
-  return events().erase(handle) ? Status() : no_such_event("event", handle);
+  return events().erase(handle) ? Status() : dead_handle("event", handle, HandleKind::event);
 }
 
 Status find_event(std::string_view argument, const void* handle, std::shared_ptr<Event>& out) {
   out = events().find(handle);
-  return out ? Status() : no_such_event(argument, handle);
+  return out ? Status() : dead_handle(argument, handle, HandleKind::event);
 }
 
 Status elapsed_time(const void* start, const void* end, int64_t& nanoseconds) {

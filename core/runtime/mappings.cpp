@@ -47,10 +47,7 @@ Status check_size(size_t size) {
 
 Status find_physical(const void* handle, std::shared_ptr<Physical>& out) {
   out = physical_memory().find(handle);
-  if (out != nullptr) return {};
-  const std::string message = not_live("handle", handle, HandleKind::physical_memory);
-  return handle == nullptr ? fail("handle-null"_rule, kRtParamInvalid, message)
-                           : fail("dead-handle"_rule, kRtInvalidHandle, message);
+  return out ? Status() : dead_handle("handle", handle, HandleKind::physical_memory);
 }
 
 Status check_unmapped(const Physical& physical) {

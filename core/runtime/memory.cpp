@@ -158,7 +158,7 @@ Status release(Family family, const void* address) {
   notify(&Observer::releasing, family, base, size);
   Arena::release_pages(base, size);  // takes its time, so others are let in
   std::lock_guard lock(r.mutex);
-  r.arena_of(family).give_back(base, size);
+  r.arena_of(family).free(base, size);
   return {};
 }
 

@@ -82,7 +82,7 @@ void announce() {
   const std::string line = text("softnpu " SOFTNPU_VERSION ": emulating ", product().name,
                                 " on the CPU (", loops::thread_count(), " threads, ",
                                 kernels::active_level_name(), "); this is not an NPU\n");
-  if (wants_banner()) say(line);
+  if (wants_banner()) print_to_stderr(line);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What memory.cpp and virtual_memory.cpp know together: which addresses are the device's, and what
-// is allocated or mapped there.
+// The state that memory.cpp and virtual_memory.cpp share: the device's addresses, and what is
+// allocated or mapped there.
 #pragma once
 
 #include <atomic>

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/environment.h"
 #include "base/lasting.h"
@@ -104,7 +103,7 @@ Scheduler& scheduler() {
   Choice& choice = made_once<choose>();
   // Several threads may choose at the same time, but only one choice is kept.
   if (!choice.message.empty() && !choice.printed.exchange(true)) [[unlikely]]
-    say(choice.message);
+    print_to_stderr(choice.message);
   return *choice.scheduler;
 }
 

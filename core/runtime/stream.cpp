@@ -25,7 +25,7 @@ using Streams = HandleTable<Stream, HandleKind::stream>;
 
 Streams& streams() { return lasting<Streams>; }
 
-// Those that are in use, by id, so in the order of their creation.
+// The streams in use, by id, so in the order of their creation.
 class LiveStreams {
  public:
   LiveStreams() { keep_free_over_fork(*this, LockRank::inner); }
@@ -96,12 +96,6 @@ int32_t next_id() {
   return last.fetch_add(1, std::memory_order_relaxed);
 }
 
-Status no_such_stream(const void* handle) {
-  const std::string message = not_live("stream", handle, HandleKind::stream);
-  return handle == nullptr ? fail("handle-null"_rule, kRtParamInvalid, message)
-                           : fail("dead-handle"_rule, kRtInvalidHandle, message);
-}
-
 }  // namespace
 
 Stream::Stream(std::shared_ptr<Owner> owner, uint32_t priority, uint32_t flags, bool is_default)
@@ -132,7 +126,7 @@ Status find_stream(const void* handle, std::shared_ptr<Stream>& out) {
     return {};
   }
   out = streams().find(handle);
-  if (!out) return no_such_stream(handle);
+  if (!out) return dead_handle("stream", handle, HandleKind::stream);
   const Owner& owner = out->owner();
   if (owner.alive.load(std::memory_order_acquire) && owner.context == current_context_handle())
       [[likely]]
@@ -146,7 +140,7 @@ Status find_stream(const void* handle, std::shared_ptr<Stream>& out) {
 Status find_stream_anywhere(const void* handle, std::shared_ptr<Stream>& out) {
   if (handle == nullptr) return find_stream(handle, out);
   out = streams().find(handle);
-  return out ? Status() : no_such_stream(handle);
+  return out ? Status() : dead_handle("stream", handle, HandleKind::stream);
 }
 
 namespace {
@@ -226,7 +220,7 @@ Status create_stream(uint32_t priority, uint32_t flags, void** out) {
 
 Status destroy_stream(const void* handle, Destroy how) {
   auto stream = streams().find(handle);
-  if (!stream) return no_such_stream(handle);
+  if (!stream) return dead_handle("stream", handle, HandleKind::stream);
   if (stream->is_default())
     return fail("default-stream"_rule, kRtParamInvalid,
                 "stream is a context's default stream, which lives as long as it");
@@ -234,7 +228,8 @@ Status destroy_stream(const void* handle, Destroy how) {
   if (how == Destroy::finish_work) RETURN_IF_FAILED(require_not_captured(*stream));
   if (how == Destroy::finish_work) RETURN_IF_FAILED(stream->wait_idle({}));
   stream = streams().erase(handle);
-  if (!stream) return no_such_stream(handle);  // another thread was faster
+  if (!stream)
+    return dead_handle("stream", handle, HandleKind::stream);  // another thread was faster
   Remains remains;
   if (how == Destroy::drop_work) {
     stream->close();

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <utility>
 
 #include "base/observer.h"
@@ -73,7 +72,7 @@ Status release_addresses(const void* address) {
   Registry& r = registry();
   std::lock_guard lock(r.mutex);
   r.reserved.erase(number(address));
-  r.reserved_arena.give_back_addresses(range->base, range->size);
+  r.reserved_arena.free_addresses(range->base, range->size);
   return {};
 }
 
@@ -86,7 +85,7 @@ struct Taken {
   ~Taken() {
     if (physical == nullptr) return;
     if (physical->generation == mappings().pool.generation())
-      mappings().pool.give_back(physical->memory, physical->size);
+      mappings().pool.free(physical->memory, physical->size);
     std::lock_guard lock(registry().mutex);
     registry().use.remove(physical->device, physical->size);
   }

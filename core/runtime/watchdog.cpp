@@ -39,7 +39,7 @@ bool is_inactive() {
 void warn_once() {
   static constinit std::atomic<bool> warned{false};
   if (warned.exchange(true)) return;
-  say(
+  print_to_stderr(
       text("softnpu: SOFTNPU_SCHEDULE: queued work that no call waited for runs, because nothing "
            "else happened for ",
            kStallTime.count(), " ms\n"));

@@ -63,7 +63,7 @@ struct Work {
   // A function of the program's, which may wait for the thread that launched it, and so runs on
   // none of the program's threads.
   bool hosted = false;
-  // What observers are told that it is; null where nobody observes.
+  // The description for observers; null where there are none.
   std::shared_ptr<const Piece> piece = nullptr;
 };
 
