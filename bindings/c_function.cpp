@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "c_function.h"
 
-#include "base/last_error.h"
-
 namespace softnpu::python {
 namespace {
 

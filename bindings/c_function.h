@@ -10,7 +10,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <optional>
 #include <tuple>
 #include <type_traits>
 

@@ -11,12 +11,12 @@ void Observed::begin(std::string_view name, std::span<const Operand> operands) {
   for (const Operand& operand : operands)
     if (needs_data(operand)) piece->accesses.push_back(access_of(operand, operand.arg->origin()));
   piece_ = piece.release();
-  observer()->started(*piece_);
+  notify(&Observer::started, *piece_);
 }
 
 void Observed::end(const Status& status) noexcept {
   const std::unique_ptr<Piece> piece(std::exchange(piece_, nullptr));
-  observer()->finished(*piece, status);
+  notify(&Observer::finished, *piece, status);
 }
 
 }  // namespace softnpu::python

@@ -10,12 +10,12 @@
 
 namespace softnpu::python {
 
-// Tells observers that an operator begins and, with ended(), or where C++ fails, that it ends.
-// Costs nothing else where nobody observes.
+// Notifies observers that an operator begins and, by ended() or an exception, that it ends. Without
+// observers it costs a test.
 class Observed {
  public:
   Observed(std::string_view name, std::span<const Operand> operands) {
-    if (observer() != nullptr) [[unlikely]]
+    if (is_observed()) [[unlikely]]
       begin(name, operands);
   }
   ~Observed() {

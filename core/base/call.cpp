@@ -20,7 +20,14 @@ void append_argument(std::string& out, const char* string) {
   if (string == nullptr)
     out += "null";
   else
-    out.append("\"").append(string).append("\"");
+    out += quoted(string);
+}
+
+std::string to_text(const std::vector<Argument>& arguments) {
+  std::string out;
+  for (const Argument& each : arguments)
+    out += text(out.empty() ? "" : ", ", each.name, "=", each.value);
+  return out;
 }
 
 }  // namespace softnpu

@@ -7,35 +7,42 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <vector>
 
 #include "base/export.h"
 #include "base/text.h"
 
 namespace softnpu {
 
-// Nothing is made of the arguments unless somebody asks for their text. Lives as long as the call.
+struct Argument {
+  std::string_view name;  // lives as long as the process
+  std::string value;      // as text; of a pointer to a result, the pointer
+  const void* pointer = nullptr;
+};
+// "devPtr=0x7f0012345640, size=64"
+SOFTNPU_EXPORT std::string to_text(const std::vector<Argument>& arguments);
+
+// The arguments are looked at only when somebody asks for them. Lives as long as the call.
 class Call {
  public:
   std::string_view function() const { return function_; }
-  // "devPtr=0x7f0012345640, size=64"; pointers to results as what they point at is not known.
-  std::string arguments() const {
-    std::string out;
-    write_(*this, out);
+  std::vector<Argument> arguments() const {
+    std::vector<Argument> out;
+    list_(*this, out);
     return out;
   }
-  std::string text() const { return softnpu::text(function_, "(", arguments(), ")"); }
 
  protected:
-  using Write = void (*)(const Call&, std::string&);
-  constexpr Call(const char* function, const char* names, Write write)
-      : function_(function), names_(names), write_(write) {}
+  using List = void (*)(const Call&, std::vector<Argument>&);
+  constexpr Call(const char* function, const char* names, List list)
+      : function_(function), names_(names), list_(list) {}
 
   const char* names() const { return names_; }
 
  private:
   const char* function_;
   const char* names_;  // "devPtr, size"
-  Write write_;
+  List list_;
 };
 
 // Values of arguments as text. An enumerator's number may be one that a caller made up.
@@ -63,20 +70,21 @@ template <class... T>
 class NamedCall : public Call {
  public:
   NamedCall(const char* function, const char* names, const T&... values)
-      : Call(function, names, &NamedCall::write), values_(values...) {}
+      : Call(function, names, &NamedCall::list), values_(values...) {}
 
  private:
-  static void write(const Call& call, std::string& out) {
+  static void list(const Call& call, std::vector<Argument>& out) {
     const auto& self = static_cast<const NamedCall&>(call);
     const char* name = self.names();
-    std::apply([&](const auto&... values) { (write_one(name, values, out), ...); }, self.values_);
+    std::apply([&](const auto&... values) { (add(name, values, out), ...); }, self.values_);
   }
 
   template <class Value>
-  static void write_one(const char*& name, const Value& value, std::string& out) {
+  static void add(const char*& name, const Value& value, std::vector<Argument>& out) {
     const size_t length = std::strcspn(name, ",");
-    out.append(out.empty() ? "" : ", ").append(name, length).append("=");
-    append_argument(out, value);
+    Argument& added = out.emplace_back(std::string_view(name, length));
+    append_argument(added.value, value);
+    if constexpr (std::is_convertible_v<Value, const void*>) added.pointer = value;
     name += length;
     name += std::strspn(name, ", ");
   }

@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "base/status.h"
-
 namespace softnpu {
 namespace {
 

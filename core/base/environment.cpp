@@ -5,9 +5,9 @@
 
 namespace softnpu {
 
-void say_not_followed(const char* variable, const std::string& expected) {
-  say(text("softnpu: ", variable, " is \"", setting(variable),
-           "\", which cannot be followed; expected ", expected, "\n"));
+void report_invalid_setting(const char* variable, const std::string& expected) {
+  print_to_stderr(text("softnpu: ", variable, " is \"", setting(variable),
+                       "\", which cannot be followed; expected ", expected, "\n"));
 }
 
 }  // namespace softnpu

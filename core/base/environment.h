@@ -19,7 +19,7 @@ inline const char* setting(const char* variable) {
 
 // For settings that nothing fails for: says on stderr that one is not followed, as users would
 // otherwise take what they measure or test for something else.
-[[gnu::cold]] void say_not_followed(const char* variable, const std::string& expected);
+[[gnu::cold]] void report_invalid_setting(const char* variable, const std::string& expected);
 
 // A whole number; says where it is none from `least` to `most`.
 template <class T>
@@ -27,7 +27,7 @@ std::optional<T> number_setting(const char* variable, T least, T most) {
   const char* const value = setting(variable);
   const auto number = parse_number(value, least, most);
   if (value != nullptr && !number)
-    say_not_followed(variable, text("a number from ", least, " to ", most));
+    report_invalid_setting(variable, text("a number from ", least, " to ", most));
   return number;
 }
 

@@ -4,7 +4,6 @@
 #include <pthread.h>
 
 #include <atomic>
-#include <memory>
 
 namespace softnpu {
 namespace {
@@ -16,7 +15,7 @@ struct ProcessLock {
 
 // Only ever grows, at its head, and without a lock of its own, which a fork() could find held.
 std::atomic<const ProcessLock*> all_locks{nullptr};
-// What a fork() has locked, set while it holds them. Locks that were added since come before it.
+// The locks that a fork() holds, set while it does. Locks that were added since come before it.
 const ProcessLock* locked = nullptr;
 
 void before_fork() {
@@ -33,8 +32,6 @@ void after_fork_in_parent() {
     each->lock.unlock(each->lock.object);
 }
 
-// The thread has another number in the child than the one that it locked under, so that a
-// std::shared_mutex would take an unlock() for a reader's.
 void after_fork_in_child() {
   for (const ProcessLock* each = locked; each != nullptr; each = each->next)
     each->lock.renew(each->lock.object);
@@ -45,27 +42,13 @@ void add_fork_handlers() {
       pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-template <class Mutex>
-void add_mutex(Mutex& mutex, LockRank rank) {
-  keep_free_over_fork({
-      &mutex,
-      rank,
-      [](void* m) { static_cast<Mutex*>(m)->lock(); },
-      [](void* m) { static_cast<Mutex*>(m)->unlock(); },
-      [](void* m) { std::construct_at(static_cast<Mutex*>(m)); },
-  });
-}
-
 }  // namespace
 
-void keep_free_over_fork(const ForkLock& lock) {
+void add_fork_lock(const ForkLock& lock) {
   add_fork_handlers();
   auto* const added = new ProcessLock{lock, all_locks.load(std::memory_order_relaxed)};
   while (!all_locks.compare_exchange_weak(added->next, added, std::memory_order_release)) {
   }
 }
-
-void keep_free_over_fork(std::mutex& mutex, LockRank rank) { add_mutex(mutex, rank); }
-void keep_free_over_fork(std::shared_mutex& mutex, LockRank rank) { add_mutex(mutex, rank); }
 
 }  // namespace softnpu

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 
 #include "base/export.h"
 #include "base/lasting.h"
@@ -26,11 +25,6 @@ enum class LockRank : uint8_t {
   innermost,  // its holders take no lock of these ranks
 };
 
-// `mutex` must live as long as the process.
-SOFTNPU_EXPORT void keep_free_over_fork(std::mutex& mutex, LockRank rank = LockRank::inner);
-SOFTNPU_EXPORT void keep_free_over_fork(std::shared_mutex& mutex, LockRank rank = LockRank::inner);
-
-// Locks that are not one mutex.
 struct ForkLock {
   void* object;  // must live as long as the process
   LockRank rank;
@@ -38,7 +32,27 @@ struct ForkLock {
   void (*unlock)(void* object);
   void (*renew)(void* object);  // in the child, instead of unlock
 };
-SOFTNPU_EXPORT void keep_free_over_fork(const ForkLock& lock);
+SOFTNPU_EXPORT void add_fork_lock(const ForkLock& lock);
+
+// `state` must live as long as the process.
+template <class T>
+void keep_free_over_fork(T& state, LockRank rank) {
+  add_fork_lock({&state, rank, [](void* it) { static_cast<T*>(it)->lock_for_fork(); },
+                 [](void* it) { static_cast<T*>(it)->unlock_after_fork(); },
+                 [](void* it) { static_cast<T*>(it)->renew_in_forked_child(); }});
+}
+
+// A mutex of state that the whole process shares.
+template <LockRank rank = LockRank::inner, class Mutex = std::mutex>
+struct ProcessMutex : Mutex {
+  ProcessMutex() { keep_free_over_fork(*this, rank); }
+
+  void lock_for_fork() { this->lock(); }
+  void unlock_after_fork() { this->unlock(); }
+  // The thread has another number in the child than the one that it locked under, so that a
+  // std::shared_mutex would take an unlock() for a reader's.
+  void renew_in_forked_child() { std::construct_at(static_cast<Mutex*>(this)); }
+};
 
 template <class T>
 struct OfThisProcess {

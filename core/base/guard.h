@@ -21,7 +21,7 @@
 
 namespace softnpu {
 
-// What an entry point answers when C++ itself fails under it.
+// The codes that an entry point returns when C++ itself fails in it.
 struct GuardCodes {
   int32_t out_of_memory;
   int32_t internal;
@@ -71,13 +71,11 @@ template <class Body>
 int32_t guard(const Call& call, GuardCodes codes, Body&& body) {
   const DefaultFloats floats;
   const NoCancellation until_the_end;
-  if (Observer* const watching = observer()) [[unlikely]]
-    watching->enter(call);
+  notify(&Observer::enter, call);
   const Status status = outcome(call, codes, body);
   if (!status.ok()) [[unlikely]]
     remember_message(status);
-  if (Observer* const watching = observer()) [[unlikely]]
-    watching->leave(call, status);
+  notify(&Observer::leave, call, status);
   return status.code();
 }
 

@@ -32,4 +32,10 @@ std::string not_live(std::string_view argument, const void* handle, HandleKind w
               kNames[static_cast<size_t>(wanted)]);
 }
 
+Status dead_handle(std::string_view argument, const void* handle, HandleKind wanted) {
+  const std::string message = not_live(argument, handle, wanted);
+  return handle == nullptr ? fail("handle-null"_rule, kRtParamInvalid, message)
+                           : fail("dead-handle"_rule, kRtInvalidHandle, message);
+}
+
 }  // namespace softnpu

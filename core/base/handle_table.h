@@ -56,13 +56,17 @@ struct HandleBits {
   }
 };
 
-// What a pointer that is not a live handle of the wanted kind looks like, for messages:
+// Describes a pointer that is not a live handle of the wanted kind, for messages:
 // "a destroyed aclTensor", "an aclScalar", "no handle of softnpu".
 SOFTNPU_EXPORT std::string describe_handle(const void* handle, HandleKind wanted);
 
 // The whole message about it: "array is an aclScalar; expected a live aclIntArray".
 [[gnu::cold]] SOFTNPU_EXPORT std::string not_live(std::string_view argument, const void* handle,
                                                   HandleKind wanted);
+
+// The failure of a function of the runtime about it, which tells null and other pointers apart.
+[[gnu::cold]] SOFTNPU_EXPORT Status dead_handle(std::string_view argument, const void* handle,
+                                                HandleKind wanted);
 
 // Thread-safe. Lives as long as the process. Objects are shared, so that one thread may destroy a
 // handle while another still reads the object.
@@ -72,14 +76,10 @@ class HandleTable {
   using Object = T;
   static constexpr HandleKind kKind = Kind;
 
-  HandleTable() { keep_free_over_fork(mutex_); }
-
   // Null when the table is full.
   void* insert(std::shared_ptr<T> object) {
     void* const handle = put(std::move(object));
-    if (Observer* const watching = observer(); watching != nullptr && handle != nullptr)
-        [[unlikely]]
-      watching->created(kKind, handle);
+    if (handle != nullptr) notify(&Observer::created, kKind, handle);
     return handle;
   }
 
@@ -93,9 +93,7 @@ class HandleTable {
   // Takes the object out; null when the handle is not a live one of this kind.
   std::shared_ptr<T> erase(const void* handle) {
     std::shared_ptr<T> object = take(handle);
-    if (Observer* const watching = observer(); watching != nullptr && object != nullptr)
-        [[unlikely]]
-      watching->destroyed(kKind, handle);
+    if (object != nullptr) notify(&Observer::destroyed, kKind, handle);
     return object;
   }
 
@@ -149,7 +147,7 @@ class HandleTable {
     return live ? bits.slot : kNone;
   }
 
-  mutable std::mutex mutex_;
+  mutable ProcessMutex<> mutex_;
   std::vector<Slot> slots_;
   std::vector<uint32_t> free_;
 };

@@ -16,8 +16,8 @@ namespace softnpu {
 template <class T>
 inline T& lasting = *new T;
 
-// What make() returned first, at the first call: for what programs may set until then. Threads that
-// come at the same time may make one each, of which all get the same.
+// The result of make() at the first call, because programs may change the environment until then.
+// Several threads may call make() at the same time, but all get the same object.
 template <auto make>
 auto& made_once() {
   using T = decltype(make());

@@ -52,7 +52,7 @@ bool is_writable(int standard, Clock::time_point deadline) {
   return select(standard + 1, nullptr, &asked, nullptr, &limit) != 0;
 }
 
-// What is written to: a file of our own, or else a descriptor of the process, which may block.
+// A file of our own, or else a descriptor of the process, which may block.
 struct Target {
   const OwnFile& own;
   int other;
@@ -116,7 +116,7 @@ Lines* Lines::to_file_of(const char* variable) {
   const std::string path = absolute_path(setting(variable));
   const OwnFile file(open_own(path.c_str(), kAppending));
   if (!file.was_opened()) {
-    say_not_followed(variable, "a file that can be written");
+    report_invalid_setting(variable, "a file that can be written");
     return nullptr;
   }
   // A pipe stays open, so that its reader sees no end between two lines.
@@ -154,7 +154,7 @@ void Lines::write(std::string_view lines) noexcept {
       lost_ = false;
     const int error = try_to_write(lines);
     if (error != 0 && !lost_.exchange(true) && !is_stderr)
-      say(text("softnpu: ", name_, ": lines are lost: ", reason(error), "\n"));
+      print_to_stderr(text("softnpu: ", name_, ": lines are lost: ", reason(error), "\n"));
   });
 }
 

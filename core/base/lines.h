@@ -39,7 +39,7 @@ class Lines {
 };
 
 // Writes to stderr.
-inline void say(std::string_view lines) noexcept { Lines::to_stderr().write(lines); }
+inline void print_to_stderr(std::string_view lines) noexcept { Lines::to_stderr().write(lines); }
 
 // Writes to a file that is open: 0, or the number of the error that keeps the rest out.
 int write_all(const OwnFile& file, std::string_view text) noexcept;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the device tells whoever observes it: logs, traces, checkers. The device knows this
-// interface and nothing else of them.
+// The events of which the device notifies its observers: logs, traces, checkers. The device knows
+// this interface and nothing else of them.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <string>
+#include <new>
 #include <string_view>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct Access {
   DType dtype;                   // U8 where bytes are meant
   std::vector<int64_t> sizes;    // in elements
   std::vector<int64_t> strides;  // in elements
-  // What named the memory; null for a plain address.
+  // The tensor's handle; null for a plain address.
   const void* tensor = nullptr;
 };
 
@@ -67,12 +68,12 @@ class Observer {
   // After it was allocated; before it is released.
   virtual void allocated(runtime::Family, const std::byte*, size_t) {}
   virtual void releasing(runtime::Family, const std::byte*, size_t) {}
-  // What was just allocated is memory that was in use before, and has kept its contents.
+  // The memory just allocated was in use before, and has kept its contents.
   virtual void kept(const std::byte*, size_t) {}
   virtual void created(HandleKind, const void* /*handle*/) {}
   virtual void destroyed(HandleKind, const void* /*handle*/) {}
 
-  // What every operator asks for as its workspace, at least.
+  // The least workspace that every operator asks for.
   virtual uint64_t least_workspace() const { return 0; }
 
   // Work was recorded instead of put into its stream. What it is launched as later is other pieces.
@@ -93,18 +94,43 @@ class Observer {
   virtual void calling(const void* /*mark*/) {}
   virtual void called() {}
 
-  // The process ends: everything of the program's has run. May be told more than once.
+  // The process ends, and the program has run all its handlers. May come more than once.
   virtual void ending() {}
 };
 
 namespace detail {
-SOFTNPU_EXPORT extern std::atomic<Observer*> the_observer;
+struct Observers {
+  std::atomic<size_t> count{0};
+  std::array<Observer*, 16> all{};
+};
+SOFTNPU_EXPORT extern Observers observers;
+
+template <class F>
+[[gnu::cold, gnu::noinline]] void for_each_observer(const F& f) noexcept {
+  const size_t count = observers.count.load(std::memory_order_acquire);
+  for (size_t i = 0; i < count; ++i) {
+    try {
+      f(*observers.all[i]);
+    } catch (const std::bad_alloc&) {  // the observer misses this event
+    }
+  }
+}
+}  // namespace detail
+
+inline bool is_observed() { return detail::observers.count.load(std::memory_order_acquire) > 0; }
+
+// Notifies all observers, in the order in which they were added: notify(&Observer::launched,
+// piece).
+template <class... Parameters, class... Arguments>
+void notify(void (Observer::*event)(Parameters...), const Arguments&... arguments) noexcept {
+  if (is_observed()) [[unlikely]]
+    detail::for_each_observer([&](Observer& each) { (each.*event)(arguments...); });
 }
 
-// Null where nobody observes, as is usual.
-inline Observer* observer() { return detail::the_observer.load(std::memory_order_acquire); }
+// The largest workspace that an observer asks for.
+SOFTNPU_EXPORT uint64_t least_workspace();
 
-// From now on `another` is told, too. It must live as long as the process.
+// Adds an observer, which must live as long as the process.
 SOFTNPU_EXPORT void observe(Observer& another);
 
 }  // namespace softnpu

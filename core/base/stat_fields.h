@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Linux says of a process or of a thread in a file of /proc named stat.
+// The fields of a process or thread in a file of /proc named stat.
 #pragma once
 
 #include <array>

@@ -58,7 +58,7 @@ struct RuleId {
 };
 consteval RuleId operator""_rule(const char* text, size_t length) { return {{text, length}}; }
 
-// What exceptions tell apart where the codes do not.
+// Distinctions of exceptions that the codes do not make.
 enum class Cause : uint8_t { other, index };
 
 // Never throws: where there is no memory for the message, the code alone must do.

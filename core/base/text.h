@@ -38,6 +38,20 @@ std::string text(const Parts&... parts) {
   return out;
 }
 
+// The string with quotes, as JSON has it. Bytes that are not ASCII stay as they are.
+inline std::string quoted(std::string_view value) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : value) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20)
+      out.append("\\u00").append(1, kDigits[byte / 16]).append(1, kDigits[byte % 16]);
+    else
+      out.append(c == '"' || c == '\\' ? "\\" : "").append(1, c);
+  }
+  return out + "\"";
+}
+
 // Messages repeat what callers passed in, paths above all.
 inline std::string in_one_line(std::string_view message) {
   std::string line;

@@ -23,8 +23,6 @@ constexpr int64_t kPiecesPerThread = 4;
 constexpr int64_t kGrainParts = 4;
 // looks for work: a thread looks so often before it sleeps or yields, because waking it is slow
 constexpr int kSpins = 2000;
-// looks at a share: its owner, who is about to begin, gets so long before others help
-constexpr int kOwnerSpins = 100;
 // time: in a longer job, threads that have not begun are worth moving to another processor
 constexpr std::chrono::microseconds kLongJob{200};
 // jobs: how often an OpenMP runtime is looked for, because a look takes as long as a small job
@@ -32,12 +30,10 @@ constexpr unsigned kJobsPerLook = 64;
 
 // Caches and memory (core/loops/elementwise.cpp).
 
-// bytes of all operands: fewer stay in a core's own caches, where the order of work is no matter
+// bytes of all operands: fewer stay in a core's own caches, where the order of work does not matter
 constexpr int64_t kNearBytes = int64_t{2} << 20;
 // bytes of all operands: more come from memory, so that streaming stores and prefetching pay
 constexpr int64_t kFarBytes = int64_t{16} << 20;
-// cache lines: how far ahead dense rows are prefetched, which hides the latency of memory
-constexpr int64_t kLinesAhead = 6;
 // indices: how far ahead elements of a gather are prefetched, for the same reason
 constexpr int64_t kGatherAhead = 192;
 
@@ -49,8 +45,6 @@ constexpr int64_t kTileElements = 1024;
 constexpr int64_t kBlockBytes = 32768;
 // rows: the tile of transposed operands, whole lines of columns that fall into few cache sets
 constexpr int64_t kTransposedRows = 32;
-// elements: columns of an output that are shorter have one thread, or two write neighbouring lines
-constexpr int64_t kSharedColumn = 512;
 // elements: shorter rows are gathered one by one, because each row has a cost of its own
 constexpr int64_t kShortRow = 16;
 // elements: shorter rows are copied together, because that costs less than a loop for each
@@ -68,8 +62,6 @@ constexpr int64_t kMostStreams = 12;
 constexpr int64_t kUpsampleSide = 8;
 // rows of out: so many are made together at least, because neighbours are mostly copies
 constexpr int64_t kUpsampleRows = 4;
-// bytes: the distance of boxes along H from which on the next one is worth prefetching
-constexpr int64_t kUpsampleNear = 1024;
 
 // Memory (core/memory/, core/runtime/arena.cpp).
 
@@ -85,15 +77,15 @@ constexpr size_t kRegionBytes = size_t{16} << 30;
 // Streams (core/runtime/).
 
 // pieces of work: with more of them waiting, launching threads are slowed down, to bound memory
-constexpr uint64_t kFarBehind = 1000;
-// time: how often waiting threads look for changes of which nobody tells them
-constexpr std::chrono::milliseconds kLookAgain{20};
-// time: how long deferring schedulers let work, and programs that look at memory, stand still
-constexpr std::chrono::milliseconds kPatience{250};
+constexpr uint64_t kMaxBacklog = 1000;
+// time: how often waiting threads recheck what nobody notifies them of
+constexpr std::chrono::milliseconds kRecheckTime{20};
+// time: how long deferred work waits while the program makes no call, as it may read memory
+constexpr std::chrono::milliseconds kStallTime{250};
 // levels: work that launches work goes to another thread from here on, because stacks are limited
-constexpr int kDeepest = 100;
-// threads: host functions have no more, because programs can launch any number of them
-constexpr size_t kMostHosts = 256;
+constexpr int kMaxNesting = 100;
+// threads: the library starts no more, because programs can launch any number of host functions
+constexpr size_t kMaxCallbackThreads = 256;
 
 // Lines for people (core/base/lines.h).
 

@@ -19,18 +19,12 @@ namespace softnpu::checkers {
 namespace {
 
 struct Findings {
-  Findings() {
-    keep_free_over_fork({
-        this,
-        LockRank::innermost,
-        [](void* self) { static_cast<Findings*>(self)->mutex.lock(); },
-        [](void* self) { static_cast<Findings*>(self)->mutex.unlock(); },
-        [](void* self) {
-          auto* const child = static_cast<Findings*>(self);
-          std::construct_at(&child->mutex);
-          child->count = 0;  // the others are the parent's
-        },
-    });
+  Findings() { keep_free_over_fork(*this, LockRank::innermost); }
+  void lock_for_fork() { mutex.lock(); }
+  void unlock_after_fork() { mutex.unlock(); }
+  void renew_in_forked_child() {
+    std::construct_at(&mutex);
+    count = 0;  // the others are the parent's
   }
 
   std::mutex mutex;
@@ -42,22 +36,6 @@ struct Findings {
 };
 
 Findings& findings() { return lasting<Findings>; }
-
-std::string quoted(std::string_view value) {
-  std::string out = "\"";
-  for (const char c : value) {
-    if (c == '"' || c == '\\') {
-      out.append("\\").push_back(c);
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", c);
-      out += code;
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
 
 template <class Items, class Write>
 std::string list_of(const Items& items, Write&& write) {
@@ -76,7 +54,7 @@ std::string json(const Frame& f) {
 
 std::string json(const Part& p) {
   return text(
-      "{\"role\": ", quoted(p.role), ", \"call\": ", quoted(p.site ? p.site->call : ""),
+      "{\"role\": ", quoted(p.role), ", \"call\": ", quoted(p.site ? p.site->text() : ""),
       ", \"frames\": ",
       p.site ? list_of(p.site->stack.frames(), [](const Frame& f) { return json(f); }) : "[]", "}");
 }
@@ -100,15 +78,15 @@ std::string readable(const Finding& f) {
   std::string out = text("softnpu: ", kToolNames[static_cast<size_t>(f.tool)], " (", f.kind,
                          "): ", f.headline, "\n");
   for (const Part& part : f.parts) {
-    out += text("    ", part.role, part.site && !part.site->call.empty() ? ": " : "",
-                part.site ? part.site->call : "", "\n");
+    const std::string call = part.site ? part.site->text() : "";
+    out += text("    ", part.role, call.empty() ? "" : ": ", call, "\n");
     if (part.site)
       for (const Frame& frame : part.site->stack.frames()) out += readable(frame);
   }
   return out + text("    ", f.suggestion, "\n");
 }
 
-// What makes two findings the same: kind, and the stacks of their parts.
+// Two findings with the same kind and the same stacks are one.
 std::string identity(const Finding& f) {
   std::string out(f.kind);
   for (const Part& part : f.parts)
@@ -138,7 +116,7 @@ void report(const Finding& finding) {
     std::lock_guard lock(all.mutex);
     all.lines.push_back(line);
   } else if (all.file == nullptr || all.file->try_to_write(line + "\n") != 0) {
-    say(readable(finding));
+    print_to_stderr(readable(finding));
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What checkers report, and where it goes.
+// Reports of the checkers, and where they go.
 #pragma once
 
 #include <string>
@@ -31,8 +31,8 @@ struct Finding {
 // Reads SOFTNPU_CHECK_REPORT.
 void choose_report();
 
-// Writes it: as a line of JSON to the file that SOFTNPU_CHECK_REPORT names, or to who takes them,
-// or as text to stderr. The same finding at the same place is written once.
+// Writes it: as a line of JSON to the file that SOFTNPU_CHECK_REPORT names, or keeps it for
+// take_findings(), or writes text to stderr. The same finding at the same place is written once.
 void report(const Finding& finding);
 
 // How many were written.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkers/happens_before.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace softnpu::checkers {

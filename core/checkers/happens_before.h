@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which work is known to be done before which: a graph of streams, events and the host.
 //
-// What is put into streams is counted. A point is a place in a stream's order. A wait for an event
-// is an edge to the point where the event was recorded. The host knows points through
+// Everything put into streams is counted. A point is a place in a stream's order. A wait for an
+// event is an edge to the point where the event was recorded. The host knows points through
 // synchronisation, and whatever is launched later comes after them. All threads of the program
 // count as one host, since how they wait for each other is not seen.
 #pragma once
@@ -34,7 +34,7 @@ class HappensBefore {
     const auto found = streams_.find(stream);
     return {stream, found != streams_.end() ? found->second.last : 0};
   }
-  // What is appended to the stream next comes after the point.
+  // The next thing appended to the stream comes after the point.
   void wait(int32_t stream, Point point);
   // The host knows that the point was reached.
   void host_saw(Point point);

@@ -33,7 +33,7 @@ std::string place_of(const Allocation& allocation, const void* address) {
 
 // Not safe in a signal handler in general: the thread may hold a lock of the C library. But it
 // faulted in the program's own access, and the process ends here.
-void tell(const void* address, std::string_view place, const void* context) {
+void report_access(const void* address, std::string_view place, const void* context) {
   std::string pointer;
   append_argument(pointer, address);
   Finding finding{Tool::memcheck,
@@ -42,13 +42,13 @@ void tell(const void* address, std::string_view place, const void* context) {
                        ", ", place),
                   {},
                   "Copy between host and device with aclrtMemcpy."};
-  finding.parts.push_back({"here", std::make_shared<const Site>(Site{"", Stack::here()})});
+  finding.parts.push_back({"here", std::make_shared<const Site>(Site{{}, {}, Stack::here()})});
   add_history("the memory", address, finding);
   report(finding);
 }
 
-// What the program has printed, unless a thread is about to print more. Its other files are lost,
-// as they are whenever a fault ends a program.
+// Flushes stdout, unless a thread is printing. The program's other buffered files are lost, as they
+// are whenever a fault ends a program.
 void flush_stdout() {
   if (ftrylockfile(stdout) == 0) std::fflush(stdout);
 }
@@ -59,7 +59,7 @@ void on_fault(int signal, siginfo_t* about, void* context) {
   if (is_device || runtime::find_reservation(about->si_addr)) {
     const std::string place = is_device ? place_of(*allocation, about->si_addr)
                                         : runtime::describe_unmapped(about->si_addr);
-    tell(about->si_addr, place, context);
+    report_access(about->si_addr, place, context);
     flush_stdout();
     _exit(kHostAccessStatus);
   }

@@ -5,7 +5,6 @@
 #include <new>
 #include <vector>
 
-#include "base/fork.h"
 #include "checkers/ledger.h"
 
 namespace softnpu::checkers {
@@ -36,8 +35,6 @@ void for_each_run(const Access& access, Body&& body) {
 
 }  // namespace
 
-InitChecker::InitChecker() { keep_free_over_fork(mutex_); }
-
 void InitChecker::allocated(runtime::Family family, const std::byte* base, size_t size) {
   if (family == runtime::Family::host) return;
   std::lock_guard lock(mutex_);
@@ -56,12 +53,6 @@ void InitChecker::kept(const std::byte* base, size_t) {
   std::lock_guard lock(mutex_);
   const auto found = shadows_.find(number(base));
   if (found != shadows_.end()) found->second.set(0, found->second.size(), true);
-}
-
-void InitChecker::launched(const Piece& piece) {
-  const SharedSite here = current_site();
-  std::lock_guard lock(mutex_);
-  launches_[&piece] = here;
 }
 
 void InitChecker::started(const Piece& piece) {
@@ -84,20 +75,14 @@ void InitChecker::started(const Piece& piece) {
       byte = first_unwritten(access);
       if (byte == nullptr) continue;
       bad = &access;
-      if (const auto found = launches_.find(&piece); found != launches_.end())
-        where = found->second;
+      where = ledger().launch(piece);
       break;
     }
   }
-  if (bad != nullptr) tell(piece, where ? where : current_site(), *bad, byte);
+  if (bad != nullptr) report_read(piece, where ? where : current_site(), *bad, byte);
   std::lock_guard lock(mutex_);
   for (const Access& access : piece.accesses)
     if (access.writes) mark_written(access);
-}
-
-void InitChecker::finished(const Piece& piece, const Status&) {
-  std::lock_guard lock(mutex_);
-  launches_.erase(&piece);
 }
 
 InitChecker::Bytes InitChecker::watched(const std::byte* address) {
@@ -150,7 +135,7 @@ void InitChecker::copy_shadow(const Access& to, const Access& from) {
   size_t next = 0;
   for_each_run(from, [&](const std::byte* first, size_t count) {
     return for_each_part(first, count, [&](const Shadow& shadow, size_t begin, size_t part) {
-      between.take(next, shadow, begin, begin + part);
+      between.copy(next, shadow, begin, begin + part);
       next += part;
       return true;
     });
@@ -158,15 +143,15 @@ void InitChecker::copy_shadow(const Access& to, const Access& from) {
   next = 0;
   for_each_run(to, [&](const std::byte* first, size_t count) {
     return for_each_part(first, count, [&](Shadow& shadow, size_t begin, size_t part) {
-      shadow.take(begin, between, next, next + part);
+      shadow.copy(begin, between, next, next + part);
       next += part;
       return true;
     });
   });
 }
 
-void InitChecker::tell(const Piece& piece, SharedSite where, const Access& access,
-                       const std::byte* byte) const {
+void InitChecker::report_read(const Piece& piece, SharedSite where, const Access& access,
+                              const std::byte* byte) const {
   const auto allocation = ledger().find(byte);
   Finding finding{Tool::initcheck,
                   "uninitialized-read",

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 
+#include "base/fork.h"
 #include "base/observer.h"
 #include "checkers/shadow.h"
 #include "checkers/site.h"
@@ -14,14 +14,10 @@ namespace softnpu::checkers {
 
 class InitChecker final : public Observer {
  public:
-  InitChecker();
-
   void allocated(runtime::Family family, const std::byte* base, size_t size) override;
   void releasing(runtime::Family family, const std::byte* base, size_t size) override;
   void kept(const std::byte* base, size_t size) override;
-  void launched(const Piece& piece) override;
   void started(const Piece& piece) override;
-  void finished(const Piece& piece, const Status& status) override;
 
  private:
   // Bytes of one allocation that is watched.
@@ -39,12 +35,11 @@ class InitChecker final : public Observer {
   void mark_written(const Access& access);
   // A copy within the device takes what is known of its bytes along.
   void copy_shadow(const Access& to, const Access& from);
-  void tell(const Piece& piece, SharedSite where, const Access& access,
-            const std::byte* byte) const;
+  void report_read(const Piece& piece, SharedSite where, const Access& access,
+                   const std::byte* byte) const;
 
-  std::mutex mutex_;
+  ProcessMutex<> mutex_;
   std::map<uintptr_t, Shadow> shadows_;  // by first address
-  std::map<const Piece*, SharedSite> launches_;
 };
 
 }  // namespace softnpu::checkers

@@ -2,17 +2,14 @@
 #include "checkers/ledger.h"
 
 #include <cctype>
-#include <charconv>
-#include <memory>
 
-#include "base/fork.h"
 #include "base/lasting.h"
 #include "tensor/handles.h"
 
 namespace softnpu::checkers {
 namespace {
 
-// What was freed or destroyed is forgotten beyond this.
+// Freed and destroyed objects are forgotten beyond this number.
 constexpr size_t kMostKept = 10'000;
 
 uintptr_t number(const void* address) { return reinterpret_cast<uintptr_t>(address); }
@@ -36,20 +33,6 @@ bool has_word(std::string_view text, std::string_view word) {
 }  // namespace
 
 Ledger& ledger() { return lasting<Ledger>; }
-
-Ledger::Ledger() {
-  keep_free_over_fork({
-      this,
-      LockRank::innermost,
-      [](void* self) { static_cast<Ledger*>(self)->mutex_.lock(); },
-      [](void* self) { static_cast<Ledger*>(self)->mutex_.unlock(); },
-      [](void* self) {
-        auto* const child = static_cast<Ledger*>(self);
-        std::construct_at(&child->mutex_);
-        child->inherited_ = child->now_;
-      },
-  });
-}
 
 void Ledger::allocated(runtime::Family family, const std::byte* base, size_t size) {
   const SharedSite here = current_site();
@@ -87,10 +70,12 @@ std::vector<Allocation> Ledger::live() const {
 void add_history(std::string_view memory, const void* address, Finding& finding) {
   const auto allocation = ledger().find(address);
   if (!allocation) return;
-  const bool is_told = !finding.parts.empty() && finding.parts.front().site == allocation->freed;
+  const bool is_reported =
+      !finding.parts.empty() && finding.parts.front().site == allocation->freed;
   finding.parts.push_back(
       {text(memory, ", ", allocation->size, " bytes, was allocated here"), allocation->made});
-  if (allocation->freed && !is_told) finding.parts.push_back({"and freed here", allocation->freed});
+  if (allocation->freed && !is_reported)
+    finding.parts.push_back({"and freed here", allocation->freed});
 }
 
 void Ledger::created(HandleKind kind, const void* handle) {
@@ -106,6 +91,23 @@ void Ledger::destroyed(HandleKind, const void* handle) {
   if (handles_.erase(handle) == 0) return;
   if (destroyed_.size() >= kMostKept) destroyed_.clear();
   destroyed_[handle] = here;
+}
+
+void Ledger::launched(const Piece& piece) {
+  const SharedSite here = current_site();
+  std::lock_guard lock(mutex_);
+  launches_[&piece] = here;
+}
+
+void Ledger::finished(const Piece& piece, const Status&) {
+  std::lock_guard lock(mutex_);
+  launches_.erase(&piece);
+}
+
+SharedSite Ledger::launch(const Piece& piece) const {
+  std::lock_guard lock(mutex_);
+  const auto found = launches_.find(&piece);
+  return found != launches_.end() ? found->second : nullptr;
 }
 
 std::vector<Ledger::Handle> Ledger::live_handles() const {
@@ -131,20 +133,14 @@ SharedSite Ledger::destruction(const void* handle) const {
   return found != destroyed_.end() ? found->second : nullptr;
 }
 
-void add_history_of(std::string_view call, std::string_view message, Finding& finding) {
-  constexpr std::string_view kPointer = "=0x";
-  for (size_t at = call.find(kPointer); at != call.npos; at = call.find(kPointer, at + 1)) {
-    const size_t begin = call.find_last_of("( ", at) + 1;
-    const std::string_view name = call.substr(begin, at - begin);
-    if (!has_word(message, name)) continue;
-    const char* const digits = call.data() + at + kPointer.size();
-    uintptr_t value = 0;
-    std::from_chars(digits, call.data() + call.size(), value, 16);
-    const auto* const pointer = reinterpret_cast<const void*>(value);
-    if (const SharedSite where = ledger().destruction(pointer))
+void add_history_of_arguments(const Site& site, std::string_view message, Finding& finding) {
+  for (const Argument& argument : site.arguments) {
+    if (argument.pointer == nullptr || !has_word(message, argument.name)) continue;
+    if (const SharedSite where = ledger().destruction(argument.pointer))
       finding.parts.push_back({"it was destroyed here", where});
-    const auto tensor = tensors().find(pointer);
-    add_history(text("the memory of ", name), tensor ? tensor->origin() : pointer, finding);
+    const auto tensor = tensors().find(argument.pointer);
+    add_history(text("the memory of ", argument.name), tensor ? tensor->origin() : argument.pointer,
+                finding);
   }
 }
 

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 
+#include "base/fork.h"
 #include "base/handle_table.h"
 #include "base/observer.h"
 #include "checkers/findings.h"
@@ -25,12 +27,20 @@ struct Allocation {
 
 class Ledger final : public Observer {
  public:
-  Ledger();
+  Ledger() { keep_free_over_fork(*this, LockRank::innermost); }
+  void lock_for_fork() { mutex_.lock(); }
+  void unlock_after_fork() { mutex_.unlock(); }
+  void renew_in_forked_child() {
+    std::construct_at(&mutex_);
+    inherited_ = now_;
+  }
 
   void allocated(runtime::Family family, const std::byte* base, size_t size) override;
   void releasing(runtime::Family family, const std::byte* base, size_t size) override;
   void created(HandleKind kind, const void* handle) override;
   void destroyed(HandleKind kind, const void* handle) override;
+  void launched(const Piece& piece) override;
+  void finished(const Piece& piece, const Status& status) override;
 
   // The allocation that contains the address, or the last one that did.
   std::optional<Allocation> find(const void* address) const;
@@ -43,10 +53,12 @@ class Ledger final : public Observer {
     SharedSite made;
   };
   std::vector<Handle> live_handles() const;
-  // Grows with all that is made.
+  // Grows with each allocation and each handle.
   uint64_t now() const;
-  // What was made until then is the parent's, where this process is a forked child.
+  // Until then, in a forked child, the parent made them.
   uint64_t inherited() const;
+  // Where a piece was launched that is not finished; null if it was not.
+  SharedSite launch(const Piece& piece) const;
   // Null unless it was destroyed, not too long ago.
   SharedSite destruction(const void* handle) const;
 
@@ -58,6 +70,7 @@ class Ledger final : public Observer {
   std::map<uintptr_t, Allocation> freed_;  // by base
   std::map<const void*, Handle> handles_;
   std::map<const void*, SharedSite> destroyed_;
+  std::map<const Piece*, SharedSite> launches_;
 };
 
 // The one that all checkers ask.
@@ -66,9 +79,8 @@ Ledger& ledger();
 // Where memory was allocated, and freed if it was, as parts of a finding.
 void add_history(std::string_view memory, const void* address, Finding& finding);
 
-// The same for memory and handles among a call's arguments, as they stand in its text, that the
-// message speaks of.
-void add_history_of(std::string_view call, std::string_view message, Finding& finding);
+// The same for those arguments of the site's call that the message names: memory and handles.
+void add_history_of_arguments(const Site& site, std::string_view message, Finding& finding);
 
 // "16 bytes into an allocation of 64 bytes"
 std::string place_in(const Allocation& allocation, const void* address);

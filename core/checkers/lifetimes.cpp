@@ -5,9 +5,7 @@
 #include <map>
 #include <string>
 #include <tuple>
-#include <vector>
 
-#include "base/fork.h"
 #include "checkers/ledger.h"
 
 namespace softnpu::checkers {
@@ -21,15 +19,13 @@ struct Group {
   bool is_mapped = false;
 };
 
-std::string key_of(const Site& site) {
-  return site.call.substr(0, site.call.find('(')) + site.stack.key();
-}
+std::string key_of(const Site& site) { return text(site.function, site.stack.key()); }
 
-// What the device makes for itself: default contexts, and their default streams.
+// Default contexts and default streams, which the device creates itself.
 bool is_the_devices(HandleKind kind, const Site& site) {
-  const bool sets = site.call.starts_with("aclrtSetDevice(");
+  const bool sets = site.function == "aclrtSetDevice";
   if (kind == HandleKind::context) return sets;
-  return kind == HandleKind::stream && (sets || site.call.starts_with("aclrtCreateContext("));
+  return kind == HandleKind::stream && (sets || site.function == "aclrtCreateContext");
 }
 
 struct Destroying {
@@ -37,43 +33,26 @@ struct Destroying {
   const char* function;
 };
 
-Destroying destroying(HandleKind kind) {
-  switch (kind) {
-    case HandleKind::tensor:
-      return {"aclTensor", "aclDestroyTensor"};
-    case HandleKind::scalar:
-      return {"aclScalar", "aclDestroyScalar"};
-    case HandleKind::int_array:
-      return {"aclIntArray", "aclDestroyIntArray"};
-    case HandleKind::float_array:
-      return {"aclFloatArray", "aclDestroyFloatArray"};
-    case HandleKind::bool_array:
-      return {"aclBoolArray", "aclDestroyBoolArray"};
-    case HandleKind::tensor_list:
-      return {"aclTensorList", "aclDestroyTensorList"};
-    case HandleKind::scalar_list:
-      return {"aclScalarList", "aclDestroyScalarList"};
-    case HandleKind::executor:
-      return {"aclOpExecutor", "aclDestroyAclOpExecutor"};
-    case HandleKind::context:
-      return {"context", "aclrtDestroyContext"};
-    case HandleKind::stream:
-      return {"stream", "aclrtDestroyStream"};
-    case HandleKind::event:
-      return {"event", "aclrtDestroyEvent"};
-    case HandleKind::graph:
-      return {"graph", "aclmdlRIDestroy"};
-    case HandleKind::physical_memory:
-      return {"aclrtDrvMemHandle", "aclrtFreePhysical"};
-    case HandleKind::reservation:
-      return {"reserved address range", "aclrtReleaseMemAddress"};
-  }
-  return {"handle", "its function"};
-}
+// By kind, from HandleKind::tensor on.
+constexpr Destroying kDestroying[] = {
+    {"aclTensor", "aclDestroyTensor"},
+    {"aclScalar", "aclDestroyScalar"},
+    {"aclIntArray", "aclDestroyIntArray"},
+    {"aclFloatArray", "aclDestroyFloatArray"},
+    {"aclBoolArray", "aclDestroyBoolArray"},
+    {"aclTensorList", "aclDestroyTensorList"},
+    {"aclScalarList", "aclDestroyScalarList"},
+    {"aclOpExecutor", "aclDestroyAclOpExecutor"},
+    {"context", "aclrtDestroyContext"},
+    {"stream", "aclrtDestroyStream"},
+    {"event", "aclrtDestroyEvent"},
+    {"graph", "aclmdlRIDestroy"},
+    {"aclrtDrvMemHandle", "aclrtFreePhysical"},
+    {"reserved address range", "aclrtReleaseMemAddress"},
+};
+static_assert(std::size(kDestroying) == static_cast<size_t>(HandleKind::reservation));
 
 }  // namespace
-
-LifetimeChecker::LifetimeChecker(Tools tools) : tools_(tools) { keep_free_over_fork(mutex_); }
 
 void LifetimeChecker::destroyed(HandleKind kind, const void* handle) {
   if (kind != HandleKind::executor) return;
@@ -104,13 +83,13 @@ void LifetimeChecker::launched(const Piece& piece) {
   }
 }
 
-void LifetimeChecker::tell_leaks(uint64_t since) {
+void LifetimeChecker::report_leaks(uint64_t since) {
   since = std::max(since, ledger().inherited());
-  if (tools_.have(Tool::leakcheck)) tell_leaked_memory(since);
-  tell_leaked_handles(since);
+  if (tools_.have(Tool::leakcheck)) report_leaked_memory(since);
+  report_leaked_handles(since);
 }
 
-void LifetimeChecker::tell_leaked_memory(uint64_t since) const {
+void LifetimeChecker::report_leaked_memory(uint64_t since) const {
   std::map<std::string, Group> groups;
   for (const Allocation& allocation : ledger().live()) {
     if (allocation.when <= since) continue;
@@ -137,7 +116,7 @@ void LifetimeChecker::tell_leaked_memory(uint64_t since) const {
   }
 }
 
-void LifetimeChecker::tell_leaked_handles(uint64_t since) {
+void LifetimeChecker::report_leaked_handles(uint64_t since) {
   std::map<std::tuple<HandleKind, bool, std::string>, Group> groups;
   std::lock_guard lock(mutex_);
   for (const Ledger::Handle& one : ledger().live_handles()) {
@@ -150,7 +129,7 @@ void LifetimeChecker::tell_leaked_handles(uint64_t since) {
   for (const auto& [key, group] : groups) {
     const auto& [kind, idle, place] = key;
     if (!tools_.have(idle ? Tool::memcheck : Tool::leakcheck)) continue;
-    const auto [what, function] = destroying(kind);
+    const auto [what, function] = kDestroying[static_cast<size_t>(kind) - 1];
     const bool one = group.count == 1;
     Finding finding{idle ? Tool::memcheck : Tool::leakcheck,
                     idle ? "executor-never-launched" : "leaked-handle",

@@ -2,9 +2,9 @@
 // leakcheck, and the lifetimes of handles: what is never freed, never launched, or gone too early.
 #pragma once
 
-#include <mutex>
 #include <set>
 
+#include "base/fork.h"
 #include "base/observer.h"
 #include "checkers/tools.h"
 
@@ -12,21 +12,21 @@ namespace softnpu::checkers {
 
 class LifetimeChecker final : public Observer {
  public:
-  explicit LifetimeChecker(Tools tools);
+  explicit LifetimeChecker(Tools tools) : tools_(tools) {}
 
   void captured(const Piece& piece, const CapturedPlace&) override { launched(piece); }
   void launched(const Piece& piece) override;
   void destroyed(HandleKind kind, const void* handle) override;
-  void ending() override { tell_leaks(0); }
-  // What is alive, was made after that moment of the ledger, and is to be gone by now.
-  void tell_leaks(uint64_t since);
+  void ending() override { report_leaks(0); }
+  // Objects that are alive, were made after that moment of the ledger, and should be gone by now.
+  void report_leaks(uint64_t since);
 
  private:
-  void tell_leaked_memory(uint64_t since) const;
-  void tell_leaked_handles(uint64_t since);
+  void report_leaked_memory(uint64_t since) const;
+  void report_leaked_handles(uint64_t since);
 
   const Tools tools_;
-  std::mutex mutex_;
+  ProcessMutex<> mutex_;
   std::set<const void*> launched_;  // executors that are alive
 };
 

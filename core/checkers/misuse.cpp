@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/fork.h"
 #include "checkers/ledger.h"
 
 namespace softnpu::checkers {
@@ -71,49 +70,35 @@ const Misuse* misuse_of(const Status& status) {
 
 }  // namespace
 
-MisuseChecker::MisuseChecker(Tools tools) : tools_(tools) { keep_free_over_fork(mutex_); }
-
 void MisuseChecker::leave(const Call&, const Status& status) {
   const struct AtEnd {
     ~AtEnd() { leave_call(); }
   } at_end;
-  if (!status.ok()) tell(status, current_site(), "by this call", nullptr);
-}
-
-void MisuseChecker::launched(const Piece& piece) {
-  const SharedSite here = current_site();
-  std::lock_guard lock(mutex_);
-  launches_[&piece] = here;
+  if (!status.ok()) report_failure(status, current_site(), "by this call", nullptr);
 }
 
 void MisuseChecker::finished(const Piece& piece, const Status& status) {
-  SharedSite where;
-  {
-    std::lock_guard lock(mutex_);
-    const auto found = launches_.find(&piece);
-    if (found == launches_.end()) return;
-    where = std::move(found->second);
-    launches_.erase(found);
-  }
-  if (!status.ok()) tell(status, std::move(where), "launched here", &piece);
+  if (status.ok()) return;
+  if (auto where = ledger().launch(piece))
+    report_failure(status, std::move(where), "launched here", &piece);
 }
 
-void MisuseChecker::tell(const Status& status, SharedSite where, std::string_view role,
-                         const Piece* piece) {
+void MisuseChecker::report_failure(const Status& status, SharedSite where, std::string_view role,
+                                   const Piece* piece) {
   const Misuse* const misuse = misuse_of(status);
   if (misuse == nullptr || !tools_.have(misuse->tool)) return;
   {
     std::lock_guard lock(mutex_);
     if (piece != nullptr)
-      told_.insert(status.message());
-    else if (std::ranges::any_of(told_, [&](const std::string& one) {
+      reported_.insert(status.message());
+    else if (std::ranges::any_of(reported_, [&](const std::string& one) {
                return status.message().find(one) != std::string::npos;
              }))
       return;
   }
   Finding finding{misuse->tool, misuse->kind, status.message(), {}, misuse->suggestion};
   finding.parts.push_back({std::string(role), where});
-  if (piece == nullptr) add_history_of(where->call, status.message(), finding);
+  if (piece == nullptr) add_history_of_arguments(*where, status.message(), finding);
   if (piece != nullptr)
     for (const Access& access : piece->accesses)
       if (runtime::was_freed(access.first))

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkers/order.h"
 
-#include <algorithm>
 #include <optional>
 
-#include "base/fork.h"
 #include "checkers/ledger.h"
 #include "tensor/handles.h"
 #include "tensor/overlap.h"
@@ -22,7 +20,7 @@ Tensor view_of(const Access& access) {
 }
 
 const void* block_of(const void* address) {
-  // What reads or writes mapped memory may span several mappings of a range.
+  // An access to mapped memory may span several mappings of a range.
   if (const auto range = runtime::find_reservation(address)) return range->base;
   const auto allocation = ledger().find(address);
   return allocation ? reinterpret_cast<const void*>(allocation->base) : nullptr;
@@ -35,17 +33,9 @@ struct Freeing {
   const char* argument;
 };
 
-Freeing freeing(runtime::Family family) {
-  switch (family) {
-    case runtime::Family::device:
-      return {"aclrtFree", "devPtr"};
-    case runtime::Family::host:
-      return {"aclrtFreeHost", "hostPtr"};
-    case runtime::Family::mapped:
-      return {"aclrtUnmapMem", "virPtr"};
-  }
-  return {"a call", "its memory"};
-}
+// By family.
+constexpr Freeing kFreeing[] = {
+    {"aclrtFree", "devPtr"}, {"aclrtFreeHost", "hostPtr"}, {"aclrtUnmapMem", "virPtr"}};
 
 constexpr std::string_view kNotAwaited = ": nothing has waited for that work since it was launched";
 
@@ -55,8 +45,6 @@ thread_local std::optional<Point> running_function;
 std::string stream_name(int32_t stream) { return text("stream ", stream); }
 
 }  // namespace
-
-OrderChecker::OrderChecker(Tools tools) : tools_(tools) { keep_free_over_fork(mutex_); }
 
 void OrderChecker::launched(const Piece& piece) {
   const SharedSite site = current_site();
@@ -68,7 +56,7 @@ void OrderChecker::launched(const Piece& piece) {
     if (piece.kind == Piece::Kind::host_function) host_functions_[&piece] = point;
     add_records(piece, point, site);
   }
-  for (const Conflict& conflict : found) tell_race(piece, conflict);
+  for (const Conflict& conflict : found) report_race(piece, conflict);
 }
 
 void OrderChecker::captured(const Piece& piece, const CapturedPlace& place) {
@@ -83,7 +71,7 @@ void OrderChecker::captured(const Piece& piece, const CapturedPlace& place) {
       all[block_of(access.first)].push_back(
           {piece.what, access.name, access.writes, view_of(access), here, site});
   }
-  for (const Conflict& conflict : found) tell_race(piece, conflict);
+  for (const Conflict& conflict : found) report_race(piece, conflict);
 }
 
 void OrderChecker::destroyed(HandleKind kind, const void* handle) {
@@ -107,7 +95,7 @@ void OrderChecker::started(const Piece& piece) {
         return order_.waits_for(conflict.earlier.point, *running_function);
       });
   }
-  for (const Conflict& conflict : found) tell_host(piece, conflict);
+  for (const Conflict& conflict : found) report_host(piece, conflict);
 }
 
 void OrderChecker::finished(const Piece& piece, const Status&) {
@@ -122,7 +110,7 @@ void OrderChecker::calling(const void* mark) {
 void OrderChecker::called() { running_function.reset(); }
 
 void OrderChecker::releasing(runtime::Family family, const std::byte* base, size_t size) {
-  const auto [function, argument] = freeing(family);
+  const auto [function, argument] = kFreeing[static_cast<size_t>(family)];
   const Piece whole{.kind = Piece::Kind::fill,
                     .what = function,
                     .accesses = {{.name = argument,
@@ -159,14 +147,14 @@ void OrderChecker::recorded(const void* mark, int32_t stream) {
 }
 
 void OrderChecker::held_back(int32_t stream, const void* mark) {
-  if (mark == nullptr) return tell_unrecorded();
+  if (mark == nullptr) return report_unrecorded();
   std::lock_guard lock(mutex_);
   if (const auto point = marks_.find(mark); point != marks_.end())
     order_.wait(stream, point->second);
 }
 
 void OrderChecker::saw_mark(const void* mark) {
-  if (mark == nullptr) return tell_unrecorded();
+  if (mark == nullptr) return report_unrecorded();
   std::lock_guard lock(mutex_);
   if (const auto point = marks_.find(mark); point != marks_.end()) order_.host_saw(point->second);
 }
@@ -207,7 +195,7 @@ void OrderChecker::add_records(const Piece& piece, Point point, const SharedSite
     std::vector<Record>& records = records_[block_of(access.first)];
     forget_known(records);
     const Tensor view = view_of(access);
-    // Whatever meets the older one meets this one, too, which ends later.
+    // Each access that meets the older one meets this one, too, which ends later.
     std::erase_if(records, [&](const Record& older) {
       return older.point.stream == piece.stream && older.writes <= access.writes &&
              is_same_view(older.view, view);
@@ -227,7 +215,7 @@ void OrderChecker::forget_all_known() {
   }
 }
 
-void OrderChecker::tell_race(const Piece& piece, const Conflict& conflict) const {
+void OrderChecker::report_race(const Piece& piece, const Conflict& conflict) const {
   if (!tools_.have(Tool::racecheck)) return;
   const auto& [earlier, later] = conflict;
   const auto does = [](bool writes) { return writes ? " writes " : " reads "; };
@@ -246,7 +234,7 @@ void OrderChecker::tell_race(const Piece& piece, const Conflict& conflict) const
   report(finding);
 }
 
-void OrderChecker::tell_host(const Piece& piece, const Conflict& conflict) const {
+void OrderChecker::report_host(const Piece& piece, const Conflict& conflict) const {
   const auto& [earlier, later] = conflict;
   const Tool tool = later.writes ? Tool::memcheck : Tool::synccheck;
   if (!tools_.have(tool)) return;
@@ -266,12 +254,12 @@ void OrderChecker::tell_host(const Piece& piece, const Conflict& conflict) const
   report(finding);
 }
 
-void OrderChecker::tell_unrecorded() const {
+void OrderChecker::report_unrecorded() const {
   if (!tools_.have(Tool::synccheck)) return;
   const SharedSite here = current_site();
   Finding finding{Tool::synccheck,
                   "unrecorded-event",
-                  text(here->call.substr(0, here->call.find('(')),
+                  text(here->function,
                        ": event was not recorded, or was reset since: this call waits for nothing"),
                   {},
                   "Record the event (aclrtRecordEvent) before anything waits for it."};

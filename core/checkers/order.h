@@ -5,9 +5,9 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <vector>
 
+#include "base/fork.h"
 #include "base/observer.h"
 #include "checkers/happens_before.h"
 #include "checkers/tools.h"
@@ -17,7 +17,7 @@ namespace softnpu::checkers {
 
 class OrderChecker final : public Observer {
  public:
-  explicit OrderChecker(Tools tools);
+  explicit OrderChecker(Tools tools) : tools_(tools) {}
 
   void launched(const Piece& piece) override;
   void captured(const Piece& piece, const CapturedPlace& place) override;
@@ -33,7 +33,7 @@ class OrderChecker final : public Observer {
   void called() override;
 
  private:
-  // What work in a stream reads or writes.
+  // An access by work in a stream.
   struct Record {
     std::string_view what;
     const char* name;
@@ -55,12 +55,12 @@ class OrderChecker final : public Observer {
   void add_records(const Piece& piece, Point point, const SharedSite& site);
   void forget_known(std::vector<Record>& records) const;
   void forget_all_known();
-  void tell_race(const Piece& piece, const Conflict& conflict) const;
-  void tell_host(const Piece& piece, const Conflict& conflict) const;
-  void tell_unrecorded() const;
+  void report_race(const Piece& piece, const Conflict& conflict) const;
+  void report_host(const Piece& piece, const Conflict& conflict) const;
+  void report_unrecorded() const;
 
   const Tools tools_;
-  std::mutex mutex_;
+  ProcessMutex<> mutex_;
   HappensBefore order_;
   std::map<const void*, Point> marks_;
   std::map<const Piece*, Point> host_functions_;

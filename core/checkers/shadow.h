@@ -29,8 +29,8 @@ class Shadow {
   // The first byte that was not written; `end` where all were.
   size_t first_unwritten(size_t begin, size_t end) const { return first_with(false, begin, end); }
 
-  // What another knows of its bytes from `begin` to `end` becomes known of those from `at` on.
-  void take(size_t at, const Shadow& other, size_t begin, size_t end) {
+  // Copies the written bits `begin` to `end` of another allocation to those from `at` on.
+  void copy(size_t at, const Shadow& other, size_t begin, size_t end) {
     for (bool value = true; begin < end; value = !value) {
       const size_t next = other.first_with(!value, begin, end);
       set(at, at + (next - begin), value);

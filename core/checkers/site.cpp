@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstring>
 #include <new>
 #include <string_view>
 
@@ -39,7 +38,7 @@ std::atomic<StackSource> source{nullptr};
 constexpr std::string_view kOwnFiles[] = {"libsoftnpu.so",  "libascendcl.so", "libacl_rt.so",
                                           "libnnopbase.so", "libopapi",       "libasan.so",
                                           "libtsan.so",     "_core.cpython"};
-// What starts a program is no part of it.
+// They start a program, and are not part of it.
 constexpr std::string_view kStarters[] = {"libc.so", "ld-linux"};
 
 bool is_among(std::span<const std::string_view> names, std::string_view path) {
@@ -107,9 +106,11 @@ void leave_call() {
 
 SharedSite current_site() {
   if (calls == nullptr || calls->depth == 0 || calls->depth > kDeepestNesting)
-    return std::make_shared<const Site>(Site{"", Stack::here()});
+    return std::make_shared<const Site>(Site{{}, {}, Stack::here()});
   Calls::One& now = calls->open[calls->depth - 1];
-  if (!now.site) now.site = std::make_shared<const Site>(Site{now.call->text(), Stack::here()});
+  if (!now.site)
+    now.site = std::make_shared<const Site>(
+        Site{now.call->function(), now.call->arguments(), Stack::here()});
   return now.site;
 }
 

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,7 +12,7 @@
 
 namespace softnpu::checkers {
 
-// A line of the program that is known, or an address in a loaded file that is yet to be looked up.
+// A known line of the program, or an address in a loaded file, whose line is looked up later.
 struct Frame {
   std::string function;
   std::string file;
@@ -22,8 +21,8 @@ struct Frame {
   bool operator==(const Frame&) const = default;
 };
 
-// A call stack as it is captured, which is cheap; what its addresses stand for is looked up when a
-// finding is written.
+// A captured call stack. To capture one is cheap, because functions and files are looked up only
+// when a finding is written.
 class Stack {
  public:
   static Stack here();
@@ -38,8 +37,15 @@ class Stack {
 };
 
 struct Site {
-  std::string call;  // "aclrtFree(devPtr=0x7f0012345640)"
+  // Empty where the program itself did something, outside of any call.
+  std::string_view function;
+  std::vector<Argument> arguments;
   Stack stack;
+
+  // "aclrtFree(devPtr=0x7f0012345640)"
+  std::string text() const {
+    return function.empty() ? "" : softnpu::text(function, "(", to_text(arguments), ")");
+  }
 };
 using SharedSite = std::shared_ptr<const Site>;
 
@@ -50,8 +56,7 @@ SharedSite current_site();
 void enter_call(const Call& call);
 void leave_call();
 
-// Where the program is an interpreter: whoever knows its stack gives it, instead of the native one.
-// False where it has none.
+// Replaces the native stack by that of an interpreter. False where the interpreter has none.
 using StackSource = bool (*)(std::vector<Frame>& out);
 SOFTNPU_EXPORT void set_stack_source(StackSource source);
 

@@ -37,7 +37,7 @@ class AskForWorkspace final : public Observer {
 // changes the status, and nothing else: the C library goes on where it was, and writes what is
 // buffered without waiting for streams that other threads read or write.
 void end_of_process() {
-  if (Observer* const watching = observer()) watching->ending();
+  notify(&Observer::ending);
   if (finding_count() == 0) return;
   const int status = number_setting("SOFTNPU_CHECK_EXITCODE", 0, 255).value_or(kFindingsStatus);
   if (status != 0) std::exit(status);
@@ -49,7 +49,7 @@ void start_as_asked() {
   const char* const list = setting("SOFTNPU_CHECK");
   if (list == nullptr || std::string_view(list) == "0") return;
   const auto tools = parse_tools(list);
-  if (!tools) return say_not_followed("SOFTNPU_CHECK", text("1, ", kToolLists));
+  if (!tools) return report_invalid_setting("SOFTNPU_CHECK", text("1, ", kToolLists));
   choose_report();
   start(*tools);
   std::atexit(end_of_process);
@@ -85,7 +85,7 @@ void start(Tools tools) {
 uint64_t moment() { return ledger().now(); }
 
 void look_for_leaks(uint64_t since) {
-  if (LifetimeChecker* const checker = lifetimes.load()) checker->tell_leaks(since);
+  if (LifetimeChecker* const checker = lifetimes.load()) checker->report_leaks(since);
 }
 
 }  // namespace softnpu::checkers

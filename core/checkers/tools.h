@@ -20,13 +20,13 @@ class Tools {
   unsigned bits_ = 0;
 };
 
-// What a list of tools may be, for messages.
+// The valid lists of tools, for messages.
 constexpr char kToolLists[] = "all, or some of memcheck,initcheck,racecheck,synccheck,leakcheck";
 
 // From "all", "1", or names with commas between; nothing where one is not known.
 SOFTNPU_EXPORT std::optional<Tools> parse_tools(std::string_view list);
 
-// Those that SOFTNPU_CHECK asks for; they report once more when the process ends.
+// Starts the tools that SOFTNPU_CHECK lists; they report once more when the process ends.
 void start_as_asked();
 
 // Installs the checkers. Once; memory that was allocated before is not protected from the program.

@@ -37,8 +37,8 @@ size_t bytes_of(const Operand& operand) {
 Executor::Executor(const OperatorTraits& traits, std::span<const Operand> operands,
                    std::unique_ptr<Launchable> plan, uint64_t time)
     : traits_(traits), plan_(std::move(plan)), workspace_size_(plan_->workspace_size()) {
-  if (const Observer* const watching = observer()) [[unlikely]]
-    workspace_size_ = std::max(workspace_size_, watching->least_workspace());
+  if (is_observed()) [[unlikely]]
+    workspace_size_ = std::max(workspace_size_, least_workspace());
   operands_.reserve(operands.size());
   for (const Operand& o : operands)
     operands_.push_back({o.name, o.use, o.arg.handle, bytes_of(o), *o.arg, time});

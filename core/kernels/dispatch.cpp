@@ -67,7 +67,7 @@ const KernelTable* choose() {
     if (std::string_view(wish) == table->level) return table;
     levels += text(levels.empty() ? "" : " or ", table->level);
   }
-  say_not_followed("SOFTNPU_ISA", levels + " on this machine");
+  report_invalid_setting("SOFTNPU_ISA", levels + " on this machine");
   return tables().front();
 }
 

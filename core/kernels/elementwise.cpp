@@ -38,7 +38,6 @@ class TileWalk {
       whole_ &= in_[k].is_in_place();
     }
     loop_ = loops.of(stage_)[out_.streams() && out_.is_in_place()];
-    row_.ahead = whole_ ? l.ahead : 0;
   }
 
   void run(int64_t begin, int64_t end) {

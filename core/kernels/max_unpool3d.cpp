@@ -21,7 +21,7 @@ SOFTNPU_INLINE auto with_index(const Task& task, const F& f) {
   return task.has_int32 ? f.template operator()<int32_t>() : f.template operator()<int64_t>();
 }
 
-// What belongs to a plane, in an operand of these strides.
+// The first element of a plane, in an operand of these strides.
 template <class T>
 T* plane_of(const Task& task, T* data, const int64_t (&strides)[5], int64_t plane) {
   return data + plane / task.channels * strides[0] + plane % task.channels * strides[1];

@@ -8,9 +8,9 @@
 SOFTNPU_LEVEL_BEGIN
 
 // Adds up rows along W, with `side` adjacent elements at each position; several short rows at once.
-// Ranges of two are pairs; a scale of 0.5 puts a zero behind each sum. Others have a list for each
-// place in a range, which says for each element which sum to add: of elements whose range has no
-// such place, one of -0, which changes nothing; of empty ranges, one of 0.
+// Ranges of two are pairs. Others have a list for each place in a range, which names the sum to add
+// for each element: if the element's range has no such place, one of -0, which changes nothing; if
+// the range is empty, one of 0.
 template <class T>
 class Columns {
  public:
@@ -29,8 +29,7 @@ class Columns {
     pairs_ = side == 1 && axis.scale == 2 && 2 * axis.in <= axis.out;
     list_ = list;
     longest_ = 0;
-    halves_ = side == 1 && axis.scale == 0.5f && first % 2 == 0 && width == 2 * span_;
-    if (pairs_ || halves_) return;
+    if (pairs_) return;
     const int64_t none = rows * span_;
     sums.put(none, Sum{0.0});
     sums.put(none + 1, Sum{-0.0});
@@ -45,17 +44,7 @@ class Columns {
   void total(const Row& sums, int64_t rows, Finished<T>* out) const {
     const int64_t n = rows * width_;
     if (pairs_) return total_pairs(sums, n, out);
-    if (halves_) return spread(sums, n / 2, out);
-    switch (longest_) {
-      case 1:
-        return total_listed<1>(sums, n, out);
-      case 2:
-        return total_listed<2>(sums, n, out);
-      case 3:
-        return total_listed<3>(sums, n, out);
-      default:
-        return total_listed<0>(sums, n, out);
-    }
+    total_listed(sums, n, out);
   }
 
  private:
@@ -88,17 +77,8 @@ class Columns {
     }
   }
 
-  static void spread(const Row& sums, int64_t n, Finished<T>* out) {
-    SOFTNPU_INDEPENDENT
-    for (int64_t i = 0; i < n; ++i) {
-      out[2 * i] = static_cast<Finished<T>>(sums.at(i).total());
-      out[2 * i + 1] = 0;
-    }
-  }
-
-  template <int kLongest>
   void total_listed(const Row& sums, int64_t n, Finished<T>* out) const {
-    const int64_t longest = kLongest > 0 ? kLongest : longest_, count = count_;
+    const int64_t longest = longest_, count = count_;
     const int32_t* const list = list_;
     SOFTNPU_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) {
@@ -109,7 +89,7 @@ class Columns {
   }
 
   int64_t span_ = 0, width_ = 0, count_ = 0, longest_ = 0;
-  bool pairs_ = false, halves_ = false;
+  bool pairs_ = false;
   int32_t* list_ = nullptr;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What phase one hands to the kernel: the axes of both tensors, and what each element is a copy of.
+// The plan for the kernel: the axes of both tensors, and the source of each element.
 #pragma once
 
 #include <cstdint>

@@ -145,14 +145,10 @@ class GradientMaker {
     output_.write(out, target);
   }
 
-  // How far ahead to prefetch: to the next box along H, or along D where that one is too near.
+  // The next box along H, which is prefetched.
   static int64_t ahead_of(const Task& t) {
-    constexpr int64_t kNear = kUpsampleNear / sizeof(T);
-    const auto next = [](const UpsampleAxis& axis) SOFTNPU_INLINED {
-      const auto whole = static_cast<int64_t>(axis.scale);
-      return (whole + (static_cast<float>(whole) < axis.scale)) * axis.out_stride;
-    };
-    return next(t.h) >= kNear ? next(t.h) : next(t.d);
+    const auto whole = static_cast<int64_t>(t.h.scale);
+    return (whole + (static_cast<float>(whole) < t.h.scale)) * t.h.out_stride;
   }
 
   // Over D and H, `count` rows. False if a range along W is longer than a row of sums.
@@ -248,7 +244,7 @@ class GradientMaker {
   Columns<T> columns_;
   // The tile along W: where it begins and how long it is, in gradInput and in gradOut.
   int64_t tile_ = -1, first_ = 0, width_ = 0, begin_ = 0, span_ = 0;
-  // What depends on the number of elements of the side axis, entered_.
+  // Depends on the number of elements of the side axis, entered_.
   int64_t entered_ = 0, rows_at_once_ = 1;
   // The rows whose starts are listed.
   int64_t listed_from_ = 0, listed_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What phase one hands to the kernel: the axes of both tensors as the kernel walks them.
+// The plan for the kernel: the axes of both tensors as the kernel walks them.
 #pragma once
 
 #include <cstddef>

@@ -4,8 +4,6 @@
 // `wide`.
 #pragma once
 
-#include <type_traits>
-
 #include "base/tuning.h"
 #include "loops/convert.h"
 #include "loops/level.h"
@@ -14,13 +12,6 @@ SOFTNPU_LEVEL_BEGIN
 
 // How often an element that a row repeats is written down, for all loops that read it.
 constexpr int64_t kRepeated = 4 * kBlock;
-
-// Whether a formula has rare elements at all. Those that do have the most arithmetic, too.
-template <class Formula>
-SOFTNPU_INLINE bool may_be_rare(const Formula& formula) {
-  if constexpr (requires { formula.may_be_rare(); }) return formula.may_be_rare();
-  return false;
-}
 
 // The loops take the formula by value: behind a reference its numbers might change with every
 // store.

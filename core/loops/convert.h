@@ -2,11 +2,9 @@
 // Elements of any type as float32 numbers, and back with one rounding.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
-#include "base/dtype.h"
 #include "loops/lanes.h"
 #include "loops/level.h"
 #include "loops/storage.h"

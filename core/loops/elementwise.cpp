@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <utility>
-#include <vector>
 
 #include "loops/dimensions.h"
 
@@ -66,15 +64,7 @@ Y pick_y(const Dimensions& dims, int operands) {
   return {dims.size() < 2 ? dims.size() : dims.size() - 2, false};
 }
 
-// Whether more operands are contiguous along y than along x. Transposing the few is cheaper, as
-// long as the output can be written in pieces: with streaming stores it cannot.
-bool should_swap(const ElementwiseLayout& l) {
-  int more = 0;
-  for (int k = 0; k < l.operands; ++k) more += (l.sy[k] == 1) - (l.sx[k] == 1);
-  return more > 0 && !l.far;
-}
-
-// How much the operands have in memory: what is repeated is there once.
+// The size of the operands in memory, where a repeated element is stored once.
 int64_t bytes_of(const Dimensions& dims, const ElementwiseLayout& l) {
   int64_t bytes = 0;
   for (int k = 0; k < l.operands; ++k) {
@@ -86,28 +76,9 @@ int64_t bytes_of(const Dimensions& dims, const ElementwiseLayout& l) {
   return bytes;
 }
 
-bool has_one_type(const ElementwiseLayout& l) {
-  for (int k = 1; k < l.operands; ++k)
-    if (l.dtype[k] != l.dtype[0]) return false;
-  return true;
-}
-
-// Where so many bytes of operands are taken to lie.
 void set_far(ElementwiseLayout& l, int64_t bytes) {
   l.far = bytes >= kFarBytes;
-  if (l.far)
-    l.ahead = kLinesAhead * 64 / item_size(l.dtype[0]);
-  else if (bytes >= kNearBytes)
-    l.order = Order::turning_at_home;
-}
-
-// Whether threads that share the rows would take cache lines from each other: those of an output
-// that is dense along y, not along x. Its columns are so short that much of each is near another
-// thread's part, which the machine prefetches, too, even where no line has parts of both.
-bool would_share_lines(const ElementwiseLayout& l) {
-  const int out = l.operands - 1;
-  if (l.far || l.sx[out] == 1 || l.sy[out] != 1 || l.ny > kSharedColumn) return false;
-  return has_one_type(l) && usable_threads() > 1;
+  if (bytes >= kNearBytes && !l.far) l.order = Order::turning;
 }
 
 // How many elements a tile has of each input that is dense along y. From memory, more of each page
@@ -121,17 +92,14 @@ int64_t transposed_elements(const ElementwiseLayout& l) {
 void choose_tiles(ElementwiseLayout& l, bool transposed) {
   if (transposed) {
     // Whole squares.
-    int64_t most_x = transposed_elements(l) / kTransposedRows / 16 * 16, most_y = kTransposedRows;
-    // Where they would, each has columns to itself.
-    const bool columns = l.ny > most_y && would_share_lines(l);
-    if (columns) std::swap(most_x, most_y);
-    l.tile_y = std::min(l.ny, most_y);
+    const int64_t most_x = transposed_elements(l) / kTransposedRows / 16 * 16;
+    l.tile_y = std::min(l.ny, kTransposedRows);
     // Equal tiles in x: a narrow one left over would cost as much as a full one.
     const int64_t count = (l.nx + most_x - 1) / most_x;
     l.tile_x = std::min(l.nx, ((l.nx + count - 1) / count + 15) / 16 * 16);
     // Along y first, the next tile continues the lines that were read, which helps from memory; in
     // cache the other way shares the work better.
-    l.y_first = l.far || columns;
+    l.y_first = l.far;
   } else {
     l.tile_x = std::min<int64_t>(l.nx, kTileElements);
     if (l.ny > 1)
@@ -198,10 +166,6 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
       dims.erase(y.dimension);
     }
     set_far(l, bytes);
-    if (y.transposed && should_swap(l)) {
-      std::swap(l.nx, l.ny);
-      std::swap(l.sx, l.sy);
-    }
   }
   if (!dims.empty()) {
     l.outer = Dims(dims.size());

@@ -21,7 +21,6 @@ constexpr int kMaxOperands = 4;  // inputs first, then the one output
 constexpr size_t kMostGathered = 8;
 // The most elements of all transposed inputs' tiles together: of 16 bits, two blocks.
 constexpr int64_t kMostTransposed = kBlockBytes;
-constexpr int64_t kPageBytes = 4096;
 
 struct ElementwiseLayout {
   int operands = 0;
@@ -34,11 +33,9 @@ struct ElementwiseLayout {
   bool stream = false;    // non-temporal stores
   bool y_first = false;   // tiles are ordered along y first
   bool gathered = false;  // tiles are of elements in the output's order; all dimensions are `outer`
-  int64_t ahead = 0;      // how many elements ahead streamed rows prefetch their inputs
   Order order = Order::forward;
   int64_t tile_x = 1, tile_y = 1, tiles_x = 1, tiles_y = 1, tiles = 0;
-  // Of what is outside x and y, outermost first. The last members: other threads need not fetch
-  // them where there is nothing.
+  // Of the dimensions outside x and y, outermost first.
   Dims outer;
   std::array<Dims, kMaxOperands> outer_strides;
 
@@ -51,11 +48,6 @@ struct ElementwiseLayout {
     for (int k = 0; k + 1 < operands; ++k) dense &= sx[k] == 0 || sx[k] == 1;
     return dense;
   }
-
-  // What one step along x is in operand k, in bytes.
-  int64_t step(int k) const { return (sx[k] < 0 ? -sx[k] : sx[k]) * item_size(dtype[k]); }
-  // Neighbours along x lie on different pages.
-  bool is_spread(int k) const { return step(k) >= kPageBytes; }
 
   int transposed_inputs() const {
     int count = 0;
@@ -109,7 +101,7 @@ class ElementwisePlan {
     return elements < kAlone && layout_.has_dense_rows();
   }
 
-  // In one cache line, what a thread needs besides the plan: another core wrote both.
+  // In one cache line, which another core wrote.
   struct alignas(64) Work {
     const ElementwisePlan& plan;
     std::array<std::byte*, kMaxOperands> origins;
@@ -119,10 +111,6 @@ class ElementwisePlan {
     }
 
     void operator()(int64_t begin, int64_t end, int /*worker*/) const {
-      // Lines are prefetched together, not as each is needed.
-      const auto* line = reinterpret_cast<const std::byte*>(&plan);
-      const auto* const end_of_lines = reinterpret_cast<const std::byte*>(&plan.layout_.outer);
-      for (; line < end_of_lines; line += 64) __builtin_prefetch(line);
       plan.kernel_(plan.layout_, origins.data(), plan.formula_.data(), begin, end);
     }
   };

@@ -9,7 +9,6 @@
 // nearly all of them are about that small.
 #pragma once
 
-#include <cstdint>
 #include <mutex>
 
 #include "base/export.h"
@@ -30,7 +29,7 @@ struct FreeSum {
   SOFTNPU_EXPORT double value() const;
 };
 
-// What threads add their sums to.
+// The sum to which threads add theirs.
 class SharedSum {
  public:
   SOFTNPU_EXPORT void add(const FreeSum& part);

@@ -166,7 +166,7 @@ inline void walk_gathered(const ElementwiseLayout& l, std::byte* const* origins,
                           const RowLoops& loops, const void* formula, int64_t begin, int64_t end) {
   const DType stage = stage_of(l);
   const int inputs = loops.inputs;
-  // Those behind the last input are there for formulas that have more.
+  // Formulas with fewer inputs ignore the rest.
   const auto operand = [&](int k) {
     const int which = least(k, inputs - 1);
     return GatheredOperand(l, which, origins[which], stage);
@@ -177,7 +177,6 @@ inline void walk_gathered(const ElementwiseLayout& l, std::byte* const* origins,
   alignas(64) std::byte raw[kTileElements * 4], narrow[kTileElements * 16];
   const RowLoop loop = loops.of(stage)[0];
   Row row;
-  row.ahead = 0;
   for (int64_t tile = begin; tile < end; ++tile) {
     const int64_t first = tile * kTileElements;
     row.n = least(l.nx - first, kTileElements);

@@ -47,7 +47,7 @@ SOFTNPU_INLINE float add_bits(float v, float shifted, int places) {
 SOFTNPU_INLINE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
 #if defined(SOFTNPU_LANES) && defined(__AVX2__)
-// What eight words that are elements of type T stand for.
+// The values of eight words that are elements of type T.
 template <class T>
 SOFTNPU_INLINE __m256 widen_eight(__m128i words);
 template <>

@@ -9,7 +9,6 @@
 
 #include "loops/blocks.h"
 #include "loops/elementwise.h"
-#include "loops/prefetch.h"
 #include "loops/stream_out.h"
 
 SOFTNPU_LEVEL_BEGIN
@@ -20,7 +19,6 @@ using loops::kMaxOperands;
 // One row of all operands. An input whose step is 0 repeats one element, kRepeated times.
 struct Row {
   int64_t n;
-  int64_t ahead;  // elements that a streamed row's inputs are prefetched ahead; 0: not at all
   void* out;
   const void* in[kMaxOperands - 1];
   int64_t step[kMaxOperands - 1];
@@ -57,11 +55,6 @@ struct RowInput {
   RowInput(const Row& row, int k) : first(static_cast<const T*>(row.in[k])), step(row.step[k]) {}
 
   const T* from(int64_t at) const { return first + at * step; }
-  // n elements from `at` on, which may lie behind the input.
-  SOFTNPU_INLINE void prefetch_at(int64_t at, int64_t n) const {
-    constexpr int64_t kLine = 64 / sizeof(T);
-    for (int64_t i = 0; i < n; i += kLine) prefetch<kFirstCache>(from(at), i);
-  }
 #ifdef SOFTNPU_LANES
   SOFTNPU_INLINE Lanes lanes(int64_t at, int64_t offset = 0) const {
     return load_lanes(from(at) + offset);
@@ -101,7 +94,6 @@ void plain_row(const Formula formula, const Row& row, T* out, const In... in) {
     count = least(row.n - at, head > 0 ? head : kPiece);
     if constexpr (kStreams) {
       alignas(64) T line[kPiece];
-      (in.prefetch_at(at + row.ahead, 1), ...);
       plain_piece(formula, count, line, in.from(at)...);
       stream_out(reinterpret_cast<std::byte*>(out + at), reinterpret_cast<const std::byte*>(line),
                  count * static_cast<int64_t>(sizeof(T)));
@@ -127,8 +119,6 @@ SOFTNPU_INLINE void lanes_row(const Formula formula, const Row& row, T* out, con
   constexpr int64_t kUnit = kStreams && sizeof(T) == sizeof(float) ? 64 / sizeof(T) : kBlock;
   // Whole lines of the result: streaming stores need them, and arrays that begin off a line mostly
   // do so together, so that their loads become whole, too. Short rows do not gain by it.
-  // With little arithmetic, the processor's own prefetching does better.
-  const int64_t ahead = kUnit == kBlock || may_be_rare(formula) ? row.ahead : 0;
   const int64_t n = row.n;
   int64_t at = 0;
   if (kStreams || n >= kTileElements) {
@@ -138,7 +128,6 @@ SOFTNPU_INLINE void lanes_row(const Formula formula, const Row& row, T* out, con
   for (; at + kUnit <= n; at += kUnit) {
     if constexpr (kStreams) {
       alignas(64) T lines[kUnit];
-      if (ahead != 0) (in.prefetch_at(at + ahead, kUnit), ...);
       apply_block(formula, lines,
                   [&](const auto& f, int64_t i) SOFTNPU_INLINED { return f(in.lanes(at, i)...); });
       stream_lines(out + at, lines);

@@ -4,7 +4,6 @@
 #include <pthread.h>
 
 #include <cstdlib>
-#include <mutex>
 
 #include "base/fork.h"
 #include "base/lasting.h"
@@ -22,10 +21,7 @@ const Key key;
 
 // For threads that can get no memory of their own. Pages that are never used take none.
 alignas(Scratch::kAlignment) std::byte shared_memory[kScratchBytes];
-struct SharedUse {
-  SharedUse() { keep_free_over_fork(mutex); }
-  std::mutex mutex;
-};
+struct SharedUse : ProcessMutex<> {};
 
 void* new_memory() {
   if (!key.exists) return nullptr;
@@ -41,11 +37,11 @@ Scratch::Scratch() : memory_(key.exists ? pthread_getspecific(key.number) : null
   if (memory_ != nullptr) return;
   memory_ = new_memory();
   if (memory_ != nullptr) return;
-  lasting<SharedUse>.mutex.lock();
+  lasting<SharedUse>.lock();
   memory_ = shared_memory;
   is_shared_ = true;
 }
 
-void Scratch::release() { lasting<SharedUse>.mutex.unlock(); }
+void Scratch::release() { lasting<SharedUse>.unlock(); }
 
 }  // namespace softnpu::loops

@@ -27,7 +27,7 @@ inline void pause_briefly() {
 #endif
 }
 
-// What a job is, but for its workers.
+// A job, without its workers.
 struct Job {
   RangeBody body;  // the caller's
   int64_t count;
@@ -107,7 +107,6 @@ class Shares {
     const int theirs = left_.load(std::memory_order_relaxed);
     for (int i = 0; i < (helps ? workers : 1); ++i) {
       const int owner = (worker + i) % workers;
-      if (i != 0 && joined) await(owner, workers);
       // A share that nobody has begun may have no owner.
       const int left = i == 0 || theirs == 0 || is_untouched(owner, workers) ? 0 : theirs;
       for (int piece; (piece = claim(shares_[owner], number, left)) >= 0; ++ran) {
@@ -155,11 +154,6 @@ class Shares {
     const auto next = static_cast<int>(word >> 16 & 0xFFFF), end = static_cast<int>(word & 0xFFFF);
     return next < end && is_first(next, owner, workers);
   }
-  // Waits for a worker that has not begun, but is about to. To help it at once, and to look whether
-  // it needs a processor, would cost more than a small job.
-  void await(int owner, int workers) const {
-    for (int i = 0; i < kOwnerSpins && is_untouched(owner, workers); ++i) pause_briefly();
-  }
   // That worker may be waiting for the calling one's processor (processors.h).
   void make_way_for(int worker, int workers) const {
     const pid_t thread = threads_[worker].load(std::memory_order_relaxed);
@@ -171,7 +165,7 @@ class Shares {
     return piece == first_piece(pieces_.load(std::memory_order_relaxed), workers, owner);
   }
 
-  // The next piece of a share, except the last `left` ones, its owner's; -1 if there is none.
+  // The next piece of a share, except the last `left` ones; -1 if there is none.
   static int claim(Share& share, uint32_t number, int left) {
     uint64_t word = share.word.load(std::memory_order_acquire);
     for (;;) {
@@ -183,8 +177,8 @@ class Shares {
     }
   }
 
-  // The piece of that number, or, in the other order, the one that mirrors it in its owner's share.
-  void run(int64_t piece, int owner, int workers, int worker) {
+  // The piece of that number, or, backwards, the one that mirrors it in its owner's share.
+  void run(int64_t piece, int owner, int workers, int worker) const {
     const Job job{{object_.load(std::memory_order_relaxed), call_.load(std::memory_order_relaxed)},
                   count_.load(std::memory_order_relaxed),
                   pieces_.load(std::memory_order_relaxed),

@@ -19,7 +19,7 @@
 namespace softnpu::loops {
 namespace {
 
-// Those that the process may use; where there are too many to list, those of the machine.
+// Processors that the process may use; if there are too many to list, those of the machine.
 int processors() {
   cpu_set_t usable;
   if (sched_getaffinity(0, sizeof usable, &usable) == 0) return CPU_COUNT(&usable);
@@ -49,11 +49,6 @@ int pieces_for(int64_t count, int64_t grain, int workers) {
       std::min<int64_t>(count / std::max<int64_t>(grain / kGrainParts, 1), workers));
 }
 
-// Whether threads leave each other the last pieces of their shares: see Order::turning_at_home.
-bool leaves_last(Order order, int workers) {
-  return workers <= kSmallTeam ? order != Order::forward : order == Order::turning_at_home;
-}
-
 // One job at a time, on threads of its own or on an OpenMP runtime's.
 class Pool {
  public:
@@ -67,7 +62,8 @@ class Pool {
     const int team = openmp == nullptr ? workers : team_of(*openmp, workers);
     job.pieces = pieces_for(job.count, grain, team);
     if (job.pieces <= 1) return false;
-    job.left = job.pieces > team && leaves_last(order, team) ? 1 : 0;
+    // In a team of two the last piece of a share is still in its owner's cache.
+    job.left = order == Order::turning && job.pieces > team && team <= kSmallTeam ? 1 : 0;
     if (openmp == nullptr)
       run_on_own_threads(number, job, team);
     else
@@ -152,7 +148,7 @@ void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body, Ord
   static std::atomic<unsigned> turns{0};
   grain = std::max<int64_t>(grain, 1);
   const bool backwards =
-      order != Order::forward && turns.fetch_add(1, std::memory_order_relaxed) % 2 != 0;
+      order == Order::turning && turns.fetch_add(1, std::memory_order_relaxed) % 2 != 0;
   const Job job{body, count, 1, backwards ? grain : 0};
   const bool several = count / grain > 1 && workers > 1;
   if (several && of_this_process<Pool>().try_run(job, grain, workers, order)) return;

@@ -40,14 +40,9 @@ struct RangeBody {
 // In which order threads work through their parts of a range.
 enum class Order : uint8_t {
   forward,
-  // Alternates the direction of traversal: every second such job runs from the end to the
-  // beginning, and finds in the caches what the one before read and wrote last. For operands that
-  // the cores' own caches do not hold, but a shared one does.
+  // Every second such job runs from the end to the beginning, and finds in the cores' own caches
+  // what the job before read and wrote last. For operands that only a shared cache holds.
   turning,
-  // The same for jobs whose pieces all take equally long, and whose operands the caches of a larger
-  // team may hold together. On such a team nobody steals the last piece of a share once its owner
-  // has begun; on teams of two that holds for all alternating orders. Not for operands in memory.
-  turning_at_home,
 };
 
 // Runs `body` over [0, count) in pieces of `grain` or more (large teams: less, kGrainParts), on up

@@ -74,8 +74,8 @@ class TileInput {
     sy_ = l.sy[k];
     converts_ = type_ != stage;
     transposed_ = l.is_transposed(k);
-    // From memory. Where columns lie on pages of their own, the next tile's part of each.
-    ahead_ = !l.far || !transposed_ ? 0 : l.is_spread(k) ? 2 * l.tile_y : 2 * kSquareSide * sx_;
+    // From memory, the part of each column that belongs to the tile after next.
+    ahead_ = l.far && transposed_ ? 2 * l.tile_y : 0;
     held_ = nullptr;
   }
   // `rows` and `raw` hold kRowBytes, aligned to 64 bytes. A transposed input takes its part of
@@ -168,7 +168,7 @@ class TileInput {
     });
     if (converts_) to_float(type_, raw_, n, reinterpret_cast<float*>(to));
   }
-  // What is there already is copied again and again.
+  // Copies double what is there already.
   void repeat(const std::byte* from, int64_t n, int64_t count) {
     if (sx_ == 0) return bring(from, n * count, rows_);
     bring(from, n, rows_);

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <vector>
@@ -53,7 +52,6 @@ struct Block {
 class BufferPool {
  public:
   BufferPool() {
-    keep_free_over_fork(mutex_);
     // After the lock's own handlers, so that it is free by then. A child lets go of what is idle:
     // its pages are its parent's, and would be copied when written.
     pthread_atfork(nullptr, nullptr, [] { release_idle_buffers(); });
@@ -90,7 +88,7 @@ class BufferPool {
       block->state = State::returning;
       if (!keep) forget(block);
     }
-    // What takes its time is done while others are let in.
+    // Slow work is done without the lock.
     if (!keep) {
       unmap(returned);
       return true;
@@ -116,7 +114,7 @@ class BufferPool {
     return BufferUse{block->bytes, block->fresh};
   }
 
-  // What was returned first goes first. Says how many bytes went.
+  // The oldest first. Returns how many bytes were released.
   size_t release_down_to(size_t most_idle) noexcept {
     size_t released = 0;
     for (;;) {
@@ -182,7 +180,7 @@ class BufferPool {
     blocks_.erase(block);
   }
 
-  std::mutex mutex_;
+  ProcessMutex<> mutex_;
   std::vector<Block> blocks_;  // a few; each has megabytes
   uint64_t returns_ = 0;
   PoolUsage usage_{};

@@ -24,7 +24,7 @@ LogLevel log_level() {
     constexpr const char* kNames[] = {"off", "error", "info", "debug"};
     for (size_t i = 0; i < std::size(kNames); ++i)
       if (std::strcmp(given, kNames[i]) == 0) return static_cast<LogLevel>(i);
-    say_not_followed("SOFTNPU_LOG", "off, error, info or debug");
+    report_invalid_setting("SOFTNPU_LOG", "off, error, info or debug");
     return LogLevel::error;
   }
   // The toolkit's own level has a fourth, for warnings, of which there are none here.
@@ -54,7 +54,8 @@ void start_trace() {
   if (auto file = TraceFile::open(path))
     observe(*new Trace(std::move(*file)));
   else
-    say_not_followed("SOFTNPU_TRACE", "a file that can be written, and has only traces in it");
+    report_invalid_setting("SOFTNPU_TRACE",
+                           "a file that can be written, and has only traces in it");
 }
 
 void start_stats() {

@@ -27,13 +27,14 @@ std::string failure_line(std::string_view place, const Status& status) {
 void Log::leave(const Call& call, const Status& status) {
   quietly([&] {
     if (level_ == LogLevel::debug)
-      lines_.write(line(text("debug: ", call.text(), " -> ", status.code())));
+      lines_.write(line(text("debug: ", call.function(), "(", to_text(call.arguments()), ") -> ",
+                             status.code())));
     if (status.ok() || (is_polling(call, status) && level_ < LogLevel::info)) return;
     lines_.write(failure_line("", status));
   });
 }
 
-void Log::tell(const char* what, const Piece& piece) {
+void Log::write(const char* what, const Piece& piece) {
   if (level_ < LogLevel::info) return;
   quietly([&] {
     lines_.write(line(text("info: ", piece.what, " ", what, " in stream ", piece.stream, ": ",
@@ -42,7 +43,7 @@ void Log::tell(const char* what, const Piece& piece) {
 }
 
 void Log::finished(const Piece& piece, const Status& status) {
-  // Who waits for the work gets the failure from the call.
+  // A call that waits for the work returns the failure.
   if (status.ok() || piece.stream == Piece::kHostThread) return;
   quietly([&] { lines_.write(failure_line(text("stream ", piece.stream, ": "), status)); });
 }

@@ -16,12 +16,12 @@ class Log final : public Observer {
   Log(LogLevel level, Lines& lines) : level_(level), lines_(lines) {}
 
   void leave(const Call& call, const Status& status) override;
-  void captured(const Piece& piece, const CapturedPlace&) override { tell("captured", piece); }
-  void launched(const Piece& piece) override { tell("launched", piece); }
+  void captured(const Piece& piece, const CapturedPlace&) override { write("captured", piece); }
+  void launched(const Piece& piece) override { write("launched", piece); }
   void finished(const Piece& piece, const Status& status) override;
 
  private:
-  void tell(const char* what, const Piece& piece);
+  void write(const char* what, const Piece& piece);
 
   LogLevel level_;
   Lines& lines_;

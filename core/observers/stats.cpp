@@ -9,10 +9,8 @@
 #include <numeric>
 #include <utility>
 
-#include "base/fork.h"
 #include "base/text.h"
 #include "observers/describe.h"
-#include "observers/json_text.h"
 
 namespace softnpu::observers {
 namespace {
@@ -21,9 +19,7 @@ constexpr const char* kKinds[] = {"operator", "copy", "fill", "host function"};
 
 }  // namespace
 
-Stats::Stats(Lines* file) : file_(file), process_(getpid()) {
-  keep_free_over_fork(mutex_, LockRank::innermost);
-}
+Stats::Stats(Lines* file) : file_(file), process_(getpid()) {}
 
 int64_t Stats::Row::total() const {
   return std::accumulate(durations.begin(), durations.end(), int64_t{0});
@@ -91,7 +87,7 @@ void Stats::ending() {
     if (file_ != nullptr)
       file_->write(as_json(rows));
     else
-      say(as_table(rows));
+      print_to_stderr(as_table(rows));
   });
 }
 

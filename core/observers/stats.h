@@ -5,11 +5,11 @@
 #include <sys/types.h>
 
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/fork.h"
 #include "base/lines.h"
 #include "observers/timed.h"
 
@@ -42,7 +42,7 @@ class Stats final : public Timed<Stats> {
   static std::string as_table(const Rows& rows);
 
   Lines* const file_;
-  std::mutex mutex_;
+  ProcessMutex<LockRank::innermost> mutex_;
   Rows rows_;
   pid_t process_ = 0;
 };

@@ -37,7 +37,7 @@ class Timed : public Observer {
   }
 
  protected:
-  // What a thread is in the middle of is nested: calls, work, and calls from that work.
+  // Measurements of a thread are nested: calls, work, and calls from that work.
   static void begin() {
     if (depth < kDeepest) starts[depth] = now_ns();
     ++depth;

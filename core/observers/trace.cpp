@@ -7,10 +7,8 @@
 
 #include <cstdio>
 
-#include "base/fork.h"
 #include "base/text.h"
 #include "observers/describe.h"
-#include "observers/json_text.h"
 
 namespace softnpu::observers {
 namespace {
@@ -71,10 +69,6 @@ std::string operands_of(const Piece& piece, const Span& span) {
 
 }  // namespace
 
-Trace::Trace(TraceFile file) : file_(std::move(file)) {
-  keep_free_over_fork(mutex_, LockRank::innermost);
-}
-
 Trace::Track Trace::this_thread() { return {getpid(), syscall(SYS_gettid)}; }
 Trace::Track Trace::track_of(int32_t stream) { return {getpid() + kStreamsOf, stream}; }
 
@@ -121,7 +115,7 @@ void Trace::leave(const Call& call, const Status& status) {
   quietly([&] {
     const Track track = this_thread();
     const std::string arguments =
-        with_failure(text("\"arguments\": ", quoted(call.arguments())), status);
+        with_failure(text("\"arguments\": ", quoted(to_text(call.arguments()))), status);
     std::string events;
     {
       const std::lock_guard lock(mutex_);

@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/fork.h"
 #include "observers/timed.h"
 #include "observers/trace_file.h"
 
@@ -20,7 +20,7 @@ namespace softnpu::observers {
 
 class Trace final : public Timed<Trace> {
  public:
-  explicit Trace(TraceFile file);
+  explicit Trace(TraceFile file) : file_(std::move(file)) {}
 
   void enter(const Call& call) override;
   void leave(const Call& call, const Status& status) override;
@@ -61,7 +61,7 @@ class Trace final : public Timed<Trace> {
   std::string arrows_to(const Launch& launch, const Span& span);
 
   const TraceFile file_;
-  std::mutex mutex_;
+  ProcessMutex<LockRank::innermost> mutex_;
   std::map<const Piece*, Launch> launches_;
   std::map<int32_t, Stream> streams_;
   std::map<const void*, std::shared_ptr<const Work>> marks_;

@@ -107,7 +107,7 @@ void TraceFile::append(const std::string& events) const noexcept {
     const Undisturbed meanwhile;
     const Loss loss = Locked(path_.c_str()).add(events);
     if (loss.empty() || said.exchange(true)) return;
-    say(text("softnpu: SOFTNPU_TRACE: the trace is incomplete: ", loss, "\n"));
+    print_to_stderr(text("softnpu: SOFTNPU_TRACE: the trace is incomplete: ", loss, "\n"));
   });
 }
 

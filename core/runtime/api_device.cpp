@@ -52,11 +52,7 @@ aclError aclrtSynchronizeDevice() {
 }
 
 aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
-  return entry(CALL(timeout), [&]() -> Status {
-    Deadline deadline;
-    RETURN_IF_FAILED(parse_timeout(timeout, deadline));
-    return synchronize_device(deadline);
-  });
+  return entry_until(CALL(timeout), timeout, synchronize_device);
 }
 
 aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs ask about a device.
+// Queries about a device.
 #include "acl/acl.h"
 #include "runtime/device_info.h"
 #include "runtime/entry.h"
@@ -15,8 +15,8 @@ static_assert(ACL_DEV_ATTR_VECTOR_CORE_NUM == int(ACL_DEVICE_INFO_VECTOR_CORE_NU
 static_assert(ACL_DEV_ATTR_L2_CACHE_SIZE == int(ACL_DEVICE_INFO_L2_SIZE));
 
 // The functions name what they ask for differently, by the same numbers.
-aclError tell(const Call& call, uint32_t device, const char* name, const char* type, int32_t what,
-              int64_t* value) {
+aclError get_info(const Call& call, uint32_t device, const char* name, const char* type,
+                  int32_t what, int64_t* value) {
   return entry(call, [&]() -> Status {
     if (device >= static_cast<uint32_t>(device_count()))
       return fail("device-id"_rule, kRtInvalidDeviceId, "deviceId is ", device,
@@ -41,18 +41,18 @@ aclError tell(const Call& call, uint32_t device, const char* name, const char* t
 extern "C" {
 
 aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value) {
-  return tell(CALL(deviceId, attr, value), deviceId, "attr", "aclrtDevAttr", number_of(attr),
-              value);
+  return get_info(CALL(deviceId, attr, value), deviceId, "attr", "aclrtDevAttr", number_of(attr),
+                  value);
 }
 
 aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t* value) {
-  return tell(CALL(deviceId, deviceInfo, value), deviceId, "deviceInfo", "aclDeviceInfo",
-              number_of(deviceInfo), value);
+  return get_info(CALL(deviceId, deviceInfo, value), deviceId, "deviceInfo", "aclDeviceInfo",
+                  number_of(deviceInfo), value);
 }
 
 aclError aclrtGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t* value) {
-  return tell(CALL(deviceId, deviceInfo, value), deviceId, "deviceInfo", "aclDeviceInfo",
-              number_of(deviceInfo), value);
+  return get_info(CALL(deviceId, deviceInfo, value), deviceId, "deviceInfo", "aclDeviceInfo",
+                  number_of(deviceInfo), value);
 }
 
 aclError aclopSetModelDir(const char* modelDir) {

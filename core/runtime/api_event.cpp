@@ -64,7 +64,7 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
 
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
   return with_event_and_stream(CALL(stream, event), event, stream,
-                               [](const auto& e, const auto& s) { return e->hold_back(s); });
+                               [](const auto& e, const auto& s) { return e->block(s); });
 }
 
 aclError aclrtSynchronizeEvent(aclrtEvent event) {

@@ -41,11 +41,9 @@ aclError run_now(const Call& call, const Operation& operation) {
     RETURN_IF_FAILED(require_no_capture());
     RETURN_IF_FAILED(operation.check());
     const auto piece = piece_of(call, operation);
-    if (Observer* const watching = observer(); watching != nullptr && piece) [[unlikely]]
-      watching->started(*piece);
+    if (piece) notify(&Observer::started, *piece);
     operation.run();
-    if (Observer* const watching = observer(); watching != nullptr && piece) [[unlikely]]
-      watching->finished(*piece, {});
+    if (piece) notify(&Observer::finished, *piece, Status());
     return {};
   });
 }

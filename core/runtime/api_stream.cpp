@@ -48,9 +48,7 @@ aclError aclrtSynchronizeStream(aclrtStream stream) {
 }
 
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
-  return entry(CALL(stream, timeout), [&]() -> Status {
-    Deadline deadline;
-    RETURN_IF_FAILED(parse_timeout(timeout, deadline));
+  return entry_until(CALL(stream, timeout), timeout, [&](const Deadline& deadline) {
     return synchronize_stream(stream, deadline);
   });
 }
@@ -60,9 +58,8 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
     RETURN_IF_FAILED(found.require_runner());
     RETURN_IF_FAILED(require_not_captured(found));
     const bool idle = found.is_idle();
-    if (!idle) found.polled();
-    if (Observer* const watching = observer(); watching != nullptr && idle) [[unlikely]]
-      watching->saw_end(found.id());
+    if (!idle) found.note_poll();
+    if (idle) notify(&Observer::saw_end, found.id());
     return store("status", status, idle ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY);
   });
 }
@@ -103,11 +100,7 @@ aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) {
 }
 
 aclError aclrtProcessReport(int32_t timeout) {
-  return entry(CALL(timeout), [&]() -> Status {
-    Deadline deadline;
-    RETURN_IF_FAILED(parse_timeout(timeout, deadline));
-    return process_reports(deadline);
-  });
+  return entry_until(CALL(timeout), timeout, process_reports);
 }
 
 aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args) {

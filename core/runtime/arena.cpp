@@ -74,16 +74,16 @@ std::byte* Arena::take_addresses(size_t size, size_t alignment) {
   if (base == nullptr || kind_ != Kind::shared ||
       make_usable(reinterpret_cast<uintptr_t>(base) + padded(size)))
     return base;
-  give_back_addresses(base, size);
+  free_addresses(base, size);
   return nullptr;
 }
 
-void Arena::give_back(std::byte* base, size_t size) noexcept {
+void Arena::free(std::byte* base, size_t size) noexcept {
   ASAN_POISON_MEMORY_REGION(base, size);
   free_range(reinterpret_cast<uintptr_t>(base), padded(size));
 }
 
-void Arena::give_back_addresses(std::byte* base, size_t size) noexcept {
+void Arena::free_addresses(std::byte* base, size_t size) noexcept {
   free_range(reinterpret_cast<uintptr_t>(base), padded(size));
 }
 

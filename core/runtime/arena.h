@@ -32,10 +32,10 @@ class Arena {
   std::byte* take(size_t size);
   std::byte* take_addresses(size_t size, size_t alignment);
   // With the same size. The pages must have been released first. Takes no memory.
-  void give_back(std::byte* base, size_t size) noexcept;
-  void give_back_addresses(std::byte* base, size_t size) noexcept;
+  void free(std::byte* base, size_t size) noexcept;
+  void free_addresses(std::byte* base, size_t size) noexcept;
   // Returns the pages of a large range to the system. Touches nothing of the arena: callers need
-  // not keep others out, only give_back() must come later.
+  // not keep others out, only free() must come later.
   static void release_pages(std::byte* base, size_t size);
   // Inaccessible addresses, which take no memory until they are used.
   static bool make_writable(std::byte* begin, size_t size) noexcept;

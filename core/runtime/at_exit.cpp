@@ -13,8 +13,9 @@ void report_unfetched_failures() {
   for (const auto& stream : streams_at_exit()) {
     const Status failure = stream->unfetched_failure();
     if (failure.ok()) continue;
-    say(text("softnpu: exit: no call has reported this failure of stream ", stream->id(), ": ",
-             in_one_line(failure.message()), " [", failure.rule(), "]\n"));
+    print_to_stderr(text("softnpu: exit: no call has reported this failure of stream ",
+                         stream->id(), ": ", in_one_line(failure.message()), " [", failure.rule(),
+                         "]\n"));
   }
 }
 
@@ -25,7 +26,7 @@ void report_unfetched_failures() {
     report_unfetched_failures();
   } catch (...) {  // no memory: there is nobody left to tell
   }
-  if (Observer* const watching = observer()) watching->ending();
+  notify(&Observer::ending);
 }
 
 }  // namespace

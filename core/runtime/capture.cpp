@@ -69,9 +69,7 @@ Status Capture::outcome() const {
 namespace {
 
 struct Captures {
-  Captures() { keep_free_over_fork(mutex, LockRank::outer); }
-
-  std::mutex mutex;
+  ProcessMutex<LockRank::outer> mutex;
   std::map<int32_t, std::shared_ptr<Capture>> by_stream;
 };
 
@@ -185,8 +183,8 @@ bool capture(const Stream& stream, Work& work) {
   if (work.piece) {
     const auto lasting = std::make_shared<Piece>(*work.piece);
     lasting->stream = stream.id();
-    if (Observer* const watching = observer()) [[unlikely]]
-      watching->captured(*lasting, {capture->handle, capture->place(stream.id())});
+    notify(&Observer::captured, *lasting,
+           CapturedPlace{capture->handle, capture->place(stream.id())});
     // Whoever captured it may destroy its tensors and its executor before it is executed.
     lasting->executor = nullptr;
     for (Access& access : lasting->accesses) access.tensor = nullptr;

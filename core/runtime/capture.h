@@ -38,7 +38,6 @@ SOFTNPU_EXPORT Status capture_info(const void* stream_handle, int32_t& status, v
 // capture has ended in between.
 bool capture(const Stream& stream, Work& work);
 bool capture_wait(const Stream& stream, const std::shared_ptr<Event>& event);
-bool capture_reset(const Stream& stream, Task reset);
 std::shared_ptr<const CapturedMark> capture_mark(const Stream& stream,
                                                  const std::shared_ptr<Event>& event);
 
@@ -63,6 +62,6 @@ inline bool any_capture() { return detail::capture_count.load(std::memory_order_
 inline Status require_no_capture() { return any_capture() ? detail::ask_captures() : Status(); }
 
 // Whether it must be known what launched work reads and writes.
-inline bool wants_pieces() { return observer() != nullptr || any_capture(); }
+inline bool wants_pieces() { return is_observed() || any_capture(); }
 
 }  // namespace softnpu::runtime

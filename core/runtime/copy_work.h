@@ -15,7 +15,7 @@
 
 namespace softnpu::runtime {
 
-// What observers are told of a copy or fill; null where there are none.
+// The description of a copy or fill for observers; null where there are none.
 template <class Operation>
 std::shared_ptr<Piece> piece_of(const Call& call, const Operation& operation) {
   if (!wants_pieces()) [[likely]]

@@ -25,9 +25,7 @@ struct Device {
 };
 
 struct Devices {
-  Devices() { keep_free_over_fork(mutex, LockRank::outer); }
-
-  std::mutex mutex;
+  ProcessMutex<LockRank::outer> mutex;
   std::map<int32_t, Device> by_id;  // those that were ever set
 };
 
@@ -112,26 +110,32 @@ void reset_all_devices() {
       remains.add(*stream, stream->require_runner().ok() ? 0 : stream->drop_pending());
   const Status failure = remains.report("aclFinalize");
   if (failure.ok()) return;
-  say(text("softnpu: aclFinalize: no call has reported this failure: ", failure.message(), " [",
-           failure.rule(), "]\n"));
+  print_to_stderr(text("softnpu: aclFinalize: no call has reported this failure: ",
+                       failure.message(), " [", failure.rule(), "]\n"));
 }
 
-Status wait_for_device(Deadline deadline) {
+namespace {
+
+Status wait_for_streams(Deadline deadline, std::vector<std::shared_ptr<Stream>>& streams) {
   std::shared_ptr<Context> context;
   RETURN_IF_FAILED(current_context(context));
-  const auto streams = streams_of_device(context->device());
+  streams = streams_of_device(context->device());
   for (const auto& stream : streams) RETURN_IF_FAILED(require_not_captured(*stream));
   for (const auto& stream : streams) RETURN_IF_FAILED(stream->wait_idle(deadline));
   return {};
 }
 
+}  // namespace
+
+Status wait_for_device(Deadline deadline) {
+  std::vector<std::shared_ptr<Stream>> streams;
+  return wait_for_streams(deadline, streams);
+}
+
 Status synchronize_device(Deadline deadline) {
   RETURN_IF_FAILED(injected_failure(FaultKind::sync));
-  std::shared_ptr<Context> context;
-  RETURN_IF_FAILED(current_context(context));
-  const auto streams = streams_of_device(context->device());
-  for (const auto& stream : streams) RETURN_IF_FAILED(require_not_captured(*stream));
-  for (const auto& stream : streams) RETURN_IF_FAILED(stream->wait_idle(deadline));
+  std::vector<std::shared_ptr<Stream>> streams;
+  RETURN_IF_FAILED(wait_for_streams(deadline, streams));
   Remains failures;
   for (const auto& stream : streams) failures.add(*stream, 0);
   return failures.report("aclrtSynchronizeDevice");

@@ -19,7 +19,7 @@ struct Known {
   DeviceInfo info;
 };
 
-// What is public. The name of a whole kind stands for one that is common.
+// Published numbers. The name of a whole kind stands for a common product.
 constexpr Known kKnown[] = {
     {"Ascend910_93", {24, 48, 192 * kMiB}}, {"Ascend910_9392", {24, 48, 192 * kMiB}},
     {"Ascend910B", {24, 48, 192 * kMiB}},   {"Ascend910B2", {24, 48, 192 * kMiB}},

@@ -3,13 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "acl/acl_base.h"
 #include "base/guard.h"
+#include "runtime/deadline.h"
 
 namespace softnpu::runtime {
 
@@ -23,6 +22,16 @@ aclError entry(const Call& call, Body&& body) {
   if (code != kSuccess && is_runtime) [[unlikely]]
     remember_runtime_code(code);
   return code;
+}
+
+// The same for a call with a timeout.
+template <class Body>
+aclError entry_until(const Call& call, int32_t timeout, Body&& body) {
+  return entry(call, [&]() -> Status {
+    Deadline deadline;
+    RETURN_IF_FAILED(parse_timeout(timeout, deadline));
+    return body(deadline);
+  });
 }
 
 // Writes an out-parameter that the caller may have passed as null.

@@ -25,12 +25,8 @@ using Events = HandleTable<Event, HandleKind::event>;
 Events& events() { return lasting<Events>; }
 
 // One lock for what all events have recorded last, which fork() can leave free.
-struct Marks {
-  Marks() { keep_free_over_fork(mutex, LockRank::outer); }
-
-  std::mutex mutex;
-};
-std::mutex& marks_mutex() { return lasting<Marks>.mutex; }
+struct MarksMutex : ProcessMutex<LockRank::outer> {};
+MarksMutex& marks_mutex() { return lasting<MarksMutex>; }
 
 int64_t now_ns() {
   timespec t;
@@ -38,16 +34,7 @@ int64_t now_ns() {
   return t.tv_sec * int64_t{1'000'000'000} + t.tv_nsec;
 }
 
-Status no_such_event(std::string_view argument, const void* handle) {
-  const std::string message = not_live(argument, handle, HandleKind::event);
-  return handle == nullptr ? fail("handle-null"_rule, kRtParamInvalid, message)
-                           : fail("dead-handle"_rule, kRtInvalidHandle, message);
-}
-
-void tell_seen(const Recording* recording) {
-  if (Observer* const watching = observer()) [[unlikely]]
-    watching->saw_mark(recording);
-}
+void notify_seen(const Recording* recording) { notify(&Observer::saw_mark, recording); }
 
 }  // namespace
 
@@ -68,14 +55,13 @@ Status Event::record(const std::shared_ptr<Stream>& stream) {
     // The recording must stand in its queue before anyone can wait for it: a wait that came first
     // could end up in the same queue before the recording, and hold it back for ever.
     std::lock_guard lock(marks_mutex());
-    ticket = stream->append(std::move(work));
+    ticket = stream->append({&work, 1});
     if (!ticket) return stream->refusal();
     recording->gate->set_ticket(*ticket);
-    if (Observer* const watching = observer()) [[unlikely]]
-      watching->recorded(recording.get(), stream->id());
+    notify(&Observer::recorded, recording.get(), stream->id());
     latest_ = std::move(recording);
   }
-  scheduler().submitted(*stream, *ticket);
+  scheduler().on_submit(*stream, *ticket);
   return {};
 }
 
@@ -84,14 +70,14 @@ Status Event::submit(Stream& stream, std::vector<Work> works, std::span<const Ma
   std::optional<Queue::Ticket> last;
   {
     std::lock_guard lock(marks_mutex());
-    last = stream.append(std::move(works));
+    last = stream.append(works);
     if (!last) return stream.refusal();
     for (const Mark& mark : marks) {
       mark.recording->gate->set_ticket(*last - count + 1 + mark.index);
       mark.event->latest_ = mark.recording;
     }
   }
-  scheduler().submitted(stream, *last);
+  scheduler().on_submit(stream, *last);
   return {};
 }
 
@@ -132,8 +118,7 @@ Status Event::reset(const std::shared_ptr<Event>& event, Stream& stream) {
 Status Event::wait_work(const Stream& stream, std::optional<Work>& out) {
   const auto recording = latest();
   RETURN_IF_FAILED(require_not_captured(recording.get()));
-  if (Observer* const watching = observer()) [[unlikely]]
-    watching->held_back(stream.id(), recording.get());
+  notify(&Observer::held_back, stream.id(), recording.get());
   if (!recording || recording->gate->is_open()) return {};
   waiting_->fetch_add(1, std::memory_order_relaxed);
   // Counts down when the wait is over, or was dropped with its stream.
@@ -144,7 +129,7 @@ Status Event::wait_work(const Stream& stream, std::optional<Work>& out) {
   return {};
 }
 
-Status Event::hold_back(const std::shared_ptr<Stream>& stream) {
+Status Event::block(const std::shared_ptr<Stream>& stream) {
   if (const auto recording = latest(); recording && recording->captured)
     return join_capture(stream, *recording->captured);
   if (stream->is_captured() && capture_wait(*stream, shared_from_this())) return {};
@@ -163,14 +148,14 @@ Status Event::synchronize(const Deadline& deadline) const {
   RETURN_IF_FAILED(injected_failure(FaultKind::sync));
   const auto recording = latest();
   if (!recording) {
-    tell_seen(nullptr);
+    notify_seen(nullptr);
     return {};
   }
   RETURN_IF_FAILED(require_not_captured(recording.get()));
   Stream& stream = *recording->stream;
   RETURN_IF_FAILED(stream.wait(recording->gate->ticket(), deadline, kRtEventSyncTimeout,
                                "the stream's work up to the event"));
-  tell_seen(recording.get());
+  notify_seen(recording.get());
   return stream.take_failure();
 }
 
@@ -178,11 +163,11 @@ Status Event::query(bool& complete) const {
   const auto recording = latest();
   RETURN_IF_FAILED(require_not_captured(recording.get()));
   complete = recording && recording->gate->is_open();
-  if (complete) tell_seen(recording.get());
+  if (complete) notify_seen(recording.get());
   if (!recording || complete) return {};
   Stream& stream = *recording->stream;
   RETURN_IF_FAILED(stream.require_runner());
-  stream.polled();
+  stream.note_poll();
   return {};
 }
 
@@ -220,12 +205,12 @@ Status create_event(uint32_t flags, void** out) {
 }
 
 Status destroy_event(const void* handle) {
-  return events().erase(handle) ? Status() : no_such_event("event", handle);
+  return events().erase(handle) ? Status() : dead_handle("event", handle, HandleKind::event);
 }
 
 Status find_event(std::string_view argument, const void* handle, std::shared_ptr<Event>& out) {
   out = events().find(handle);
-  return out ? Status() : no_such_event(argument, handle);
+  return out ? Status() : dead_handle(argument, handle, HandleKind::event);
 }
 
 Status elapsed_time(const void* start, const void* end, int64_t& nanoseconds) {

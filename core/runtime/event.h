@@ -32,14 +32,14 @@ struct Recording {
 };
 
 // Waits and queries are about the latest recording at the time of the call. An event that has none
-// holds nothing back, but it is not complete either.
+// blocks nothing, but it is not complete either.
 class SOFTNPU_EXPORT Event : public std::enable_shared_from_this<Event> {
  public:
   Status record(const std::shared_ptr<Stream>& stream);
   // In the stream's order: until the stream gets there, the event stays as it is.
   static Status reset(const std::shared_ptr<Event>& event, Stream& stream);
-  // Until the recording is reached.
-  Status hold_back(const std::shared_ptr<Stream>& stream);
+  // Blocks the stream until the recording is reached.
+  Status block(const std::shared_ptr<Stream>& stream);
   Status synchronize(const Deadline& deadline) const;
 
   Status query(bool& complete) const;
@@ -47,7 +47,7 @@ class SOFTNPU_EXPORT Event : public std::enable_shared_from_this<Event> {
   // When the recording was reached; a failure when it was not, or when there is none.
   Status reached(std::string_view argument, int64_t& nanoseconds) const;
 
-  // For graphs: what record() and hold_back() put into a stream, the latter nothing where the
+  // For graphs: what record() and block() put into a stream, the latter nothing where the
   // recording is reached already.
   static Work record_work(const std::shared_ptr<Recording>& recording);
   Status wait_work(const Stream& stream, std::optional<Work>& out);

@@ -5,7 +5,6 @@
 #include <optional>
 #include <span>
 
-#include "base/fault_injection.h"
 #include "base/handle_table.h"
 #include "base/lasting.h"
 #include "runtime/capture.h"
@@ -39,8 +38,8 @@ size_t reach_of(const Access& access) {
   return static_cast<size_t>((last + 1) * item_size(access.dtype));
 }
 
-// What a reserved address stands for is its owner's choice: memory that was mapped there since is
-// meant. Any other memory must be that of the capture.
+// At a reserved address, memory that was mapped since the capture is used. Any other memory must be
+// that of the capture.
 Status check_memory_of(const GraphNode& node) {
   if (!node.work.piece) return {};
   for (const Access& access : node.work.piece->accesses) {
@@ -54,28 +53,21 @@ Status check_memory_of(const GraphNode& node) {
 // The pieces of one execution, for observers, which tell them apart by their addresses.
 std::shared_ptr<std::vector<Piece>> launched_pieces(std::span<const GraphNode> nodes,
                                                     const Stream& stream) {
-  Observer* const watching = observer();
-  if (watching == nullptr) [[likely]]
+  if (!is_observed()) [[likely]]
     return nullptr;
   auto pieces = std::make_shared<std::vector<Piece>>();
   pieces->reserve(nodes.size());
   for (const GraphNode& node : nodes) {
     Piece& piece = pieces->emplace_back(node.work.piece ? *node.work.piece : Piece{});
     piece.stream = stream.id();
-    if (node.work.piece) watching->launched(piece);
+    if (node.work.piece) notify(&Observer::launched, piece);
   }
   return pieces;
 }
 
-Status no_such_graph(const void* handle) {
-  const std::string message = not_live("modelRI", handle, HandleKind::graph);
-  return handle == nullptr ? fail("handle-null"_rule, kRtParamInvalid, message)
-                           : fail("dead-handle"_rule, kRtInvalidHandle, message);
-}
-
 Status find_graph(const void* handle, std::shared_ptr<Graph>& out) {
   out = graphs().find(handle);
-  if (!out) return no_such_graph(handle);
+  if (!out) return dead_handle("modelRI", handle, HandleKind::graph);
   if (out->is_complete()) return {};
   return fail("graph-incomplete"_rule, kRtParamInvalid,
               "modelRI is still being captured; end the capture first (aclmdlRICaptureEnd)");
@@ -150,8 +142,7 @@ Status Graph::execute(const std::shared_ptr<const Graph>& graph,
     if (first.kind == GraphNode::Kind::mark) {
       marks.push_back({works.size(), first.event, std::make_shared<Recording>(stream)});
       works.push_back(Event::record_work(marks.back().recording));
-      if (Observer* const watching = observer()) [[unlikely]]
-        watching->recorded(marks.back().recording.get(), stream->id());
+      notify(&Observer::recorded, marks.back().recording.get(), stream->id());
     } else if (first.kind == GraphNode::Kind::wait) {
       std::optional<Work> wait;
       RETURN_IF_FAILED(first.event->wait_work(*stream, wait));
@@ -188,7 +179,7 @@ Status execute_graph(const void* handle, const void* stream_handle) {
 Status destroy_graph(const void* handle) {
   std::shared_ptr<Graph> graph;
   RETURN_IF_FAILED(find_graph(handle, graph));
-  return graphs().erase(handle) ? Status() : no_such_graph(handle);
+  return graphs().erase(handle) ? Status() : dead_handle("modelRI", handle, HandleKind::graph);
 }
 
 }  // namespace softnpu::runtime

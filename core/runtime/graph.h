@@ -46,7 +46,7 @@ class Graph {
                         const std::shared_ptr<Stream>& stream);
 
  private:
-  // What becomes one piece of a stream's work: a run of pieces, or one node of another kind.
+  // Nodes that become one piece of a stream's work: several pieces, or one node of another kind.
   struct Segment {
     size_t first;
     size_t last;  // not in it
@@ -86,7 +86,7 @@ Status recheck_memory(uint64_t time, const Check& check) {
 }
 
 SOFTNPU_EXPORT Status execute_graph(const void* handle, const void* stream_handle);
-// What was launched of it still runs.
+// Executions that were launched still run.
 SOFTNPU_EXPORT Status destroy_graph(const void* handle);
 
 }  // namespace softnpu::runtime

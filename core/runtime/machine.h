@@ -6,7 +6,7 @@
 
 namespace softnpu::runtime {
 
-// What this process may use in all: the machine's memory, or its control group's limit if lower.
+// The limit of this process: the machine's memory, or its control group's limit if that is lower.
 size_t memory_limit();
 
 }  // namespace softnpu::runtime

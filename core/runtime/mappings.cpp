@@ -5,7 +5,6 @@
 #include <string>
 
 #include "base/call.h"
-#include "base/fork.h"
 #include "base/lasting.h"
 #include "runtime/registry.h"
 #include "runtime/virtual_memory.h"
@@ -15,22 +14,10 @@ namespace softnpu::runtime {
 PhysicalTable& physical_memory() { return lasting<PhysicalTable>; }
 Mappings& mappings() { return lasting<Mappings>; }
 
-Mappings::Mappings() {
-  keep_free_over_fork({
-      this,
-      LockRank::outer,
-      [](void* self) { static_cast<Mappings*>(self)->mutex.lock(); },
-      [](void* self) { static_cast<Mappings*>(self)->mutex.unlock(); },
-      [](void* self) {
-        std::construct_at(&static_cast<Mappings*>(self)->mutex);
-        static_cast<Mappings*>(self)->leave_to_parent();
-      },
-  });
-}
-
 // A forked child shares physical memory with its parent, and must not write to it. No other thread
 // is there.
-void Mappings::leave_to_parent() noexcept {
+void Mappings::renew_in_forked_child() noexcept {
+  std::construct_at(&mutex);
   for (auto& [address, mapping] : by_address) {
     map_nothing(kernel_address(mapping.physical->mapped_at), mapping.size);
     mapping.physical->mapped_at = nullptr;
@@ -60,10 +47,7 @@ Status check_size(size_t size) {
 
 Status find_physical(const void* handle, std::shared_ptr<Physical>& out) {
   out = physical_memory().find(handle);
-  if (out != nullptr) return {};
-  const std::string message = not_live("handle", handle, HandleKind::physical_memory);
-  return handle == nullptr ? fail("handle-null"_rule, kRtParamInvalid, message)
-                           : fail("dead-handle"_rule, kRtInvalidHandle, message);
+  return out ? Status() : dead_handle("handle", handle, HandleKind::physical_memory);
 }
 
 Status check_unmapped(const Physical& physical) {

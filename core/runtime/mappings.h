@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/fork.h"
 #include "base/handle_table.h"
 #include "base/status.h"
 #include "runtime/physical_pool.h"
@@ -35,8 +36,10 @@ struct Mapping {
 
 // Held during whole calls: observers learn of mappings in the order in which they come and go.
 struct Mappings {
-  Mappings();
-  void leave_to_parent() noexcept;
+  Mappings() { keep_free_over_fork(*this, LockRank::outer); }
+  void lock_for_fork() { mutex.lock(); }
+  void unlock_after_fork() { mutex.unlock(); }
+  void renew_in_forked_child() noexcept;
 
   std::mutex mutex;
   PhysicalPool pool;

@@ -120,8 +120,7 @@ Status allocate(int32_t device, size_t size, void** out) {
   std::byte* base = nullptr;
   RETURN_IF_FAILED(take(device, size, base));
   *out = base;
-  if (Observer* const watching = observer()) [[unlikely]]
-    watching->allocated(family, base, size);
+  notify(&Observer::allocated, family, base, size);
   return {};
 }
 
@@ -156,11 +155,10 @@ Status release(Family family, const void* address) {
     r.live.erase(found);
     ++r.time;
   }
-  if (Observer* const watching = observer()) [[unlikely]]
-    watching->releasing(family, base, size);
+  notify(&Observer::releasing, family, base, size);
   Arena::release_pages(base, size);  // takes its time, so others are let in
   std::lock_guard lock(r.mutex);
-  r.arena_of(family).give_back(base, size);
+  r.arena_of(family).free(base, size);
   return {};
 }
 

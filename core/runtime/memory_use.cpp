@@ -34,7 +34,7 @@ DeviceMemory find_device_memory() {
 
 const DeviceMemory& found() { return made_once<find_device_memory>(); }
 
-// What an allocation takes: the next one's address is a multiple, too.
+// The size that an allocation takes: the next one's address is a multiple, too.
 size_t whole(size_t size) {
   constexpr size_t kUnit = Arena::kSmallAlignment;
   return (size + kUnit - 1) / kUnit * kUnit;

@@ -17,11 +17,11 @@ bool map_private(std::byte* address, size_t size, int protection) {
 
 std::byte* PhysicalPool::take(size_t size) { return arena_.take_addresses(size, Arena::kHugePage); }
 
-void PhysicalPool::give_back(std::byte* memory, size_t size) noexcept {
+void PhysicalPool::free(std::byte* memory, size_t size) noexcept {
   munlock(memory, size);  // a program may have locked all its memory; locked pages would stay
-  // Whoever gets it next must not find what it held.
+  // Its next owner must not find the old contents.
   if (madvise(memory, size, MADV_REMOVE) != 0) std::memset(memory, 0, size);
-  arena_.give_back_addresses(memory, size);
+  arena_.free_addresses(memory, size);
 }
 
 bool PhysicalPool::map(std::byte* address, std::byte* memory, size_t size) noexcept {

@@ -17,7 +17,7 @@ class PhysicalPool {
   // Memory that reads as zeros; null where the system gives no more.
   std::byte* take(size_t size);
   // Its pages return to the system, wherever they are mapped.
-  void give_back(std::byte* memory, size_t size) noexcept;
+  void free(std::byte* memory, size_t size) noexcept;
   bool map(std::byte* address, std::byte* memory, size_t size) noexcept;
 
   // In a forked child: what was taken until now is the parent's.

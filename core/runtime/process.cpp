@@ -25,9 +25,7 @@ namespace softnpu::runtime {
 namespace {
 
 struct Process {
-  Process() { keep_free_over_fork(mutex, LockRank::outermost); }
-
-  std::mutex mutex;
+  ProcessMutex<LockRank::outermost> mutex;
   bool initialized = false;
   bool announced = false;
 };
@@ -84,7 +82,7 @@ void announce() {
   const std::string line = text("softnpu " SOFTNPU_VERSION ": emulating ", product().name,
                                 " on the CPU (", loops::thread_count(), " threads, ",
                                 kernels::active_level_name(), "); this is not an NPU\n");
-  if (wants_banner()) say(line);
+  if (wants_banner()) print_to_stderr(line);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "runtime/scheduler.h"
 
@@ -47,31 +48,25 @@ Status run_unobserved(const Work& work) {
 }  // namespace
 
 Status run_work(const Work& work, const Piece* piece) {
-  Observer* const watching = piece != nullptr ? observer() : nullptr;
-  if (watching != nullptr) [[unlikely]]
-    watching->started(*piece);
+  if (piece != nullptr) notify(&Observer::started, *piece);
   Status status = run_unobserved(work);
-  if (watching != nullptr) [[unlikely]]
-    watching->finished(*piece, status);
+  if (piece != nullptr) notify(&Observer::finished, *piece, status);
   return status;
 }
 
 Queue::Queue(std::shared_ptr<Owner> owner, int32_t id)
-    : owner_(std::move(owner)), id_(id), permitted_(scheduler().holds_back() ? 0 : kAll) {}
+    : owner_(std::move(owner)), id_(id), allowed_(scheduler().defers() ? 0 : kAll) {}
 
-std::optional<Queue::Ticket> Queue::append(Work work) {
-  std::lock_guard lock(mutex_);
-  if (closed_ || lost_its_runner_) return std::nullopt;
-  push(std::move(work));
-  return ++appended_;
-}
-
-std::optional<Queue::Ticket> Queue::append(std::vector<Work> works) {
+std::optional<Queue::Ticket> Queue::append(std::span<Work> works) {
   std::lock_guard lock(mutex_);
   if (closed_ || lost_its_runner_) return std::nullopt;
   size_t pushed = 0;
   try {
-    for (; pushed < works.size(); ++pushed) push(std::move(works[pushed]));
+    for (; pushed < works.size(); ++pushed) {
+      // Memory is taken here, where a failure leaves everything as it was, and not later.
+      if (const auto& gate = works[pushed].after) gate->reserve_waiter();
+      work_.push_back(std::move(works[pushed]));
+    }
   } catch (...) {
     while (pushed-- > 0) work_.pop_back();
     throw;
@@ -79,51 +74,30 @@ std::optional<Queue::Ticket> Queue::append(std::vector<Work> works) {
   return appended_ += works.size();
 }
 
-// Here, where a failure leaves everything as it was, and not when the work's turn has come.
-void Queue::push(Work work) {
-  if (work.after) work.after->expect_queue();
-  work_.push_back(std::move(work));
-}
-
 Status Queue::refusal() const {
   RETURN_IF_FAILED(require_runner());
   return fail("stream-destroyed"_rule, kRtInvalidHandle, "stream is a destroyed aclrtStream");
 }
 
-Status Queue::submit(Work work) {
-  const auto ticket = append(std::move(work));
-  if (!ticket) return refusal();
-  scheduler().submitted(*this, *ticket);
+Status Queue::submit(std::span<Work> works) {
+  const auto last = append(works);
+  if (!last) return refusal();
+  scheduler().on_submit(*this, *last);
   return {};
 }
 
-Status Queue::submit(Work first, Work second) {
+Queue::Front Queue::run(Ticket last, Runner runner) {
+  const bool on_callback_thread = runner == Runner::callback_thread;
   std::unique_lock lock(mutex_);
-  if (closed_ || lost_its_runner_) {
-    lock.unlock();
-    return refusal();
-  }
-  push(std::move(first));
-  try {
-    push(std::move(second));
-  } catch (...) {
-    work_.pop_back();
-    throw;
-  }
-  const Ticket last = appended_ += 2;
-  lock.unlock();
-  scheduler().submitted(*this, last);
-  return {};
-}
-
-Queue::Left Queue::run_ready(Ticket last, bool by_crew) {
-  std::unique_lock lock(mutex_);
-  if (by_crew) claimed_ = false;
-  if (running_) return Left::to_its_runner;
-  if (!pass_front_gate()) return Left::nothing;
-  if (work_.front().hosted && !by_crew) return Left::hosted;
-  // The gate is asked under the lock and the queue is left under the same lock, so that a gate that
-  // opens in between finds it not running and takes over.
+  if (on_callback_thread) claimed_ = false;
+  if (running_) return Front::running;
+  const auto can_run = [=](Front front) {
+    return front == Front::ready || (front == Front::host_function && on_callback_thread);
+  };
+  Front front = front_state(allowed_);
+  if (!can_run(front)) return front;
+  // The last look at the gate and the end of `running` are under one lock: a gate that opens in
+  // between finds the queue not running, and has it run.
   struct Running {
     explicit Running(Queue& q) : queue(q), frame{&q, innermost} {
       queue.running_ = true;
@@ -140,23 +114,20 @@ Queue::Left Queue::run_ready(Ticket last, bool by_crew) {
   const Running running(*this);
   do {
     run_front(lock);
-    if (!pass_front_gate()) return Left::nothing;
-    if (work_.front().hosted && !by_crew) return Left::hosted;
-  } while (done_ < last);
-  return Left::ready;
+    front = front_state(allowed_);
+  } while (can_run(front) && done_ < last);
+  return front;
 }
 
-bool Queue::claim_for_crew() {
+bool Queue::claim_host_function() {
   std::lock_guard lock(mutex_);
-  if (running_ || claimed_ || work_.empty() || !work_.front().hosted) return false;
-  if (front() > permitted_) return false;
-  if (const auto& gate = work_.front().after; gate && !gate->is_open()) return false;
+  if (running_ || claimed_ || front_state(allowed_) != Front::host_function) return false;
   return claimed_ = true;
 }
 
-bool Queue::pass_front_gate() {
-  if (work_.empty() || front() > permitted_) return false;
-  return pass_gate();
+Queue::Front Queue::front_state(Ticket allowed) {
+  if (work_.empty() || front_ticket() > allowed || !pass_gate()) return Front::blocked;
+  return work_.front().hosted ? Front::host_function : Front::ready;
 }
 
 bool Queue::pass_gate() {
@@ -168,13 +139,18 @@ bool Queue::pass_gate() {
   return false;
 }
 
+Work Queue::pop_front() {
+  Work work = std::move(work_.front());
+  work_.pop_front();
+  enlisted_ = nullptr;
+  return work;
+}
+
 void Queue::run_front(std::unique_lock<std::mutex>& lock) {
   Status status;
   {
-    // What the work holds is released outside the lock too: it may be anything.
-    Work work = std::move(work_.front());
-    work_.pop_front();
-    enlisted_ = nullptr;
+    // Released outside the lock, too: it may hold anything.
+    Work work = pop_front();
     lock.unlock();
     try {
       status = run_work(work, work.piece.get());
@@ -201,12 +177,6 @@ void Queue::note_end(Status status) {
   if (waiters_ > 0) progress_.notify_all();
 }
 
-bool Queue::front_is_ready() const {
-  if (running_ || work_.empty() || work_.front().hosted || front() > permitted_) return false;
-  const auto& gate = work_.front().after;
-  return !gate || gate->is_open();
-}
-
 bool Queue::is_idle() const {
   std::lock_guard lock(mutex_);
   return done_ == appended_;
@@ -228,7 +198,7 @@ void Queue::close() {
 }
 
 size_t Queue::drop_pending() {
-  // One by one, which takes no memory. What is dropped is released outside the lock.
+  // One by one, which takes no memory. The work is released outside the lock.
   for (size_t dropped = 0;; ++dropped) {
     Work work;
     {
@@ -237,9 +207,7 @@ size_t Queue::drop_pending() {
         if (lost_its_runner_) done_ = appended_;  // what runs in the parent will not end here
         return dropped;
       }
-      work = std::move(work_.front());
-      work_.pop_front();
-      enlisted_ = nullptr;
+      work = pop_front();
       ++done_;
       if (waiters_ > 0) progress_.notify_all();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What memory.cpp and virtual_memory.cpp know together: which addresses are the device's, and what
-// is allocated or mapped there.
+// The state that memory.cpp and virtual_memory.cpp share: the device's addresses, and what is
+// allocated or mapped there.
 #pragma once
 
 #include <atomic>
@@ -26,9 +26,7 @@ struct Allocation {
 };
 
 struct Registry {
-  Registry() { keep_free_over_fork(mutex, LockRank::innermost); }
-
-  std::shared_mutex mutex;
+  ProcessMutex<LockRank::innermost, std::shared_mutex> mutex;
   Arena arena{Arena::Kind::memory};
   Arena host_arena{Arena::Kind::memory};  // in use only where device memory is protected
   // Of reserved ranges, whose pages virtual_memory.cpp maps.

@@ -39,16 +39,10 @@ struct Inbox {
 };
 
 struct Reports {
-  Reports() {
-    keep_free_over_fork({
-        this,
-        LockRank::inner,
-        [](void* self) { static_cast<Reports*>(self)->mutex.lock(); },
-        [](void* self) { static_cast<Reports*>(self)->mutex.unlock(); },
-        [](void* self) { static_cast<Reports*>(self)->renew_in_forked_child(); },
-    });
-  }
+  Reports() { keep_free_over_fork(*this, LockRank::inner); }
 
+  void lock_for_fork() { mutex.lock(); }
+  void unlock_after_fork() { mutex.unlock(); }
   // The threads that had subscribed are the parent's, but for the one that called fork().
   void renew_in_forked_child() {
     std::construct_at(&mutex);
@@ -115,18 +109,15 @@ size_t drop(const std::list<Pending>& callbacks) {
 void run(const Pending& callback) {
   struct AtEnd {
     Gate* const gate;
-    Observer* const watching;
     ~AtEnd() {
       if (gate == nullptr) return;
-      if (watching != nullptr) [[unlikely]]
-        watching->called();
+      notify(&Observer::called);
       gate->open();
     }
-  } const at_end{callback.gate.get(), observer()};
-  if (at_end.watching != nullptr) [[unlikely]] {
-    at_end.watching->saw_mark(callback.dropped.get());
-    if (callback.gate) at_end.watching->calling(callback.dropped.get());
-  }
+  } const at_end{callback.gate.get()};
+  const void* const mark = callback.dropped.get();
+  notify(&Observer::saw_mark, mark);
+  if (callback.gate) notify(&Observer::calling, mark);
   callback.callback(callback.user_data.get());
 }
 
@@ -157,7 +148,7 @@ bool advance_streams(std::unique_lock<std::mutex>& lock, uint64_t thread) {
   lock.unlock();
   bool advanced = false;
   for (const auto& stream : all_streams())
-    if (ids.contains(stream->id())) advanced |= scheduler().advance(*stream);
+    if (ids.contains(stream->id())) advanced |= scheduler().on_poll(*stream);
   lock.lock();
   return advanced;
 }
@@ -235,8 +226,7 @@ Status launch_callback(const void* stream_handle, Callback callback,
   const auto gate = blocks ? std::make_shared<Gate>(std::weak_ptr<Queue>()) : nullptr;
   const auto one = std::make_shared<std::list<Pending>>();
   one->push_back({stream->id(), callback, std::move(user_data), gate, dropped});
-  if (Observer* const watching = observer()) [[unlikely]]
-    watching->recorded(dropped.get(), stream->id());
+  notify(&Observer::recorded, dropped.get(), stream->id());
   constexpr std::string_view name = "aclrtLaunchCallback";
   Work hands_over{[one] { return hand_over(*one); }, name, nullptr, nullptr};
   if (!blocks) return stream->submit(std::move(hands_over));
@@ -245,7 +235,8 @@ Status launch_callback(const void* stream_handle, Callback callback,
     return fail("callback-dropped"_rule, kRtParamInvalid,
                 "the callback did not run: its thread was unsubscribed before");
   };
-  return stream->submit(std::move(hands_over), {std::move(after), name, gate, nullptr});
+  Work works[] = {std::move(hands_over), {std::move(after), name, gate, nullptr}};
+  return stream->submit(works);
 }
 
 Status process_reports(const Deadline& deadline) {
@@ -256,7 +247,7 @@ Status process_reports(const Deadline& deadline) {
   const std::shared_ptr<Inbox> inbox = found->second;
   while (inbox->pending.empty()) {
     if (inbox->streams == 0) return thread_not_subscribed();  // since the call began
-    if (scheduler().holds_back() && advance_streams(lock, self)) continue;
+    if (scheduler().defers() && advance_streams(lock, self)) continue;
     if (!wait(inbox->arrived, lock, deadline) && inbox->pending.empty())
       return fail("no-callback-in-time"_rule, kRtStreamSyncTimeout,
                   "no callback came within the timeout of ", deadline.milliseconds, " ms");

@@ -20,7 +20,7 @@ SOFTNPU_EXPORT Status subscribe(uint64_t thread, const Stream& stream);
 // and reports that at its next synchronisation.
 SOFTNPU_EXPORT Status unsubscribe(uint64_t thread, const Stream& stream);
 
-// Those that were handed over and not run yet. Returns how many of them no stream waits for.
+// Drops callbacks that were handed over and not run yet. Returns how many no stream waits for.
 size_t drop_callbacks(const Stream& stream);
 // The same for a stream that goes out of use.
 size_t forget_subscription(const Stream& stream);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the environment says about the devices, and about the line that announces them.
+// The environment's settings of the devices, and of the line that announces them.
 #pragma once
 
 #include <cstdint>

@@ -25,18 +25,10 @@ using Streams = HandleTable<Stream, HandleKind::stream>;
 
 Streams& streams() { return lasting<Streams>; }
 
-// Those that are in use, by id, so in the order of their creation.
+// The streams in use, by id, so in the order of their creation.
 class LiveStreams {
  public:
-  LiveStreams() {
-    keep_free_over_fork({
-        this,
-        LockRank::inner,
-        [](void* self) { static_cast<LiveStreams*>(self)->lock_for_fork(); },
-        [](void* self) { static_cast<LiveStreams*>(self)->unlock_after_fork(); },
-        [](void* self) { static_cast<LiveStreams*>(self)->renew_in_forked_child(); },
-    });
-  }
+  LiveStreams() { keep_free_over_fork(*this, LockRank::inner); }
 
   void add(const std::shared_ptr<Stream>& stream) {
     std::lock_guard lock(mutex_);
@@ -63,13 +55,6 @@ class LiveStreams {
     return found;
   }
 
- private:
-  template <class Predicate>
-  void collect(Predicate wanted, std::vector<std::shared_ptr<Stream>>& found) const {
-    for (const auto& [id, weak] : by_id_)
-      if (auto stream = weak.lock(); stream && wanted(*stream)) found.push_back(std::move(stream));
-  }
-
   // The queues' own locks, too.
   void lock_for_fork() {
     mutex_.lock();
@@ -93,6 +78,13 @@ class LiveStreams {
     std::construct_at(&mutex_);
   }
 
+ private:
+  template <class Predicate>
+  void collect(Predicate wanted, std::vector<std::shared_ptr<Stream>>& found) const {
+    for (const auto& [id, weak] : by_id_)
+      if (auto stream = weak.lock(); stream && wanted(*stream)) found.push_back(std::move(stream));
+  }
+
   mutable std::mutex mutex_;
   std::map<int32_t, std::weak_ptr<Stream>> by_id_;
   std::vector<std::shared_ptr<Stream>> locked_;  // by a fork()
@@ -102,12 +94,6 @@ LiveStreams& live() { return lasting<LiveStreams>; }
 int32_t next_id() {
   static std::atomic<int32_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed);
-}
-
-Status no_such_stream(const void* handle) {
-  const std::string message = not_live("stream", handle, HandleKind::stream);
-  return handle == nullptr ? fail("handle-null"_rule, kRtParamInvalid, message)
-                           : fail("dead-handle"_rule, kRtInvalidHandle, message);
 }
 
 }  // namespace
@@ -140,7 +126,7 @@ Status find_stream(const void* handle, std::shared_ptr<Stream>& out) {
     return {};
   }
   out = streams().find(handle);
-  if (!out) return no_such_stream(handle);
+  if (!out) return dead_handle("stream", handle, HandleKind::stream);
   const Owner& owner = out->owner();
   if (owner.alive.load(std::memory_order_acquire) && owner.context == current_context_handle())
       [[likely]]
@@ -154,22 +140,22 @@ Status find_stream(const void* handle, std::shared_ptr<Stream>& out) {
 Status find_stream_anywhere(const void* handle, std::shared_ptr<Stream>& out) {
   if (handle == nullptr) return find_stream(handle, out);
   out = streams().find(handle);
-  return out ? Status() : no_such_stream(handle);
+  return out ? Status() : dead_handle("stream", handle, HandleKind::stream);
 }
 
 namespace {
 
 // Before the work is in the stream, where it may begin at once.
-void tell(const Stream& stream, Piece& piece) {
+void notify_launched(const Stream& stream, Piece& piece) {
   piece.stream = stream.id();
-  if (Observer* const watching = observer()) watching->launched(piece);
+  notify(&Observer::launched, piece);
 }
 
-Status put_into(Stream& stream, Work&& work, const std::shared_ptr<Piece>& piece) {
+Status submit_to(Stream& stream, Work&& work, const std::shared_ptr<Piece>& piece) {
   if (stream.is_captured()) [[unlikely]]
     if (capture(stream, work)) return {};
   if (piece) [[unlikely]]
-    tell(stream, *piece);
+    notify_launched(stream, *piece);
   return stream.submit(std::move(work));
 }
 
@@ -178,7 +164,7 @@ Status put_into(Stream& stream, Work&& work, const std::shared_ptr<Piece>& piece
 Status launch(void* stream_handle, std::string_view what, Task task, std::shared_ptr<Piece> piece) {
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(find_stream(stream_handle, stream));
-  return put_into(*stream, {std::move(task), what, nullptr, nullptr, false, piece}, piece);
+  return submit_to(*stream, {std::move(task), what, nullptr, nullptr, false, piece}, piece);
 }
 
 Status launch_host_function(void* stream_handle, std::string_view what, Task task) {
@@ -187,7 +173,7 @@ Status launch_host_function(void* stream_handle, std::string_view what, Task tas
   std::shared_ptr<Piece> piece;
   if (wants_pieces()) [[unlikely]]
     piece = std::make_shared<Piece>(Piece{.kind = Piece::Kind::host_function, .what = what});
-  return put_into(*stream, {std::move(task), what, nullptr, nullptr, true, piece}, piece);
+  return submit_to(*stream, {std::move(task), what, nullptr, nullptr, true, piece}, piece);
 }
 
 void Remains::add(Stream& stream, size_t dropped_work) {
@@ -234,7 +220,7 @@ Status create_stream(uint32_t priority, uint32_t flags, void** out) {
 
 Status destroy_stream(const void* handle, Destroy how) {
   auto stream = streams().find(handle);
-  if (!stream) return no_such_stream(handle);
+  if (!stream) return dead_handle("stream", handle, HandleKind::stream);
   if (stream->is_default())
     return fail("default-stream"_rule, kRtParamInvalid,
                 "stream is a context's default stream, which lives as long as it");
@@ -242,7 +228,8 @@ Status destroy_stream(const void* handle, Destroy how) {
   if (how == Destroy::finish_work) RETURN_IF_FAILED(require_not_captured(*stream));
   if (how == Destroy::finish_work) RETURN_IF_FAILED(stream->wait_idle({}));
   stream = streams().erase(handle);
-  if (!stream) return no_such_stream(handle);  // another thread was faster
+  if (!stream)
+    return dead_handle("stream", handle, HandleKind::stream);  // another thread was faster
   Remains remains;
   if (how == Destroy::drop_work) {
     stream->close();
@@ -257,7 +244,7 @@ void finish(Stream& stream, Held held, Remains& remains) {
   remains.dropped += drop_capture(stream);
   size_t dropped = 0;
   if (held == Held::dropped) {
-    dropped = stream.finish_or_drop();
+    dropped = stream.wait_idle_or_drop();
     dropped += drop_callbacks(stream);
   } else if (!stream.runs_on_this_thread() && !stream.wait_idle({}).ok()) {
     dropped = stream.drop_pending();

@@ -61,7 +61,7 @@ enum class Destroy : uint8_t { finish_work, drop_work };
 SOFTNPU_EXPORT Status destroy_stream(const void* handle, Destroy how);
 SOFTNPU_EXPORT Status synchronize_stream(const void* handle, Deadline deadline);
 
-// What was left of streams that went out of use.
+// Failures and dropped work of streams that went out of use.
 struct Remains {
   Status failure;  // the first that no call has reported
   int others = 0;  // streams that had one, too
@@ -72,7 +72,7 @@ struct Remains {
   Status report(std::string_view function) const;
 };
 
-// What becomes of work that waits for a callback that no thread has run yet.
+// How to treat work that waits for a callback that no thread has run yet.
 enum class Held : uint8_t { awaited, dropped };
 
 // Finishes a stream's work. What waits for the calling thread itself is dropped.

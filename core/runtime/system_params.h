@@ -30,7 +30,7 @@ class SystemParams {
   Option options_[kOptions];
 };
 
-// Those of the process; each context has its own besides.
+// The options of the process; each context has options of its own, too.
 SOFTNPU_EXPORT SystemParams& process_params();
 
 }  // namespace softnpu::runtime

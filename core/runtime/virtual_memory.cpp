@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <utility>
 
 #include "base/observer.h"
@@ -49,8 +48,7 @@ Status reserve_addresses(void** out, size_t size, size_t alignment) {
     r.reserved.insert(std::move(node));
   }
   *out = base;
-  if (Observer* const watching = observer()) [[unlikely]]
-    watching->created(HandleKind::reservation, base);
+  notify(&Observer::created, HandleKind::reservation, base);
   return {};
 }
 
@@ -69,13 +67,12 @@ Status release_addresses(const void* address) {
                 "virPtr is a range in which memory is mapped, at ",
                 hexadecimal(reinterpret_cast<const void*>(first->first)),
                 "; unmap it first (aclrtUnmapMem)");
-  if (Observer* const watching = observer()) [[unlikely]]
-    watching->destroyed(HandleKind::reservation, address);
+  notify(&Observer::destroyed, HandleKind::reservation, address);
   map_inaccessible(kernel_address(address), range->size);
   Registry& r = registry();
   std::lock_guard lock(r.mutex);
   r.reserved.erase(number(address));
-  r.reserved_arena.give_back_addresses(range->base, range->size);
+  r.reserved_arena.free_addresses(range->base, range->size);
   return {};
 }
 
@@ -88,7 +85,7 @@ struct Taken {
   ~Taken() {
     if (physical == nullptr) return;
     if (physical->generation == mappings().pool.generation())
-      mappings().pool.give_back(physical->memory, physical->size);
+      mappings().pool.free(physical->memory, physical->size);
     std::lock_guard lock(registry().mutex);
     registry().use.remove(physical->device, physical->size);
   }
@@ -203,11 +200,8 @@ Status map_memory(void* address, size_t size, size_t offset, const void* handle)
   RETURN_IF_FAILED(check_part(*physical, size, offset));
   RETURN_IF_FAILED(enter(base, size, offset, physical));
   const bool is_new = !std::exchange(physical->was_mapped, true);
-  Observer* const watching = observer();
-  if (watching == nullptr) [[likely]]
-    return {};
-  watching->allocated(Family::mapped, base, size);
-  if (!is_new) watching->kept(base, size);
+  notify(&Observer::allocated, Family::mapped, base, size);
+  if (!is_new) notify(&Observer::kept, base, size);
   return {};
 }
 
@@ -236,8 +230,7 @@ Status unmap_memory(const void* address) {
     r.live.erase(found->first);
     ++r.time;
   }
-  if (Observer* const watching = observer()) [[unlikely]]
-    watching->releasing(Family::mapped, base, size);
+  notify(&Observer::releasing, Family::mapped, base, size);
   physical.mapped_at = nullptr;
   all.erase(found);
   return {};

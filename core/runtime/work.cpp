@@ -14,12 +14,8 @@ namespace softnpu::runtime {
 namespace {
 
 // One lock for all gates, which fork() can leave free. It is held for moments only.
-struct Gates {
-  Gates() { keep_free_over_fork(mutex, LockRank::innermost); }
-
-  std::mutex mutex;
-};
-std::mutex& gates_mutex() { return lasting<Gates>.mutex; }
+struct GatesMutex : ProcessMutex<LockRank::innermost> {};
+GatesMutex& gates_mutex() { return lasting<GatesMutex>; }
 
 }  // namespace
 
@@ -28,19 +24,19 @@ void Gate::open() noexcept {
   {
     std::lock_guard lock(gates_mutex());
     open_.store(true, std::memory_order_release);
-    waiting.swap(waiting_);  // none come any more
+    waiting.swap(waiting_);  // later ones find it open
   }
   // Outside the lock: the queues may run work here and now, which may come back to this gate.
   for (const auto& weak : waiting) {
-    if (auto queue = weak.lock()) scheduler().resumed(std::move(queue));
+    if (auto queue = weak.lock()) scheduler().on_ready(std::move(queue));
   }
 }
 
-void Gate::expect_queue() {
+void Gate::reserve_waiter() {
   if (is_open()) return;
   std::lock_guard lock(gates_mutex());
-  if (waiting_.capacity() <= expected_) waiting_.reserve(2 * expected_ + 1);
-  ++expected_;
+  if (waiting_.capacity() <= reserved_) waiting_.reserve(2 * reserved_ + 1);
+  ++reserved_;
 }
 
 bool Gate::pass_or_enlist(const std::weak_ptr<Queue>& queue) noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in a stream's queue: tasks, and the gates that hold them back.
+// The pieces of a stream's queue: tasks, and the gates that block them.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ class Queue;
 
 using Task = std::function<Status()>;
 
-// Holds work back until it opens, which it does once: when an event's recording is reached, or when
+// Blocks work until it opens, which it does once: when an event's recording is reached, or when
 // a thread has run a callback.
 class Gate {
  public:
@@ -27,11 +27,12 @@ class Gate {
   explicit Gate(std::weak_ptr<Queue> source) : source_(std::move(source)) {}
 
   bool is_open() const { return open_.load(std::memory_order_acquire); }
-  // Wakes the queues that stand before it.
+  // Notifies the scheduler of the queues that it blocked.
   void open() noexcept;
   // Makes room for one more queue to wait. The only call here that takes memory.
-  void expect_queue();
-  // True when it is open; otherwise `queue`, which was expected, is woken once it opens.
+  void reserve_waiter();
+  // True when it is open; otherwise open() will notify the scheduler of `queue`, for which there is
+  // room.
   bool pass_or_enlist(const std::weak_ptr<Queue>& queue) noexcept;
 
   // Only this thread (a pthread_t) will open it: it has subscribed to a stream's callbacks.
@@ -51,7 +52,7 @@ class Gate {
   std::weak_ptr<Queue> source_;
   uint64_t ticket_ = 0;
   std::vector<std::weak_ptr<Queue>> waiting_;
-  size_t expected_ = 0;
+  size_t reserved_ = 0;
 };
 
 struct Work {
@@ -62,7 +63,7 @@ struct Work {
   // A function of the program's, which may wait for the thread that launched it, and so runs on
   // none of the program's threads.
   bool hosted = false;
-  // What observers are told that it is; null where nobody observes.
+  // The description for observers; null where there are none.
   std::shared_ptr<const Piece> piece = nullptr;
 };
 

@@ -2,7 +2,6 @@
 // A short list of int64: sizes or strides. Ranks up to 8 need no allocation.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>

@@ -7,7 +7,6 @@
 
 #include "base/fault_injection.h"
 #include "base/guard.h"
-#include "base/handle_table.h"
 #include "base/status.h"
 #include "tensor/handles.h"
 

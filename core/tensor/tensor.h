@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tensor argument is: a strided view on memory that it does not own.
+// A tensor argument: a strided view of memory that it does not own.
 #pragma once
 
 #include <array>

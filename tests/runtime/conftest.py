@@ -2,11 +2,13 @@
 """What tests of the runtime share: a thread's device with a stream."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.support.acl_runtime import Runtime
 from tests.support.graphs import Graphs
+from tests.support.native import compiled
 from tests.support.virtual_memory import Range
 
 
@@ -23,3 +25,9 @@ def addresses(rt: Runtime) -> Iterator[Range]:
     """Eight units of reserved addresses."""
     with Range(rt, 8) as reserved:
         yield reserved
+
+
+@pytest.fixture(scope="module")
+def traced_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program that traces and statistics are made of."""
+    return compiled("traced", tmp_path_factory.mktemp("traced"))

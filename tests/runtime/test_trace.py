@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What SOFTNPU_TRACE, SOFTNPU_STATS and SOFTNPU_VERBOSE say of a program."""
+"""What SOFTNPU_TRACE and SOFTNPU_VERBOSE say of a program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support.acl_runtime import run_python
-from tests.support.native import compiled, run
+from tests.support.native import run
 
 ELEMENTS = 300 * 200
 BYTES = 4 * ELEMENTS
@@ -23,12 +23,6 @@ GATHER = "aclnnMaxUnpool3dBackward"
 STREAMS_OF = 10_000_000
 
 Event = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program that is observed."""
-    return compiled("traced", tmp_path_factory.mktemp("traced"))
 
 
 def traced(program: Path, file: Path, how: str = "to its end") -> list[Event]:
@@ -57,12 +51,12 @@ def holding(events: list[Event], end: Event) -> list[Event]:
     ]
 
 
-def test_what_ran(program: Path, tmp_path: Path) -> None:
+def test_what_ran(traced_program: Path, tmp_path: Path) -> None:
     """Operators have their operands, copies their bytes, failures their message, and times lie
     within the process.
     """
     before = time.clock_gettime_ns(time.CLOCK_MONOTONIC) / 1e3
-    events = traced(program, tmp_path / "trace")
+    events = traced(traced_program, tmp_path / "trace")
     after = time.clock_gettime_ns(time.CLOCK_MONOTONIC) / 1e3
     for event in events:
         if event["ph"] == "X":
@@ -88,9 +82,9 @@ def test_what_ran(program: Path, tmp_path: Path) -> None:
     assert (fill["name"], fill["args"]["bytes"]) == ("aclrtMemset", BYTES)
 
 
-def test_tracks(program: Path, tmp_path: Path) -> None:
+def test_tracks(traced_program: Path, tmp_path: Path) -> None:
     """Each stream is a track, and so is each thread: of its calls, and of what they wait for."""
-    events = traced(program, tmp_path / "trace")
+    events = traced(traced_program, tmp_path / "trace")
     names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
     (host,) = [track for track, name in names.items() if name.startswith("thread ")]
     streams = {name: track for track, name in names.items() if name.startswith("stream ")}
@@ -119,11 +113,11 @@ def test_tracks(program: Path, tmp_path: Path) -> None:
     assert any(re.fullmatch(r"devPtr=0x\w+, size=240000, policy=0", each) for each in arguments)
 
 
-def test_arrows(program: Path, tmp_path: Path) -> None:
+def test_arrows(traced_program: Path, tmp_path: Path) -> None:
     """An arrow leads from the call that launched work to its slice, and from the last work before
     an event to the first that waited for it.
     """
-    events = traced(program, tmp_path / "trace")
+    events = traced(traced_program, tmp_path / "trace")
     starts = {e["id"]: e for e in events if e["ph"] == "s"}
     ends = {e["id"]: e for e in events if e["ph"] == "f"}
     assert starts.keys() == ends.keys()
@@ -140,17 +134,19 @@ def test_arrows(program: Path, tmp_path: Path) -> None:
             assert target["name"] == "aclrtMemcpyAsync"
 
 
-def test_a_program_that_is_killed(program: Path, tmp_path: Path) -> None:
+def test_a_program_that_is_killed(traced_program: Path, tmp_path: Path) -> None:
     """The file is complete, and has all that had ended."""
-    assert len(slices(traced(program, tmp_path / "trace", "killed"), "operator")) == 4
+    assert len(slices(traced(traced_program, tmp_path / "trace", "killed"), "operator")) == 4
 
 
-def test_processes_share_a_file(program: Path, tmp_path: Path) -> None:
+def test_processes_share_a_file(traced_program: Path, tmp_path: Path) -> None:
     """Processes that write at the same time, and later ones, add to the file."""
     file = tmp_path / "trace"
-    traced(program, file)
+    traced(traced_program, file)
     environment = {**os.environ, "SOFTNPU_TRACE": str(file)}
-    processes = [subprocess.Popen([program, "to its end"], env=environment) for _ in range(3)]
+    processes = [
+        subprocess.Popen([traced_program, "to its end"], env=environment) for _ in range(3)
+    ]
     assert [process.wait() for process in processes] == [0, 0, 0]
     events = json.loads(file.read_text())
     operators = slices(events, "operator")
@@ -160,53 +156,17 @@ def test_processes_share_a_file(program: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["a document\n", "[]", None])
-def test_other_files_are_left_alone(program: Path, tmp_path: Path, content: str | None) -> None:
+def test_other_files_are_left_alone(
+    traced_program: Path, tmp_path: Path, content: str | None
+) -> None:
     """A file with something else in it is not written to; nor can one be in no folder."""
     file = tmp_path / "file" if content else tmp_path / "no" / "folder"
     if content:
         file.write_text(content)
-    done = run(program, "to its end", SOFTNPU_TRACE=str(file))
+    done = run(traced_program, "to its end", SOFTNPU_TRACE=str(file))
     assert done.returncode == 0
     assert re.search(r"SOFTNPU_TRACE is .*has only traces in it", done.stderr)
     assert not content or file.read_text() == content
-
-
-def test_statistics(program: Path, tmp_path: Path) -> None:
-    """Counts, failures, bytes and times of all that ran, one line for each process."""
-    file = tmp_path / "stats"
-    for _ in range(2):
-        assert run(program, "to its end", SOFTNPU_STATS=str(file)).returncode == 0
-    processes = [json.loads(line) for line in file.read_text().splitlines()]
-    assert len({process["pid"] for process in processes}) == 2
-    for process in processes:
-        assert process["program"] == "traced"
-        rows = {row["what"]: row for row in process["rows"]}
-        assert {
-            name: (r["kind"], r["count"], r["failed"], r["bytes"]) for name, r in rows.items()
-        } == {
-            "aclnnElu": ("operator", 3, 0, 5 * BYTES + 800),
-            GATHER: ("operator", 1, 1, 16),
-            "aclrtMemcpyAsync": ("copy", 1, 0, 2 * BYTES),
-            "aclrtMemcpy": ("copy", 1, 0, 16),
-            "aclrtMemset": ("fill", 1, 0, BYTES),
-        }
-        for row in rows.values():
-            assert 0 < row["median_ns"] <= row["total_ns"]
-            assert row["count"] > 1 or row["median_ns"] == row["total_ns"]
-
-
-def test_statistics_on_stderr(program: Path) -> None:
-    """SOFTNPU_STATS=stderr prints a table."""
-    lines = run(program, "to its end", SOFTNPU_STATS="stderr").stderr.splitlines()
-    table = [line.split() for line in lines if line.startswith("softnpu: ") and "NPU" not in line]
-    assert table[0][1:3] == ["operator", "count"]
-    assert [row[1:3] for row in table[1:]] == [
-        ["aclnnElu", "3"],
-        [GATHER, "1"],
-        ["aclrtMemcpy", "1"],
-        ["aclrtMemcpyAsync", "1"],
-        ["aclrtMemset", "1"],
-    ]
 
 
 VERBOSE = re.compile(
@@ -224,9 +184,9 @@ def verbose(text: str) -> list[tuple[str, ...]]:
     return [one.groups()[:3] for one in found if one]
 
 
-def test_a_line_for_each_operator(program: Path) -> None:
+def test_a_line_for_each_operator(traced_program: Path) -> None:
     """SOFTNPU_VERBOSE=1 prints a line for each operator that ran, whose template is fixed."""
-    assert verbose(run(program, "to its end", SOFTNPU_VERBOSE="1").stderr) == [
+    assert verbose(run(traced_program, "to its end", SOFTNPU_VERBOSE="1").stderr) == [
         ("exec", "aclnnElu", "self:FLOAT:contiguous:300x200;out:FLOAT:contiguous:300x200"),
         ("exec", "aclnnElu", "self:FLOAT:permuted:300x200;out:FLOAT:contiguous:300x200"),
         ("exec", "aclnnElu", "self:FLOAT:broadcast:300x200;out:FLOAT:contiguous:300x200"),
@@ -237,7 +197,7 @@ def test_a_line_for_each_operator(program: Path) -> None:
             "out:FLOAT:scalar:1x1x1x1x1",
         ),
     ]
-    assert verbose(run(program, "to its end", SOFTNPU_VERBOSE="0").stderr) == []
+    assert verbose(run(traced_program, "to its end", SOFTNPU_VERBOSE="0").stderr) == []
 
 
 ARRAYS = """

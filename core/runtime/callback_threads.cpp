@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/crew.h"
+#include "runtime/callback_threads.h"
 
 #include <cxxabi.h>
 
@@ -18,17 +18,18 @@
 namespace softnpu::runtime {
 namespace {
 
-class Crew {
+class CallbackThreads {
  public:
-  bool take_up(const std::shared_ptr<Queue>& queue) {
+  bool run(const std::shared_ptr<Queue>& queue) {
     const std::lock_guard lock(mutex_);
-    if (ready_.size() >= idle_ && threads_ < kMostHosts && start_detached<&Crew::serve>(this)) {
+    if (ready_.size() >= idle_ && threads_ < kMaxCallbackThreads &&
+        start_detached<&CallbackThreads::serve>(this)) {
       ++threads_;
       ++idle_;
     }
     if (threads_ == 0) return false;
     ready_.push_back(queue);
-    came_.notify_one();
+    arrived_.notify_one();
     return true;
   }
 
@@ -36,19 +37,19 @@ class Crew {
   [[noreturn]] void serve() {
     std::unique_lock lock(mutex_);
     for (;;) {
-      came_.wait(lock, [this] { return !ready_.empty(); });
+      arrived_.wait(lock, [this] { return !ready_.empty(); });
       auto queue = std::move(ready_.front());
       ready_.pop_front();
       --idle_;
       lock.unlock();
       make_current(queue->owner());
       try {
-        queue->run_ready(Queue::kAll, true);
+        queue->run(Queue::kAll, Queue::Runner::callback_thread);
       } catch (const abi::__forced_unwind&) {  // pthread_exit() in a host function
         lock.lock();
         --threads_;
         lock.unlock();
-        scheduler().resumed(std::move(queue));
+        scheduler().on_ready(std::move(queue));
         throw;
       }
       queue.reset();
@@ -58,17 +59,17 @@ class Crew {
   }
 
   std::mutex mutex_;
-  std::condition_variable came_;
+  std::condition_variable arrived_;
   std::deque<std::shared_ptr<Queue>> ready_;
   size_t threads_ = 0;
-  size_t idle_ = 0;  // of them; those that have just been started, too
+  size_t idle_ = 0;  // of the threads, with those that have just been started
 };
 
 }  // namespace
 
-bool crew_takes_up(const std::shared_ptr<Queue>& queue) noexcept {
+bool run_on_callback_thread(const std::shared_ptr<Queue>& queue) noexcept {
   try {
-    return of_this_process<Crew>().take_up(queue);
+    return of_this_process<CallbackThreads>().run(queue);
   } catch (const std::exception&) {  // std::bad_alloc
     return false;
   }
