@@ -20,11 +20,10 @@ PROGRAMS = {
     "ended_threads": "all",
     "forced_ends": "all",
     "last_failures": NO_WORKSPACE,
-    "no_memory": NO_WORKSPACE,
     "small_stacks": NO_WORKSPACE,
     "throwing_callback": "all",
 }
-NOT_SANITIZED = {"ended_threads", "no_memory", "small_stacks"}
+NOT_SANITIZED = {"ended_threads", "small_stacks"}
 
 
 def settings(tools: str) -> dict[str, str]:
@@ -38,7 +37,7 @@ def settings(tools: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program(name: str, tmp_path: Path) -> None:
-    """Many threads, ends of all kinds, no memory: no crash, and the same codes."""
+    """Many threads, ends of all kinds: no crash, and the same codes."""
     if SANITIZED and name in NOT_SANITIZED:
         pytest.skip("tests/runtime/test_native.py says why")
     done = compile_and_run(name, tmp_path, environment=settings(PROGRAMS[name]))

@@ -8,7 +8,7 @@ namespace fuzz {
 namespace {
 
 const char* const kConfigs[] = {"",     "/nowhere/acl.json", "/dev/null", "/proc/self/status",
-                                "/tmp", "/proc/self/mem",    nullptr};
+                                "/tmp", "/proc/self/mem",    CONFIG,      nullptr};
 
 // Mostly to the default context of device 0, where most of the streams are.
 void go_back(State& s) {

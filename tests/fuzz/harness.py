@@ -12,6 +12,7 @@ CORPUS = HERE / "corpus"
 
 # Passing numbers that are no enumerators is the point of it.
 SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize=enum", "-fno-sanitize-recover=all"]
+SANITIZED += ["-DSANITIZED"]
 LIBFUZZER = ["-fsanitize=fuzzer,address,undefined", *SANITIZED[1:]]
 
 
@@ -23,7 +24,13 @@ def build(
     files = sorted(HERE.glob("*.cpp"))
     sources = [str(file) for file in files if main or file.stem != "standalone"]
     command = [compiler, "-std=c++20", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-    command += [f"-I{ROOT / 'include'}", f"-I{ROOT / 'include' / 'aclnn'}", *options, *sources]
+    command += [
+        f'-DCONFIG="{HERE / "acl.json"}"',
+        f"-I{ROOT / 'include'}",
+        f"-I{ROOT / 'include' / 'aclnn'}",
+        *options,
+        *sources,
+    ]
     command += ["-o", str(program), f"-L{libraries}", f"-Wl,-rpath,{libraries}"]
     command += [f"-Wl,-rpath-link,{libraries}", "-lascendcl", "-lnnopbase", "-lopapi", "-pthread"]
     built = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -13,10 +13,17 @@ bool ran_short();
 void forget_shortages();
 unsigned long shortages();  // so far
 
+// In the next call of a function, any thread gets so many blocks, and then none: once, or to the
+// end of the call.
+void fail_within(const char* function, int blocks, bool all_others);
+// Whether it came to that. No call fails from now on.
+bool end_failing();
+long live_blocks();  // those of malloc()
+
 // While a call of the C API runs; the harness itself always gets memory.
 class Within {
  public:
-  Within();
+  explicit Within(const char* function);
   ~Within();
   Within(const Within&) = delete;
   Within& operator=(const Within&) = delete;

@@ -3,6 +3,7 @@
 //   capi_fuzz FILE_OR_FOLDER...
 //   capi_fuzz --random CALLS [--seed SEED]
 //   capi_fuzz --list                          the functions that it calls
+//   capi_fuzz --sites                         each function, each of whose allocations fails
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -18,6 +19,7 @@
 
 #include "capi_fuzz.h"
 #include "shortage.h"
+#include "sites.h"
 #include "tally.h"
 
 extern "C" void __attribute__((weak)) __sanitizer_set_death_callback(void (*callback)());
@@ -97,6 +99,10 @@ int main(int argc, char** argv) {
     const std::string argument = argv[i];
     if (argument == "--list") {
       for (const fuzz::Call& call : fuzz::all_calls()) std::puts(call.function);
+      return 0;
+    }
+    if (argument == "--sites") {
+      fuzz::fail_at_every_site();
       return 0;
     }
     if (argument == "--random" && i + 1 < argc)

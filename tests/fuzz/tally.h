@@ -34,8 +34,8 @@ inline void expect(bool holds, const char* what, const char* function = "", long
 
 // Whether a call without memory may give the status.
 bool is_shortage(int status);
-// Whether a call may give the status, if no callback throws.
-bool is_expected(int status);
+// Whether a call of the function may give the status, if no callback throws.
+bool is_expected(const char* function, int status);
 
 template <class T>
 T note(Tally& tally, T result) {
@@ -52,21 +52,21 @@ T* note(Tally& tally, T* result) {
 inline int note(Tally& tally, int status) {
   tally.calls.fetch_add(1, std::memory_order_relaxed);
   if (status == 0) tally.successes.fetch_add(1, std::memory_order_relaxed);
-  expect(is_expected(status), "a documented status", tally.function, status);
+  expect(is_expected(tally.function, status), "a documented status", tally.function, status);
   return status;
 }
 
 template <class Function, class... Arguments>
-auto call(Function* function, Arguments... arguments) {
-  const Within within;
+auto call(const char* name, Function* function, Arguments... arguments) {
+  const Within within(name);
   return function(arguments...);
 }
 
 // Calls a function of the C API.
-#define CALL(function, ...)                                                        \
-  [&] {                                                                            \
-    static ::fuzz::Tally tally(#function);                                         \
-    return ::fuzz::note(tally, ::fuzz::call(function __VA_OPT__(, ) __VA_ARGS__)); \
+#define CALL(function, ...)                                                                   \
+  [&] {                                                                                       \
+    static ::fuzz::Tally tally(#function);                                                    \
+    return ::fuzz::note(tally, ::fuzz::call(#function, function __VA_OPT__(, ) __VA_ARGS__)); \
   }()
 
 }  // namespace fuzz

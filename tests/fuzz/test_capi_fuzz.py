@@ -26,13 +26,16 @@ def fuzzer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(
-    fuzzer: Path, *arguments: str | Path, preload: Path | None = None
+    fuzzer: Path, *arguments: str | Path, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run it to its end, with a library in front of the others where one is given."""
-    environment = {**os.environ, "LD_PRELOAD": str(preload)} if preload else None
-    command = [fuzzer, *arguments]
+    """Run it to its end, with a changed environment where one is given."""
     return subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=300, check=False
+        [fuzzer, *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
 
 
@@ -54,11 +57,25 @@ def test_it_calls_every_exported_function(fuzzer: Path) -> None:
     assert sorted(listed) == sorted(exported())
 
 
-def test_the_corpus_finds_nothing(fuzzer: Path) -> None:
-    """Inputs that once reached new code end well, and leave nothing."""
+@pytest.mark.parametrize("checks", ["0", "all"])
+def test_the_corpus_finds_nothing(fuzzer: Path, checks: str) -> None:
+    """Inputs that once reached new code end well, and leave nothing; under the checkers, too."""
     assert len(list(CORPUS.iterdir())) >= 24
-    done = run(fuzzer, CORPUS)
+    report = {"SOFTNPU_CHECK_REPORT": "/dev/null", "SOFTNPU_CHECK_EXITCODE": "0"}
+    done = run(fuzzer, CORPUS, SOFTNPU_CHECK=checks, **report)
     assert done.returncode == 0, done.stderr
+
+
+def test_every_function_without_memory(fuzzer: Path) -> None:
+    """Where one of its allocations fails, or all from one on, a call gives a documented code and
+    leaves nothing, and the next calls work.
+    """
+    done = run(fuzzer, "--sites")
+    assert done.returncode == 0, done.stderr
+    sites = {name: int(count) for name, count in map(str.split, done.stdout.splitlines()[:-1])}
+    assert set(sites) == exported()
+    assert sum(sites.values()) > 4000
+    assert sum(count > 0 for count in sites.values()) > 70
 
 
 def test_random_calls_find_nothing(fuzzer: Path) -> None:
@@ -88,7 +105,7 @@ def test_it_notices_mistakes(fuzzer: Path, tmp_path: Path, function: str) -> Non
     source, library = tmp_path / "broken.cpp", tmp_path / "broken.so"
     source.write_text(f'extern "C" {function}\n')
     subprocess.run(["c++", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
-    done = run(fuzzer, "--random", "100000", preload=library)
+    done = run(fuzzer, "--random", "100000", LD_PRELOAD=str(library))
     assert done.returncode != 0
     assert re.search(BROKEN[function], done.stderr)
     assert "again with: --random 1 --seed" in done.stderr

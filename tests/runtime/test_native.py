@@ -111,14 +111,6 @@ def test_forced_ends(tmp_path: Path) -> None:
     assert "aclrtMemsetAsync: devPtr is in memory" in lines[0]
 
 
-@pytest.mark.skipif(SANITIZED, reason="a sanitizer has an allocator of its own")
-def test_no_memory(tmp_path: Path) -> None:
-    """A call that finds no memory says so with its one code, changes nothing, can be repeated."""
-    done = compile_and_run("no_memory", tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout.split()[0]) > 200
-
-
 def test_no_library_registers_destructors_of_threads() -> None:
     """The C library ends the process where there is no memory for the registration."""
     libraries = [Path(_core.__file__), *library_folder().resolve().glob("*.so")]
