@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.support.command import run_softnpu
 
 FOLDER = Path(__file__).parent / "programs"
 PROGRAMS = sorted(file.stem for file in FOLDER.glob("*.cpp"))
@@ -38,7 +38,6 @@ def check(
     report = folder / "findings.json"
     report.unlink(missing_ok=True)
     form = () if "--format" in options else ("--format", "json", "--output", str(report))
-    words = [sys.executable, "-m", "softnpu", "check", *form, *options, str(file)]
     settings = {
         "CPPFLAGS": f"-I{FOLDER}",
         "CXXFLAGS": "-O0",
@@ -46,9 +45,7 @@ def check(
         "SOFTNPU_LOG": "off",
         **(environment or {}),
     }
-    done = subprocess.run(
-        words, capture_output=True, text=True, cwd=folder, env={**os.environ, **settings}
-    )
+    done = run_softnpu("check", *form, *options, file, cwd=folder, env={**os.environ, **settings})
     findings = json.loads(report.read_text("utf-8"))["findings"] if report.is_file() else []
     return Report(done.returncode, findings, done.stdout, done.stderr)
 

@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.command import run_softnpu
+
 # What a developer's shell may have set, and what would change the command's answers.
 FOREIGN = ("CXX", "CC", "CXXFLAGS", "CFLAGS", "CPPFLAGS", "LDFLAGS", "PYTHONPATH")
 SETTINGS = ("SOFTNPU_", "ASCEND_", "LD_LIBRARY_PATH", "XDG_CACHE_HOME")
+COMMAND = [sys.executable, "-m", "softnpu"]
 
 
 class Softnpu:
@@ -20,7 +23,7 @@ class Softnpu:
 
     def __init__(self, folder: Path, cache: Path) -> None:
         self.folder = folder
-        self.command = [sys.executable, "-m", "softnpu"]
+        self.command = list(COMMAND)
         self.environment = {
             name: value
             for name, value in os.environ.items()
@@ -32,6 +35,9 @@ class Softnpu:
         self, *args: object, stdin: str = "", env: Mapping[str, str] | None = None
     ) -> "subprocess.CompletedProcess[str]":
         """Runs `softnpu ARGS` to its end; `env` adds to the environment."""
+        environment = {**self.environment, **(env or {})}
+        if self.command == COMMAND:
+            return run_softnpu(*args, cwd=self.folder, env=environment, stdin=stdin)
         return subprocess.run(
             [*self.command, *map(str, args)],
             input=stdin,
@@ -39,7 +45,7 @@ class Softnpu:
             text=True,
             check=False,
             cwd=self.folder,
-            env={**self.environment, **(env or {})},
+            env=environment,
         )
 
     def start(self, *args: object) -> "subprocess.Popen[str]":

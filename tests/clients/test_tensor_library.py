@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.support.command import run_softnpu
 
 PROGRAM = Path(__file__).parent / "fit_elu.py"
 FITTED = [f"thread {number}: fitted" for number in range(4)]
@@ -18,13 +19,8 @@ def softnpu(
     *arguments: str, program: Path = PROGRAM, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Runs the program by a command of softnpu; it destroys executors late, which is logged."""
-    return subprocess.run(
-        [sys.executable, "-m", "softnpu", *arguments, str(program)],
-        env={**os.environ, "SOFTNPU_LOG": "off", "SOFTNPU_BANNER": "0", **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    settings = {"SOFTNPU_LOG": "off", "SOFTNPU_BANNER": "0", **environment}
+    return run_softnpu(*arguments, program, env={**os.environ, **settings})
 
 
 @pytest.mark.parametrize("schedule", ["eager", "deferred", "random:7"])

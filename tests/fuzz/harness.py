@@ -12,7 +12,7 @@ CORPUS = HERE / "corpus"
 
 # Passing numbers that are no enumerators is the point of it.
 SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize=enum", "-fno-sanitize-recover=all"]
-SANITIZED += ["-DSANITIZED"]
+SANITIZED += ["-DSANITIZED", "-g"]
 LIBFUZZER = ["-fsanitize=fuzzer,address,undefined", *SANITIZED[1:]]
 
 
@@ -23,7 +23,7 @@ def build(
     libraries = libraries.resolve()
     files = sorted(HERE.glob("*.cpp"))
     sources = [str(file) for file in files if main or file.stem != "standalone"]
-    command = [compiler, "-std=c++20", "-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    command = [compiler, "-std=c++20", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     command += [
         f'-DCONFIG="{HERE / "acl.json"}"',
         f"-I{ROOT / 'include'}",

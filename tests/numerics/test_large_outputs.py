@@ -46,7 +46,7 @@ def check_call(call: Callable[..., Array], inputs: Sequence[Array], offset: int)
     assert (memory[offset + size :] == GUARD).all()
 
 
-@pytest.mark.parametrize("offset", [0, 1, 3, 16])
+@pytest.mark.parametrize("offset", [0, 3])
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16, np.int32, np.int8])
 def test_large_outputs_are_what_their_pieces_are(dtype: type, offset: int) -> None:
     """At any alignment: the same bits as in small calls, and nothing beside the output."""

@@ -46,7 +46,7 @@ def test_sizes(n: int) -> None:
 
 
 @pytest.mark.parametrize("dtype", sp.FLOATING, ids=lambda d: d.name)
-@pytest.mark.parametrize("beta", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("beta", [0.3])
 def test_two_million_terms(dtype: np.dtype[Any], beta: float) -> None:
     """Law: 2 * 10**6 terms: of one value, whose errors have one sign; random; one beside many."""
     rng = np.random.default_rng(60)
@@ -69,8 +69,8 @@ def repeated(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[A
 
 
 @pytest.mark.parametrize("dtype", sp.FLOATING, ids=lambda d: d.name)
-@pytest.mark.parametrize("shape", [(127, 129, 130), (2, 31, 33_001), (700, 1100, 3)], ids=str)
-def test_layouts_of_millions(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+@pytest.mark.parametrize("shape", [(31, 67, 130), (2, 15, 9_001), (300, 401, 3)], ids=str)
+def test_layouts_of_many(shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     """Law: order, gaps, broadcasts and the number of threads change no bit of a large sum."""
     rng = np.random.default_rng(61)
     layouts = [
@@ -87,7 +87,7 @@ def test_layouts_of_millions(shape: tuple[int, ...], dtype: np.dtype[Any]) -> No
         for layout in layouts:
             moved = place(b, layout).view
             for x, y in ((a, moved), (moved, a), (place(a, layout).view, moved)):
-                for count in (1, 2, 4):
+                for count in (1, 4):
                     with laws.threads(count):
                         got = softnpu.smooth_l1_loss(x, y, "sum", 0.7)
                     assert same_bits(got, expected), (a.shape, layout.name, count)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's own test inputs: every OpInfo sample of the operators that softnpu has, too.
 
-Forward, backward, and both compiled with ``aot_eager``. A sample that the contract does not admit
-is refused with the contract's error, and counted with the reason; `EXPECTED` has the counts.
+Forward and backward; both compiled with ``aot_eager`` for the first samples. A sample that the
+contract does not admit is refused with the contract's error, and counted with the reason.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ def _infos() -> dict[tuple[str, str], Any]:
 
 
 DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+COMPILED = 2  # samples of each case, as compiling takes long
 CASES = [(*key, dtype) for key in FUNCTIONS for dtype in DTYPES]
 
 
@@ -97,6 +98,8 @@ def test_samples(name: str, variant: str, dtype: torch.dtype) -> None:
         admitted += 1
         expected = outcome(theirs, sample.input, arguments, settings)
         compare(outcome(ours, sample.input, arguments, settings), expected, sample)
+        if admitted > COMPILED:
+            continue
         torch._dynamo.reset()
         compiled = torch.compile(ours, fullgraph=True, backend="aot_eager")
         compare(outcome(compiled, sample.input, arguments, settings), expected, sample)

@@ -37,13 +37,9 @@ CASE = pytest.mark.parametrize(("small", "large", "scale"), CASES)
 
 @CASE
 @LAYOUT
-@pytest.mark.parametrize("planes", [(2, 3), (1, 67)])
-def test_gradient(
-    small: Size, large: Size, scale: float | None, layout: str, planes: tuple[int, int]
-) -> None:
+def test_gradient(small: Size, large: Size, scale: float | None, layout: str) -> None:
     """Every way through the kernel, in every layout."""
-    if planes[1] > 3 and math.prod(large) > 300:
-        planes = (1, 1)
+    planes = (1, 67) if math.prod(large) <= 60 else (2, 3) if math.prod(large) <= 300 else (1, 1)
     scales = (scale, scale, scale)
     grad = LAYOUTS[layout](values(*planes, *large, dtype=torch.float32))
     size = (*planes, *small)
@@ -55,20 +51,17 @@ def test_gradient(
 
 @CASE
 @LAYOUT
-@pytest.mark.parametrize("dtype", [torch.float32, torch.uint8, torch.bfloat16], ids=str)
-def test_forward(
-    small: Size, large: Size, scale: float | None, layout: str, dtype: torch.dtype
-) -> None:
+def test_forward(small: Size, large: Size, scale: float | None, layout: str) -> None:
     """Every way through the kernel, in every layout, bit by bit."""
     scales = (scale, scale, scale)
-    x = LAYOUTS[layout](values(2, 3, *small, dtype=torch.float32).mul(9).to(dtype))
+    x = LAYOUTS[layout](values(1, 3, *small, dtype=torch.float32))
     expected = ops.upsample_nearest3d(x, large, *scales)
     out = torch.full_like(expected, 77)
     check_bits(gpu.upsample_nearest3d(x, large, *scales, "NCDHW", out), expected)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
-@pytest.mark.parametrize(("small", "large", "scale"), CASES[:4])
+@pytest.mark.parametrize(("small", "large", "scale"), CASES[:2])
 def test_types(dtype: torch.dtype, small: Size, large: Size, scale: float | None) -> None:
     """The other types."""
     grad = values(2, 3, *large, dtype=dtype)
@@ -102,6 +95,14 @@ def test_zeros_and_what_is_not_finite(layout: str, large: Size) -> None:
     out = torch.full_like(expected, 77)
     gpu.upsample_nearest3d_backward(*arguments, "NCDHW", out)
     check_close(out, expected)
+
+
+def test_bytes() -> None:
+    """Copies of whole numbers of one byte."""
+    x = values(2, 3, 2, 3, 4, dtype=torch.float32).mul(9).to(torch.uint8)
+    out = torch.full((2, 3, 3, 5, 6), 77, dtype=torch.uint8)
+    got = gpu.upsample_nearest3d(x, (3, 5, 6), None, None, None, "NCDHW", out)
+    check_bits(got, ops.upsample_nearest3d(x, (3, 5, 6), None, None, None))
 
 
 def test_lost_bits_of_double_are_kept() -> None:
