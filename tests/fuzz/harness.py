@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 CORPUS = HERE / "corpus"
+sys.path.insert(0, str(ROOT))  # for run.py
+
+from tests.support.operator_list import write_operator_list  # noqa: E402
+from tests.support.paths import INCLUDE  # noqa: E402
 
 # Passing numbers that are no enumerators is the point of it.
 SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize=enum", "-fno-sanitize-recover=all"]
@@ -21,13 +26,13 @@ def build(
 ) -> None:
     """Compile it without a warning. libFuzzer brings a main() of its own."""
     libraries = libraries.resolve()
+    write_operator_list(program.parent)
     files = sorted(HERE.glob("*.cpp"))
     sources = [str(file) for file in files if main or file.stem != "standalone"]
     command = [compiler, "-std=c++20", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     command += [
         f'-DCONFIG="{HERE / "acl.json"}"',
-        f"-I{ROOT / 'include'}",
-        f"-I{ROOT / 'include' / 'aclnn'}",
+        *(f"-I{folder}" for folder in (program.parent, INCLUDE, INCLUDE / "aclnn")),
         *options,
         *sources,
     ]

@@ -43,10 +43,22 @@ class Arguments {
   static constexpr uint64_t kNoSize = 0x123456789;
 };
 
+// What an argument is in a call that the contract accepts: a tensor's sizes and type, an array's
+// elements, or a number.
+struct Value {
+  Dims dims;
+  aclDataType type;
+  double number;
+};
+using Recipe = std::vector<Value>;
+
+class Maker;  // operator_calls.cpp
+
 struct Operator {
   const char* name;
   const char* phase_one;
-  int (*plan)(Arguments& a);
+  std::vector<Recipe> recipes;
+  int (*plan)(Maker& maker);
   int (*launch)(void* workspace, uint64_t size, aclOpExecutor* executor, aclrtStream stream);
 };
 
