@@ -20,6 +20,8 @@ std::atomic<long> live{0};
 
 // The function whose next call fails, how, and whether it runs.
 const char* failing = nullptr;
+const char* watched = nullptr;
+std::atomic<int> first_status{0};
 std::atomic<int> blocks_for_all{kNoLimit};
 std::atomic<bool> all_others_fail{false}, runs{false}, has_failed{false};
 
@@ -52,7 +54,8 @@ void forget_shortages() { has_run_short = false; }
 unsigned long shortages() { return times; }
 
 void fail_within(const char* function, int blocks, bool all_others) {
-  failing = function;
+  failing = watched = function;
+  first_status = 0;
   all_others_fail = all_others;
   blocks_for_all = blocks;
   has_failed = false;
@@ -61,6 +64,12 @@ bool end_failing() {
   failing = nullptr;
   return has_failed;
 }
+void note_status(const char* function, int status) {
+  if (watched == nullptr || std::strcmp(function, watched) != 0) return;
+  first_status = status;
+  watched = nullptr;
+}
+int failing_status() { return first_status; }
 long live_blocks() { return live; }
 
 Within::Within(const char* function) {

@@ -18,6 +18,9 @@ unsigned long shortages();  // so far
 void fail_within(const char* function, int blocks, bool all_others);
 // Whether it came to that. No call fails from now on.
 bool end_failing();
+// What that call gave: its status, 0 if it gives none.
+void note_status(const char* function, int status);
+int failing_status();
 long live_blocks();  // those of malloc()
 
 // While a call of the C API runs; the harness itself always gets memory.

@@ -27,7 +27,7 @@ uint64_t successes_of(const char* function) {
 }
 
 struct Outcome {
-  bool succeeded = false, failed_to_allocate = false;
+  bool succeeded = false, failed_to_allocate = false, says_so = false;
 };
 
 // The call after some others, whose number and arguments depend on the seed. In a thread of its
@@ -52,6 +52,7 @@ Outcome run(const Call& call, uint64_t seed, int site, bool all_others) {
     fail_within(call.function, site, all_others);
     call.run(state);
     outcome.failed_to_allocate = end_failing();
+    outcome.says_so = failing_status() == 0 || is_shortage(failing_status());
     outcome.succeeded = successes_of(call.function) > before;
     state.end();
   }).join();
@@ -74,10 +75,10 @@ bool fail_at(const Call& call, uint64_t seed, int site, bool all_others) {
     const long before = live_blocks();
     outcome = run(call, seed, site, all_others);
     is_back = comes_back_to(before);
-    has_reason = outcome.succeeded || outcome.failed_to_allocate;
+    has_reason = outcome.succeeded || (outcome.failed_to_allocate && outcome.says_so);
   }
   expect(is_back, "no block to be leaked or lost: allocation", call.function, site);
-  expect(has_reason, "a reason for a failure", call.function);
+  expect(has_reason, "memory as the reason of a failure: allocation", call.function, site);
   expect(site < kMostSites, "an end of allocations", call.function);
   return outcome.failed_to_allocate;
 }

@@ -52,6 +52,7 @@ T* note(Tally& tally, T* result) {
 inline int note(Tally& tally, int status) {
   tally.calls.fetch_add(1, std::memory_order_relaxed);
   if (status == 0) tally.successes.fetch_add(1, std::memory_order_relaxed);
+  note_status(tally.function, status);
   expect(is_expected(tally.function, status), "a documented status", tally.function, status);
   return status;
 }
