@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from tests.support.emulated import Machine
+from tests.support.operator_list import write_operator_list
 from tests.support.paths import ROOT
 
 BUILD = ROOT / "build" / "arm"
@@ -55,12 +56,9 @@ def program() -> Path:
     run("cmake", "--build", "--preset", "arm")
     libraries, built = BUILD / "sdk" / "lib64", BUILD / "serve"
     command = [COMPILER, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-    command += [
-        *(f"-I{BUILD}/sdk/{folder}" for folder in ("include", "include/aclnn")),
-        "tests/arm/serve.cpp",
-        "-o",
-        str(built),
-    ]
+    write_operator_list(BUILD)
+    folders = (BUILD, BUILD / "sdk" / "include", BUILD / "sdk" / "include" / "aclnn")
+    command += [*(f"-I{folder}" for folder in folders), "tests/arm/serve.cpp", "-o", str(built)]
     command += [f"-L{libraries}", f"-Wl,-rpath,{libraries}", f"-Wl,-rpath-link,{libraries}"]
     run(*command, "-lascendcl", "-lnnopbase", "-lopapi", "-pthread")
     return built

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "acl/acl.h"
-#include "ops/operator_list.h"
+#include "operator_list.h"
 
 namespace {
 
@@ -153,9 +153,9 @@ class Call {
 };
 
 aclnnStatus run(const std::string& name, Call& call) {
-#define OPERATOR(operator) \
+#define OPERATOR(operator, ...) \
   if (name == #operator) return call.run(operator##GetWorkspaceSize, operator);
-  SOFTNPU_OPERATORS(OPERATOR)
+  OPERATORS
 #undef OPERATOR
   give_up("no such operator");
 }
