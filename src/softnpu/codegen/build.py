@@ -33,7 +33,6 @@ def files(descriptions: Path, package: Path) -> dict[str, str]:
         **{f"include/{name}": c_api.header(list(each)) for name, each in headers},
         "core/ops/operators.h": core.header(operators),
         "core/ops/operators.cpp": core.source(operators, core.includes(operators)),
-        "core/ops/operator_list.h": core.operator_list(operators),
         "core/kernels/elementwise_list.h": core.kernel_list(operators),
         "bindings/operators.inc": bindings.functions(operators),
         "bindings/phases.inc": bindings.phases(operators),

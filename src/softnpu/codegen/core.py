@@ -72,20 +72,6 @@ def kernel_list(operators: Sequence[Operator]) -> str:
 """
 
 
-def operator_list(operators: Sequence[Operator]) -> str:
-    """List the operators of the C API, for programs that go through all of them."""
-    headers = "".join(f'#include "{name}"\n' for name in sorted({o.header for o in operators}))
-    each = " \\\n".join(f"  each({o.aclnn})" for o in operators)
-    return f"""// {LICENCE}
-// Generated from the descriptions of the operators.
-#pragma once
-
-{headers}
-#define SOFTNPU_OPERATORS(each) \\
-{each}
-"""
-
-
 def _struct(operator: Operator) -> str:
     fields = "".join(f"    {_FIELDS[a.kind]} {a.field};\n" for a in operator.arguments)
     tensors = ", ".join(f'{{"{a.name}", a.{a.field}, Use::{_use(a)}}}' for a in operator.tensors)
