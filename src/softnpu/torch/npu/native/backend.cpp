@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// PyTorch's device `npu`. All parts are one translation unit: PyTorch's headers take most of the
+// compiler's time, and users wait for it at the first import.
+#include "devices.cpp"
+#include "memory.cpp"
+#include "pinned.cpp"
+#include "streams.cpp"
+#include "generators.cpp"
+#include "hooks.cpp"
+#include "aliases.cpp"
+#include "fallback.cpp"
+#include "kernels.cpp"
+#include "autocast.cpp"
+#include "functions.cpp"

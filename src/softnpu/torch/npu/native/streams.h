@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams and events: PyTorch numbers streams, softnpu's runtime has them.
+#pragma once
+
+#include <c10/core/Stream.h>
+
+#include "devices.h"
+
+namespace softnpu::npu {
+
+// The calling thread's current stream of a device.
+c10::Stream current_stream(DeviceIndex index);
+aclrtStream handle_of(const c10::Stream& stream);
+
+}  // namespace softnpu::npu

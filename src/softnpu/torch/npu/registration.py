@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes `npu` a device of this process's PyTorch."""
+
+from __future__ import annotations
+
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from softnpu.torch.npu import backend, cells, operators
+
+PACKAGE = Path(__file__).resolve().parents[2]
+# Where programs that `softnpu run` starts find torch_npu.
+SHIMS = PACKAGE / "sdk" / "python" / "site-packages"
+
+
+def register(module: ModuleType) -> None:
+    """Load the backend, name the device, and make ``module`` `torch.npu`."""
+    other = vendors_package()
+    if other is not None:
+        raise backend.BackendError(
+            f"torch_npu is installed in {other}; softnpu does not take its device npu"
+        )
+    backend.load()
+    torch.utils.rename_privateuse1_backend("npu")
+    torch._register_device_module("npu", module)
+    operators.register()
+    cells.register()
+
+
+def finish(module: ModuleType) -> None:
+    """Give tensors, modules and storages their methods, and `torch.npu` its submodules."""
+    torch.utils.generate_methods_for_privateuse1_backend(
+        for_tensor=True, for_module=True, for_packed_sequence=True, for_storage=True
+    )
+    _let_tensors_be_exchanged()
+    _print_what_the_cpu_would()
+    for name in ("amp", "memory", "random", "streams"):
+        sys.modules[f"torch.npu.{name}"] = getattr(module, name)
+
+
+def _let_tensors_be_exchanged() -> None:
+    """Give DLPack's name of the device, for which PyTorch looks under its name before."""
+    of_others = torch.Tensor.__dlpack_device__
+
+    def __dlpack_device__(self: torch.Tensor) -> Any:  # noqa: N807
+        if self.device.type == "npu":
+            return torch.utils.dlpack.DLDeviceType.kDLExtDev, self.device.index
+        return of_others(self)
+
+    torch.Tensor.__dlpack_device__ = __dlpack_device__  # type: ignore[method-assign]
+
+
+def _print_what_the_cpu_would() -> None:
+    """Format elements in float64, which the device does not have."""
+    from torch import _tensor_str
+
+    of_others = _tensor_str._tensor_str
+
+    def formatted(tensor: torch.Tensor, indent: int) -> str:
+        return of_others(tensor.cpu() if tensor.device.type == "npu" else tensor, indent)
+
+    _tensor_str._tensor_str = formatted
+
+
+def vendors_package() -> Path | None:
+    """Find a torch_npu that is not softnpu's."""
+    elsewhere = [entry for entry in sys.path if Path(entry or ".").resolve() != SHIMS]
+    spec = PathFinder.find_spec("torch_npu", elsewhere)
+    if spec is None or spec.origin is None:
+        return None
+    return Path(spec.origin).parent
