@@ -68,6 +68,9 @@ def _by_pytorch(operator: Any, arguments: tuple[Any, ...], options: dict[str, An
 
 
 def register() -> None:
-    """Let softnpu decide on its operators."""
+    """Let softnpu decide on its operators, and the CPU compute the others."""
+    own = [operator._schema for operator in patching.ROUTES]
+    names = [f"{s.name}.{s.overload_name}" if s.overload_name else s.name for s in own]
+    torch.ops.softnpu_device.prefer_cpu_kernels(names)
     for operator, route in patching.ROUTES.items():
         _ATEN.impl(operator, _kernel(operator, route), "PrivateUse1")

@@ -11,6 +11,7 @@
 namespace softnpu::npu {
 namespace {
 
+using c10::DispatchKey;
 using c10::IValue;
 using Stack = torch::jit::Stack;
 
@@ -144,7 +145,7 @@ class Call {
 
 void run_on_cpu(const c10::OperatorHandle& op, Stack* stack) {
   TORCH_CHECK_NOT_IMPLEMENTED(
-      op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU), "Could not run '",
+      op.hasComputedKernelForDispatchKey(DispatchKey::CPU), "Could not run '",
       op.operator_name(), "' with arguments from the 'npu' backend. The CPU, which computes for ",
       "the device, has no kernel of it either.");
   Call call(op, stack);
@@ -153,13 +154,31 @@ void run_on_cpu(const c10::OperatorHandle& op, Stack* stack) {
   call.to_cpu();
   {
     const ResultsOnDevice results(call.device());
-    op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
+    op.redispatchBoxed(c10::DispatchKeySet(DispatchKey::CPU), stack);
   }
   call.to_device();
 }
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
   m.fallback(torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
+}
+
+void prefer_cpu_kernels(const std::vector<std::string>& others) {
+  static auto& library =
+      *new torch::Library(torch::Library::IMPL, "aten", DispatchKey::PrivateUse1, __FILE__, __LINE__);
+  const std::unordered_set<std::string> excepted(others.begin(), others.end());
+  auto& dispatcher = c10::Dispatcher::singleton();
+  for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
+    const auto op = dispatcher.findOp(name);
+    if (!op || name.name.rfind("aten::", 0) != 0) continue;
+    // It calls the CPU's kernel by its C++ name.
+    const bool hidden = name.name == "aten::conj_physical_";
+    if (!hidden && !op->hasKernelForDispatchKey(DispatchKey::CPU)) continue;
+    if (op->hasKernelForDispatchKey(DispatchKey::PrivateUse1)) continue;
+    const std::string full = c10::toString(name);
+    if (excepted.count(full) > 0) continue;
+    library.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
+  }
 }
 
 }  // namespace softnpu::npu

@@ -4,6 +4,7 @@
 #include <torch/library.h>
 
 #include "aliases.h"
+#include "fallback.h"
 
 namespace softnpu::npu {
 
@@ -23,6 +24,8 @@ TORCH_LIBRARY(softnpu_device, m) {
           "aclrtEventElapsedTime");
     return static_cast<double>(ms);
   });
+  m.def("prefer_cpu_kernels(str[] others) -> ()",
+        [](const std::vector<std::string>& others) { prefer_cpu_kernels(others); });
   m.def("on_cpu(Tensor tensor) -> Tensor");
 }
 
