@@ -59,11 +59,19 @@ def differences(op: Any, samples: int | None = None) -> list[str]:
         for number, sample in enumerate(op.sample_inputs("cpu", dtype, requires_grad=gradients)):
             if samples is not None and number >= samples:
                 break
+            if not names_device(sample):
+                continue
             for form, function in forms(op, sample):
                 what = difference(function, sample, gradients)
                 if what:
                     found.append(f"{dtype} sample {number} {form}: {what}")
     return found
+
+
+def names_device(sample: Any) -> bool:
+    """Whether anything says where a call's results are to be."""
+    leaves = tree_flatten((sample.input, sample.args))[0]
+    return "device" in sample.kwargs or any(isinstance(leaf, Tensor) for leaf in leaves)
 
 
 def forms(op: Any, sample: Any) -> Iterator[tuple[str, Any]]:

@@ -4,26 +4,21 @@
 from __future__ import annotations
 
 import sys
-from importlib.machinery import PathFinder
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import torch
 
 from softnpu.torch.npu import backend, cells, operators
-
-PACKAGE = Path(__file__).resolve().parents[2]
-# Where programs that `softnpu run` starts find torch_npu.
-SHIMS = PACKAGE / "sdk" / "python" / "site-packages"
+from softnpu.torch.vendors import vendors_spec
 
 
 def register(module: ModuleType) -> None:
     """Load the backend, name the device, and make ``module`` `torch.npu`."""
-    other = vendors_package()
+    other = vendors_spec()
     if other is not None:
         raise backend.BackendError(
-            f"torch_npu is installed in {other}; softnpu does not take its device npu"
+            f"torch_npu is installed, {other.origin}; softnpu does not take its device npu"
         )
     backend.load()
     torch.utils.rename_privateuse1_backend("npu")
@@ -65,12 +60,3 @@ def _print_what_the_cpu_would() -> None:
         return of_others(tensor.cpu() if tensor.device.type == "npu" else tensor, indent)
 
     _tensor_str._tensor_str = formatted
-
-
-def vendors_package() -> Path | None:
-    """Find a torch_npu that is not softnpu's."""
-    elsewhere = [entry for entry in sys.path if Path(entry or ".").resolve() != SHIMS]
-    spec = PathFinder.find_spec("torch_npu", elsewhere)
-    if spec is None or spec.origin is None:
-        return None
-    return Path(spec.origin).parent

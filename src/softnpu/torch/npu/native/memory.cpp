@@ -58,11 +58,19 @@ class Memory {
     }
     live_[base] = {asked, bytes, reserved, index};
     count(live_[base], true);
+    if (void* const alias = runtime::kernel_address(base); alias != base) blocks_[alias] = base;
     return base;
   }
 
-  void give_back(void* base) {
+  // The block that the library itself, and so the CPU's kernels, see at another address.
+  void* block_at(void* address) {
     std::lock_guard lock(mutex_);
+    return find_block(address);
+  }
+
+  void give_back(void* address) {
+    std::lock_guard lock(mutex_);
+    void* const base = find_block(address);
     const auto found = live_.find(base);
     if (found == live_.end()) return;  // the process ends, and all was freed
     const Block block = found->second;
@@ -98,9 +106,9 @@ class Memory {
     return -1;
   }
 
-  bool has(void* base) {
+  bool has(void* address) {
     std::lock_guard lock(mutex_);
-    return live_.count(base) > 0;
+    return live_.count(find_block(address)) > 0;
   }
 
   DeviceStats stats(DeviceIndex index) {
@@ -118,6 +126,11 @@ class Memory {
   }
 
  private:
+  void* find_block(void* address) const {
+    const auto found = blocks_.find(address);
+    return found == blocks_.end() ? address : found->second;
+  }
+
   void* allocate(size_t reserved, size_t asked, DeviceIndex index) {
     enter(index);
     void* base = nullptr;
@@ -137,6 +150,7 @@ class Memory {
   }
 
   void free(void* base, size_t reserved, DeviceIndex index) {
+    blocks_.erase(runtime::kernel_address(base));
     (void)aclrtFree(base);
     ++stats_[index].num_device_free;
     for_types(reserved, [&](size_t type) {
@@ -194,6 +208,7 @@ class Memory {
 
   std::mutex mutex_;
   std::unordered_map<void*, Block> live_;
+  std::unordered_map<void*, void*> blocks_;  // by kernel_address(), where that is another
   std::array<std::multimap<size_t, void*>, kMostDevices> kept_;
   std::array<DeviceStats, kMostDevices> stats_;
   size_t kept_bytes_ = 0;
@@ -250,8 +265,8 @@ class ResultAllocator final : public c10::Allocator {
   c10::DataPtr allocate(size_t bytes) override {
     if (results_on < 0) return c10::GetDefaultCPUAllocator()->allocate(bytes);
     void* const block = allocate_block(bytes, results_on);
-    return {block == nullptr ? nullptr : runtime::kernel_address(block), block, &release_block,
-            c10::Device(c10::kCPU)};
+    void* const seen = block == nullptr ? nullptr : runtime::kernel_address(block);
+    return {seen, seen, &release_block, c10::Device(c10::kCPU)};
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release_any; }
   void copy_data(void* to, const void* from, size_t count) const override {
@@ -293,8 +308,8 @@ ResultsOnDevice::~ResultsOnDevice() { results_on = before_; }
 
 bool is_block(const c10::DataPtr& memory) { return memory.get_deleter() == &release_block; }
 
-c10::DataPtr to_device(c10::DataPtr&& memory, DeviceIndex index) {
-  void* const block = memory.release_context();
+c10::DataPtr to_device(c10::DataPtr&& data, DeviceIndex index) {
+  void* const block = memory().block_at(data.release_context());
   return {block, block, &release_block, c10::Device(kNpu, index)};
 }
 
