@@ -39,7 +39,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="The checkers: all, or some of memcheck,initcheck,racecheck,synccheck,leakcheck.",
     )
 
-
     group.addoption(
         "--softnpu-npu",
         action="store_true",

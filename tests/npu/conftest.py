@@ -7,7 +7,7 @@ import importlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,17 +36,15 @@ def npu() -> Any:
 
 
 @pytest.fixture(autouse=True)
-def reset_warnings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _same_numbers() -> None:
     """Let no test depend on the random numbers of another."""
     import torch
 
     torch.manual_seed(1)
-    monkeypatch.setenv("SOFTNPU_BANNER", "0")
-    yield
 
 
 @pytest.fixture
-def run(tmp_path: Path, npu: Any) -> Run:
+def run(tmp_path: Path) -> Run:
     """Run a script by ``softnpu run``, or another command, and give what it did."""
 
     def command(script: str, *words: str, env: dict[str, str] | None = None) -> Any:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's operator database on the device: each sample must give the bits that the CPU gives.
 
-As a script it goes through all of it: ``softnpu run tests/npu/opinfo.py -- [--samples N] [NAME...]``
+As a script it goes through all of it: ``softnpu run tests/npu/opinfo.py -- [--samples N] [NAMES]``
 """
 
 from __future__ import annotations
@@ -44,9 +44,7 @@ def title(op: Any) -> str:
 
 def exceptions() -> dict[str, str]:
     """Read which entries differ, and why."""
-    return {
-        name: reason for reason, names in read(EXCEPTIONS)["reasons"].items() for name in names
-    }
+    return {name: reason for reason, names in read(EXCEPTIONS)["reasons"].items() for name in names}
 
 
 def differences(op: Any, samples: int | None = None) -> list[str]:

@@ -7,14 +7,13 @@ import copy
 import io
 import pickle
 import warnings
-from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
 
-def test_they_are_genuine(npu: Any) -> None:
+def test_they_are_genuine() -> None:
     """No subclass, with an address that the runtime knows as device memory."""
     x = torch.arange(6.0).npu().view(2, 3)
     assert type(x) is torch.Tensor
@@ -44,8 +43,14 @@ def test_ways_to_make_them() -> None:
 def test_mixing_devices_is_an_error() -> None:
     """But numbers of rank 0, and indices, may lie on the CPU."""
     x, y = torch.ones(2, device="npu"), torch.ones(2)
-    for mixed in (lambda: x + y, lambda: y + x, lambda: y.add_(x), lambda: torch.cat((x, y)),
-                  lambda: torch.mm(x[None], y[:, None]), lambda: torch.add(x, 1, out=y)):
+    for mixed in (
+        lambda: x + y,
+        lambda: y + x,
+        lambda: y.add_(x),
+        lambda: torch.cat((x, y)),
+        lambda: torch.mm(x[None], y[:, None]),
+        lambda: torch.add(x, 1, out=y),
+    ):
         with pytest.raises(RuntimeError, match="same device"):
             mixed()
     assert (x + torch.tensor(1.0)).tolist() == [2, 2]

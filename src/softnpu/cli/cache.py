@@ -45,8 +45,8 @@ def compiled(source: Path, toolchain: Toolchain) -> Iterator[Compiled]:
     SDK's folder) and softnpu's version are: that covers every file that the source includes. What
     may be made of other files too, such as libraries that the flags name, is built each time.
 
-    A program that is kept stays where it is until the block ends, or this process becomes it. None is kept
-    where another user could have put it: it would run with this user's rights.
+    A program that is kept stays where it is until the block ends, or this process becomes it. None
+    is kept where another user could have put it: it would run with this user's rights.
     """
     preprocessed = toolchain.preprocess(source)
     if preprocessed.status:
@@ -188,9 +188,7 @@ def _is_runnable(program: Path) -> bool:
     return program.is_file() and program.stat().st_size > 0 and os.access(program, os.X_OK)
 
 
-def _build_into(
-    program: Path, build: Callable[[Path], None], locks: contextlib.ExitStack
-) -> None:
+def _build_into(program: Path, build: Callable[[Path], None], locks: contextlib.ExitStack) -> None:
     """Build in a folder of its own and move the program, so that nobody meets half of it."""
     folder, programs = program.parent, program.parent.parent
     _remove_abandoned(programs)

@@ -82,7 +82,9 @@ def _check_scales(sizes: Sequence[int], upsampled: Sequence[int], scales: Scales
         raise NotRoutedError(f"the scales are {list(scales)}; expected three above 0, or none")
     for n, size, scale in zip(sizes, upsampled, given, strict=False):
         if size in (n, 2 * n) and size != n * scale:
-            raise NotRoutedError(f"PyTorch ignores a scale of {scale}, from a size of {n} to {size}")
+            raise NotRoutedError(
+                f"PyTorch ignores a scale of {scale}, from a size of {n} to {size}"
+            )
 
 
 def _unpool(x: Tensor, indices: Tensor, *sizes: Sequence[int], **out: Tensor) -> Any:

@@ -30,7 +30,9 @@ def _over_device_memory(compute: Kernel, *arguments: Any, **out: Tensor) -> Tens
     others = [each for each in (*arguments, written) if isinstance(each, Tensor) and each.dim() > 0]
     if len({each.device for each in others}) > 1:
         places = ", ".join(str(each.device) for each in others)
-        raise RuntimeError(f"Expected all tensors to be on the same device, but they are on {places}")
+        raise RuntimeError(
+            f"Expected all tensors to be on the same device, but they are on {places}"
+        )
     result = compute(
         *[_on_cpu(argument) for argument in arguments],
         **{name: _on_cpu(tensor) for name, tensor in out.items()},

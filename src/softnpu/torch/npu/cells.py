@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recurrent cells: operators that PyTorch calls on devices other than the CPU, whose kernels only
-GPUs have. Here they are the sums that PyTorch computes on the CPU; autograd records those.
+"""Recurrent cells: what PyTorch calls on devices other than the CPU, with kernels for GPUs alone.
+
+Here they are the sums that PyTorch computes on the CPU, which autograd records.
 """
 
 from __future__ import annotations

@@ -165,9 +165,7 @@ def get_device_capability(device: Device = None) -> None:
 
 def _check_index(index: int) -> None:
     if not 0 <= index < device_count():
-        raise AssertionError(
-            f"Invalid device id: {index}; expected 0 to {device_count() - 1}"
-        )
+        raise AssertionError(f"Invalid device id: {index}; expected 0 to {device_count() - 1}")
 
 
 def get_soc_version() -> int:

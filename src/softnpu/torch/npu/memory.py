@@ -102,5 +102,3 @@ def set_per_process_memory_fraction(fraction: float, device: Device = None) -> N
         raise NotImplementedError(
             "softnpu does not limit memory by a fraction; set SOFTNPU_MEMORY_MB before the start"
         )
-
-

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import torch
+from torch.utils import backend_registration
 
 from softnpu.torch.npu import backend, cells, operators
 from softnpu.torch.vendors import vendors_spec
@@ -21,7 +22,7 @@ def register(module: ModuleType) -> None:
             f"torch_npu is installed, {other.origin}; softnpu does not take its device npu"
         )
     backend.load()
-    torch.utils.rename_privateuse1_backend("npu")
+    backend_registration.rename_privateuse1_backend("npu")
     torch._register_device_module("npu", module)
     operators.register()
     cells.register()
@@ -29,7 +30,7 @@ def register(module: ModuleType) -> None:
 
 def finish(module: ModuleType) -> None:
     """Give tensors, modules and storages their methods, and `torch.npu` its submodules."""
-    torch.utils.generate_methods_for_privateuse1_backend(
+    backend_registration.generate_methods_for_privateuse1_backend(
         for_tensor=True, for_module=True, for_packed_sequence=True, for_storage=True
     )
     _let_tensors_be_exchanged()

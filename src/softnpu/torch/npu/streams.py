@@ -32,7 +32,7 @@ class Stream(torch.Stream):
     @property
     def npu_stream(self) -> int:
         """The aclrtStream."""
-        return int(self.native_handle)
+        return int(self.native_handle)  # type: ignore[attr-defined]
 
     @property
     def _as_parameter_(self) -> Any:

@@ -14,7 +14,9 @@ def npu_swiglu(input: Tensor, dim: int = -1) -> Tensor:
     """Halve the input along `dim`; give silu of the first half times the second."""
     size = input.shape[dim]
     if size % 2:
-        raise RuntimeError(f"npu_swiglu: dimension {dim} has {size} elements; expected an even number")
+        raise RuntimeError(
+            f"npu_swiglu: dimension {dim} has {size} elements; expected an even number"
+        )
     gate, value = wide(input).chunk(2, dim)
     return (torch.nn.functional.silu(gate) * value).to(input.dtype)
 

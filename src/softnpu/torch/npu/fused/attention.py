@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -18,6 +19,19 @@ _STATS = 8  # the copies that softmax_max and softmax_sum have of each number
 _LAYOUTS = ("BSH", "SBH", "BSND", "BNSD", "TND")
 
 Lengths = Sequence[int] | Tensor | None
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """What holds for all sequences of a call."""
+
+    pse: Tensor | None
+    mask: Tensor | None
+    scale: float
+    keep: float
+    before: int
+    after: int
+    mode: int
 
 
 @fused
@@ -55,20 +69,22 @@ def npu_fusion_attention(
         times; an empty tensor; and three numbers of the dropout, which are 0.
     """
     if input_layout not in _LAYOUTS:
-        raise RuntimeError(f"input_layout is {input_layout!r}; expected one of {', '.join(_LAYOUTS)}")
+        raise RuntimeError(
+            f"input_layout is {input_layout!r}; expected one of {', '.join(_LAYOUTS)}"
+        )
     refuse("npu_fusion_attention", padding_mask=padding_mask, prefix=prefix)
-    window = (pre_tockens, next_tockens)
+    rules = _Rules(pse, atten_mask, scale, keep_prob, pre_tockens, next_tockens, sparse_mode)
     if input_layout != "TND":
         q, k, v = (_heads_first(t, head_num, input_layout, query) for t in (query, key, value))
-        out, high, total = _attend(q, k, v, pse, atten_mask, scale, keep_prob, window, sparse_mode)
+        out, high, total = _attend(q, k, v, rules)
         return _as_before(out, input_layout), high, total, _nothing(query), 0, 0, 0
+    queries = _sequences(query, actual_seq_qlen)
+    keys, values = (_sequences(t, actual_seq_kvlen) for t in (key, value))
     parts = []
-    for q, k, v in zip(*(_sequences(t, lengths) for t, lengths in (
-        (query, actual_seq_qlen), (key, actual_seq_kvlen), (value, actual_seq_kvlen))), strict=True):
-        first = [t.transpose(0, 1).unsqueeze(0) for t in (q, k, v)]
-        parts.append(_attend(*first, pse, atten_mask, scale, keep_prob, window, sparse_mode))
-    outs, highs, totals = zip(*parts, strict=True)
-    packed = [torch.cat([t[0].transpose(0, 1) for t in each]) for each in (outs, highs, totals)]
+    for each in zip(queries, keys, values, strict=True):
+        q, k, v = (t.transpose(0, 1).unsqueeze(0) for t in each)
+        parts.append(_attend(q, k, v, rules))
+    packed = [torch.cat([t[0].transpose(0, 1) for t in each]) for each in zip(*parts, strict=True)]
     return packed[0].contiguous(), packed[1], packed[2], _nothing(query), 0, 0, 0
 
 
@@ -103,42 +119,30 @@ def _as_before(out: Tensor, layout: str) -> Tensor:
     return out.transpose(1, 2).flatten(2)
 
 
-def _attend(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    pse: Tensor | None,
-    mask: Tensor | None,
-    scale: float,
-    keep: float,
-    window: tuple[int, int],
-    mode: int,
-) -> tuple[Tensor, Tensor, Tensor]:
+def _attend(q: Tensor, k: Tensor, v: Tensor, rules: _Rules) -> tuple[Tensor, Tensor, Tensor]:
     groups = q.shape[1] // k.shape[1]
     k, v = (t.repeat_interleave(groups, 1) if groups > 1 else t for t in (k, v))
-    scores = wide(q) @ wide(k).transpose(-1, -2) * scale
-    if pse is not None:
-        scores = scores + wide(pse)
-    hidden = _hidden(scores, mask, window, mode)
+    scores = wide(q) @ wide(k).transpose(-1, -2) * rules.scale
+    if rules.pse is not None:
+        scores = scores + wide(rules.pse)
+    hidden = _hidden(scores, rules)
     if hidden is not None:
         scores = scores.masked_fill(hidden, -math.inf)
     high = scores.amax(-1, keepdim=True).clamp(min=torch.finfo(torch.float32).min)
     exponentials = (scores - high).exp()
     total = exponentials.sum(-1, keepdim=True)
     weights = exponentials / total.clamp(min=torch.finfo(torch.float32).tiny)
-    weights = torch.nn.functional.dropout(weights, 1 - keep) if keep < 1 else weights
+    weights = torch.nn.functional.dropout(weights, 1 - rules.keep) if rules.keep < 1 else weights
     stats = [t.detach().expand(*t.shape[:-1], _STATS).contiguous() for t in (high, total)]
     return (weights @ wide(v)).to(q.dtype), stats[0], stats[1]
 
 
-def _hidden(
-    scores: Tensor, mask: Tensor | None, window: tuple[int, int], mode: int
-) -> Tensor | None:
+def _hidden(scores: Tensor, rules: _Rules) -> Tensor | None:
     """Say which scores do not count; None where all do."""
     rows, columns = scores.shape[-2:]
-    before, after = window
+    before, after, mode = rules.before, rules.after, rules.mode
     if mode in (0, 1):
-        hidden = None if mask is None else mask.bool()
+        hidden = None if rules.mask is None else rules.mask.bool()
         if mode == 1 or (before >= columns and after >= columns):
             return hidden
         band = _outside(scores, before, after, 0)

@@ -64,9 +64,13 @@ def npu_grouped_matmul(
         else:
             inputs = list(x[0][: sum(sizes)].split(sizes, 0))
     if len(inputs) != len(matrices):
-        raise RuntimeError(f"npu_grouped_matmul: {len(inputs)} groups, but {len(matrices)} matrices")
+        raise RuntimeError(
+            f"npu_grouped_matmul: {len(inputs)} groups, but {len(matrices)} matrices"
+        )
     biases = [None] * len(inputs) if not bias else [b for t in bias for b in _rows(t)]
-    results = [a @ m if b is None else a @ m + b for a, m, b in zip(inputs, matrices, biases, strict=True)]
+    results = [
+        a @ m if b is None else a @ m + b for a, m, b in zip(inputs, matrices, biases, strict=True)
+    ]
     if output_dtype is not None:
         results = [result.to(output_dtype) for result in results]
     if split_item < 2:

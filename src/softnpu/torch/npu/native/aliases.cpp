@@ -86,8 +86,8 @@ at::Tensor Aliases::device(const at::Tensor& result) {
   TORCH_CHECK_NOT_IMPLEMENTED(result.layout() == at::kStrided && !result.is_quantized(),
                               "The device npu has no tensors of layout ", result.layout(),
                               ", nor quantized ones");
-  at::Tensor made = tensor_like(result, device_storage(result.storage()),
-                                c10::DispatchKey::PrivateUse1);
+  at::Tensor made =
+      tensor_like(result, device_storage(result.storage()), c10::DispatchKey::PrivateUse1);
   tensors_.push_back({made, result, false});
   return made;
 }
@@ -119,9 +119,9 @@ at::Tensor cpu_alias(const at::Tensor& tensor) {
   if (tensor.device().type() != kNpu) return tensor;
   auto* const kept = new c10::Storage(tensor.storage());
   void* const address = kept->mutable_data();
-  c10::DataPtr memory(address == nullptr ? nullptr : runtime::kernel_address(address), kept,
-                      [](void* storage) { delete static_cast<c10::Storage*>(storage); },
-                      c10::Device(c10::kCPU));
+  c10::DataPtr memory(
+      address == nullptr ? nullptr : runtime::kernel_address(address), kept,
+      [](void* storage) { delete static_cast<c10::Storage*>(storage); }, c10::Device(c10::kCPU));
   return tensor_like(tensor, new_storage(kept->nbytes(), std::move(memory), &result_allocator()),
                      c10::DispatchKey::CPU);
 }

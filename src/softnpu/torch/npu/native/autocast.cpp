@@ -74,19 +74,18 @@ void add(torch::Library& m, std::string name, const char* overload = nullptr) {
 }
 
 void refuse(const c10::OperatorHandle&, Stack*) {
-  TORCH_CHECK(false,
-              "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to "
-              "autocast.\nMany models use a sigmoid layer right before the binary cross entropy "
-              "layer.\nIn this case, combine the two layers using "
-              "torch.nn.functional.binary_cross_entropy_with_logits\nor torch.nn.BCEWithLogitsLoss. "
-              " binary_cross_entropy_with_logits and BCEWithLogits are\nsafe to autocast.");
+  TORCH_CHECK(
+      false,
+      "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to "
+      "autocast.\nMany models use a sigmoid layer right before the binary cross entropy "
+      "layer.\nIn this case, combine the two layers using "
+      "torch.nn.functional.binary_cross_entropy_with_logits\nor torch.nn.BCEWithLogitsLoss. "
+      " binary_cross_entropy_with_logits and BCEWithLogits are\nsafe to autocast.");
 }
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) {
-  m.fallback(torch::CppFunction::makeFallthrough());
-}
+TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) { m.fallback(torch::CppFunction::makeFallthrough()); }
 
 #define STRING1(name) #name
 #define STRING2(name, overload) #name, #overload

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // PyTorch's device `npu`. All parts are one translation unit: PyTorch's headers take most of the
 // compiler's time, and users wait for it at the first import.
+// clang-format off: each part uses those before it
 #include "devices.cpp"
+#include "blocks.cpp"
 #include "memory.cpp"
 #include "pinned.cpp"
 #include "streams.cpp"

@@ -17,10 +17,18 @@ using Stack = torch::jit::Stack;
 
 // These take indices, sizes or lengths on the CPU beside tensors of a device.
 bool mixes_devices(const std::string& name) {
-  static const std::unordered_set<std::string> names = {
-      "aten::index", "aten::_unsafe_index", "aten::index_put", "aten::index_put_", "aten::_index_put_impl_",
-      "aten::_unsafe_index_put", "aten::_pack_padded_sequence", "aten::_copy_from", "aten::_copy_from_and_resize",
-      "aten::_assert_async", "aten::repeat_interleave", "aten::_unsafe_masked_index"};
+  static const std::unordered_set<std::string> names = {"aten::index",
+                                                        "aten::_unsafe_index",
+                                                        "aten::index_put",
+                                                        "aten::index_put_",
+                                                        "aten::_index_put_impl_",
+                                                        "aten::_unsafe_index_put",
+                                                        "aten::_pack_padded_sequence",
+                                                        "aten::_copy_from",
+                                                        "aten::_copy_from_and_resize",
+                                                        "aten::_assert_async",
+                                                        "aten::repeat_interleave",
+                                                        "aten::_unsafe_masked_index"};
   return names.count(name) > 0;
 }
 
@@ -145,8 +153,8 @@ class Call {
 
 void run_on_cpu(const c10::OperatorHandle& op, Stack* stack) {
   TORCH_CHECK_NOT_IMPLEMENTED(
-      op.hasComputedKernelForDispatchKey(DispatchKey::CPU), "Could not run '",
-      op.operator_name(), "' with arguments from the 'npu' backend. The CPU, which computes for ",
+      op.hasComputedKernelForDispatchKey(DispatchKey::CPU), "Could not run '", op.operator_name(),
+      "' with arguments from the 'npu' backend. The CPU, which computes for ",
       "the device, has no kernel of it either.");
   Call call(op, stack);
   enter(call.device());
@@ -164,8 +172,8 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
 }
 
 void prefer_cpu_kernels(const std::vector<std::string>& others) {
-  static auto& library =
-      *new torch::Library(torch::Library::IMPL, "aten", DispatchKey::PrivateUse1, __FILE__, __LINE__);
+  static auto& library = *new torch::Library(torch::Library::IMPL, "aten", DispatchKey::PrivateUse1,
+                                             __FILE__, __LINE__);
   const std::unordered_set<std::string> excepted(others.begin(), others.end());
   auto& dispatcher = c10::Dispatcher::singleton();
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {

@@ -13,8 +13,8 @@ namespace softnpu::npu {
 // Calls the CPU's kernel of `op` with the arguments on the stack, and puts its results there.
 void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
-// Lets the CPU compute all operators of PyTorch for which it has a kernel, but for those named. Else
-// some are composed of others on devices: more calls, and other roundings.
+// Lets the CPU compute all operators of PyTorch for which it has a kernel, but for those named.
+// Else some are composed of others on devices: more calls, and other roundings.
 void prefer_cpu_kernels(const std::vector<std::string>& others);
 
 }  // namespace softnpu::npu

@@ -18,9 +18,11 @@ TORCH_LIBRARY(softnpu_device, m) {
         [](int64_t index) { return is_set_up(static_cast<DeviceIndex>(index)); });
   m.def("set_up(int device) -> ()", [](int64_t index) { enter(static_cast<DeviceIndex>(index)); });
   m.def("elapsed_time(int start, int end) -> float", [](int64_t start, int64_t end) {
-    TORCH_CHECK(start != 0 && end != 0, "Both events must be recorded before calculating elapsed time.");
+    TORCH_CHECK(start != 0 && end != 0,
+                "Both events must be recorded before calculating elapsed time.");
     float ms = 0;
-    check(aclrtEventElapsedTime(&ms, reinterpret_cast<aclrtEvent>(start), reinterpret_cast<aclrtEvent>(end)),
+    check(aclrtEventElapsedTime(&ms, reinterpret_cast<aclrtEvent>(start),
+                                reinterpret_cast<aclrtEvent>(end)),
           "aclrtEventElapsedTime");
     return static_cast<double>(ms);
   });

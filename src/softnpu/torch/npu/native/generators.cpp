@@ -22,7 +22,9 @@ class NpuGenerator final : public c10::GeneratorImpl {
   uint64_t current_seed() const override { return cpu_.current_seed(); }
   uint64_t seed() override { return cpu_.seed(); }
   // The CPU's generator has no offset: a state holds all of it.
-  void set_offset(uint64_t) override { TORCH_CHECK(false, "An NPU's generator has no offset here"); }
+  void set_offset(uint64_t) override {
+    TORCH_CHECK(false, "An NPU's generator has no offset here");
+  }
   uint64_t get_offset() const override {
     TORCH_CHECK(false, "An NPU's generator has no offset here");
   }

@@ -34,9 +34,7 @@ class Hooks final : public at::PrivateUse1HooksInterface {
     TORCH_CHECK(index >= 0, "The address ", address, " is in no memory of an NPU");
     return {kNpu, index};
   }
-  bool isPinnedPtr(const void* address) const override {
-    return PinnedAllocator::holds(address);
-  }
+  bool isPinnedPtr(const void* address) const override { return PinnedAllocator::holds(address); }
   c10::Allocator* getPinnedMemoryAllocator() const override { return &pinned_allocator(); }
 
   void resizePrivateUse1Bytes(const c10::Storage& storage, size_t bytes) const override {

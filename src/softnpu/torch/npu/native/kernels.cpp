@@ -2,6 +2,8 @@
 // Operators that are no fallback: those that make tensors or views, copy between devices, or exist
 // for devices alone.
 #include <ATen/EmptyTensor.h>
+#include <ATen/native/transformers/attention.h>
+#include <ATen/ops/_fused_sdp_choice.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/_to_copy_native.h>
 #include <ATen/ops/as_strided_native.h>
@@ -58,7 +60,9 @@ class NoMemory final : public c10::Allocator {
   c10::DataPtr allocate(size_t) override {
     return {nullptr, nullptr, raw_deleter(), Device(kNpu, current_device())};
   }
-  c10::DeleterFnPtr raw_deleter() const override { return [](void*) {}; }
+  c10::DeleterFnPtr raw_deleter() const override {
+    return [](void*) {};
+  }
   void copy_data(void*, const void*, size_t) const override {}
 };
 
@@ -107,6 +111,19 @@ Tensor& set_storage(Tensor& tensor, at::Storage storage, int64_t offset, IntArra
   return at::cpu::set_(tensor, std::move(storage), offset, sizes, strides);
 }
 
+// Attention takes the way that it takes on the CPU, which depends on what requires grad.
+int64_t attention_way(const Tensor& query, const Tensor& key, const Tensor& value,
+                      const optional<Tensor>& mask, double dropout, bool causal,
+                      optional<double> scale, bool grouped) {
+  const auto on_cpu = [](const Tensor& tensor) {
+    return cpu_alias(tensor).set_requires_grad(tensor.requires_grad());
+  };
+  const optional<Tensor> its_mask =
+      mask && mask->defined() ? optional<Tensor>(on_cpu(*mask)) : std::nullopt;
+  return at::_fused_sdp_choice(on_cpu(query), on_cpu(key), on_cpu(value), its_mask, dropout, causal,
+                               scale, grouped);
+}
+
 // The names that PyTorch gives convolutions on devices outside of its tree.
 void convolution(const c10::OperatorHandle&, torch::jit::Stack* stack) {
   static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::convolution", "");
@@ -125,6 +142,14 @@ void convolution_backward(const c10::OperatorHandle&, torch::jit::Stack* stack) 
 }
 
 }  // namespace
+
+}  // namespace softnpu::npu
+
+namespace at::native {
+REGISTER_PRIVATEUSE1_DISPATCH(_fused_sdp_choice_stub, &softnpu::npu::attention_way)
+}
+
+namespace softnpu::npu {
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty.memory_format", &empty);
@@ -148,8 +173,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("set_.source_Tensor", [](Tensor& tensor, const Tensor& source) -> Tensor& {
     return at::native::set_tensor_(tensor, source);
   });
-  m.impl("convolution_overrideable",
-         torch::CppFunction::makeFromBoxedFunction<&convolution>());
+  m.impl("convolution_overrideable", torch::CppFunction::makeFromBoxedFunction<&convolution>());
   m.impl("convolution_backward_overrideable",
          torch::CppFunction::makeFromBoxedFunction<&convolution_backward>());
 }
