@@ -17,7 +17,7 @@ from softnpu.torch.npu import registration
 
 registration.register(sys.modules[__name__])
 
-from softnpu.torch.npu import amp, devices, memory, random, streams
+from softnpu.torch.npu import amp, devices, memory, profiler, random, streams
 from softnpu.torch.npu.amp import (
     GradScaler,
     autocast,
@@ -49,6 +49,12 @@ from softnpu.torch.npu.devices import (
     synchronize,
     utilization,
 )
+from softnpu.torch.npu.graphs import (
+    NPUGraph,
+    graph,
+    graph_pool_handle,
+    is_current_stream_capturing,
+)
 from softnpu.torch.npu.memory import (
     empty_cache,
     max_memory_allocated,
@@ -66,6 +72,17 @@ from softnpu.torch.npu.memory import (
     reset_max_memory_cached,
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
+)
+from softnpu.torch.npu.options import (
+    aclnn,
+    clear_npu_overflow_flag,
+    config,
+    conv,
+    get_npu_overflow_flag,
+    is_jit_compile_false,
+    matmul,
+    set_compile_mode,
+    set_option,
 )
 from softnpu.torch.npu.random import (
     get_rng_state,

@@ -69,8 +69,19 @@ def _by_pytorch(operator: Any, arguments: tuple[Any, ...], options: dict[str, An
 
 def register() -> None:
     """Let softnpu decide on its operators, and the CPU compute the others."""
-    own = [operator._schema for operator in patching.ROUTES]
-    names = [f"{s.name}.{s.overload_name}" if s.overload_name else s.name for s in own]
-    torch.ops.softnpu_device.prefer_cpu_kernels(names)
-    for operator, route in patching.ROUTES.items():
+    decided = {each: route for each, route in patching.ROUTES.items() if not _is_composed(each)}
+    torch.ops.softnpu_device.prefer_cpu_kernels([_name(operator) for operator in decided])
+    for operator, route in decided.items():
         _ATEN.impl(operator, _kernel(operator, route), "PrivateUse1")
+
+
+def _is_composed(operator: Any) -> bool:
+    """Whether PyTorch makes it of another one, and autograd sees that."""
+    return torch._C._dispatch_has_kernel_for_dispatch_key(
+        operator.name(), "CompositeImplicitAutograd"
+    )
+
+
+def _name(operator: Any) -> str:
+    schema = operator._schema
+    return f"{schema.name}.{schema.overload_name}" if schema.overload_name else schema.name

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import torch
 
 import softnpu.torch.npu as npu
-from softnpu.torch.npu import fused
+from softnpu.torch.npu import fused, profiler
 
 
 def fill(name: str) -> None:
@@ -19,8 +19,10 @@ def fill(name: str) -> None:
     module.__version__ = f"{torch.__version__.split('+')[0]}+softnpu"
     for each in fused.__all__:
         setattr(module, each, getattr(fused, each))
+    module.profiler = profiler
     module.__getattr__ = _missing
-    sys.modules[f"{name}.npu"] = npu
+    for part, its_name in ((npu, "npu"), (profiler, "profiler"), (npu.amp, "npu.amp")):
+        sys.modules[f"{name}.{its_name}"] = part
 
 
 def _missing(name: str) -> NoReturn:

@@ -35,7 +35,7 @@ def finish(module: ModuleType) -> None:
     )
     _let_tensors_be_exchanged()
     _print_what_the_cpu_would()
-    for name in ("amp", "memory", "random", "streams"):
+    for name in ("amp", "memory", "profiler", "random", "streams"):
         sys.modules[f"torch.npu.{name}"] = getattr(module, name)
 
 
