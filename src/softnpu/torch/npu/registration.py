@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.utils import backend_registration
 
-from softnpu.torch.npu import backend, cells, operators
+from softnpu.torch.npu import backend, cells, collectives, operators
 from softnpu.torch.vendors import vendors_spec
 
 
@@ -26,6 +26,7 @@ def register(module: ModuleType) -> None:
     torch._register_device_module("npu", module)
     operators.register()
     cells.register()
+    collectives.register()
 
 
 def finish(module: ModuleType) -> None:

@@ -65,10 +65,13 @@ class Call {
     const size_t results = schema_.returns().size();
     for (size_t i = 0; i < results; ++i) {
       IValue& value = stack_[stack_.size() - results + i];
+      const auto device = [&](const at::Tensor& tensor) { return aliases_.device(tensor); };
       if (value.isTensor()) {
-        if (!stays_on_cpu(schema_.name(), i)) value = aliases_.device(value.toTensor());
+        if (!stays_on_cpu(schema_.name(), i)) value = device(value.toTensor());
       } else if (value.isTensorList()) {
-        value = mapped(value.toTensorVector(), [&](const auto& t) { return aliases_.device(t); });
+        value = mapped(value.toTensorVector(), device);
+      } else if (value.isList()) {
+        value = mapped_lists(value, device);
       }
     }
   }
@@ -86,11 +89,32 @@ class Call {
       if (value.isTensor() && is_npu(value.toTensor())) return value.toTensor().device().index();
       if (value.isDevice() && value.toDevice().type() == kNpu)
         return value.toDevice().has_index() ? value.toDevice().index() : current_device();
-      if (value.isTensorList())
-        for (const at::Tensor& tensor : value.toTensorVector())
-          if (is_npu(tensor)) return tensor.device().index();
+      if (!value.isList()) continue;
+      const DeviceIndex index = first_device(value);
+      if (index >= 0) return index;
     }
     return current_device();
+  }
+
+  static DeviceIndex first_device(const IValue& list) {
+    for (const IValue& each : list.toListRef()) {
+      if (each.isTensor() && is_npu(each.toTensor())) return each.toTensor().device().index();
+      const DeviceIndex index = each.isList() ? first_device(each) : DeviceIndex{-1};
+      if (index >= 0) return index;
+    }
+    return -1;
+  }
+
+  // A list of lists of tensors, as collective communication has them.
+  template <class Change>
+  static IValue mapped_lists(const IValue& value, Change change) {
+    const auto lists = value.toList();
+    c10::impl::GenericList changed(lists.elementType());
+    for (const IValue& each : lists) {
+      if (!each.isTensorList()) return value;
+      changed.push_back(mapped(each.toTensorVector(), change));
+    }
+    return changed;
   }
 
   template <class Change>
@@ -113,6 +137,8 @@ class Call {
       for (size_t i = 0; i < list.size(); ++i)
         if (const std::optional<at::Tensor> one = list.get(i)) list.set(i, cpu(*one));
       value = std::move(list);
+    } else if (value.isList()) {
+      value = mapped_lists(value, cpu);
     } else if (value.isGenerator()) {
       value = cpu_generator(value.toGenerator());
     } else if (value.isDevice()) {
@@ -186,6 +212,24 @@ void prefer_cpu_kernels(const std::vector<std::string>& others) {
     const std::string full = c10::toString(name);
     if (excepted.count(full) > 0) continue;
     library.impl(full.c_str(), torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
+  }
+}
+
+void prefer_cpu_collectives() {
+  static auto& library = *new torch::Library(torch::Library::IMPL, "c10d", DispatchKey::PrivateUse1,
+                                             __FILE__, __LINE__);
+  // PyTorch has kernels that hand device tensors to the backend; that they give way is meant.
+  class Silence final : public c10::WarningHandler {
+    void process(const c10::Warning&) override {}
+  } silence;
+  const c10::WarningUtils::WarningHandlerGuard guard(&silence);
+  auto& dispatcher = c10::Dispatcher::singleton();
+  for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
+    if (name.name.rfind("c10d::", 0) != 0) continue;
+    const auto op = dispatcher.findOp(name);
+    if (op && op->hasKernelForDispatchKey(DispatchKey::CPU))
+      library.impl(c10::toString(name).c_str(),
+                   torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
   }
 }
 

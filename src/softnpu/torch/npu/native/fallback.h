@@ -17,4 +17,7 @@ void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 // Else some are composed of others on devices: more calls, and other roundings.
 void prefer_cpu_kernels(const std::vector<std::string>& others);
 
+// Lets collective communication of device tensors go through the group's backend for the CPU.
+void prefer_cpu_collectives();
+
 }  // namespace softnpu::npu

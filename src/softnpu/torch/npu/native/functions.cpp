@@ -28,6 +28,7 @@ TORCH_LIBRARY(softnpu_device, m) {
   });
   m.def("prefer_cpu_kernels(str[] others) -> ()",
         [](const std::vector<std::string>& others) { prefer_cpu_kernels(others); });
+  m.def("prefer_cpu_collectives() -> ()", &prefer_cpu_collectives);
   m.def("on_cpu(Tensor tensor) -> Tensor");
 }
 
