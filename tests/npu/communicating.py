@@ -63,8 +63,8 @@ def collectives(device: str, rank: int, size: int) -> dict[str, Any]:
 def training(device: str, rank: int) -> list[Any]:
     """DistributedDataParallel, FSDP2 and DTensor."""
     found = []
+    mesh = init_device_mesh(device, (dist.get_world_size(),))
     for wrap in (DistributedDataParallel, lambda net: fully_shard(net, mesh=mesh)):
-        mesh = init_device_mesh(device, (dist.get_world_size(),))
         torch.manual_seed(0)
         net = wrap(nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 2)).to(device))
         optimizer = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -45,14 +45,14 @@ c10::Storage Aliases::cpu_storage(const c10::Storage& storage) {
   return cpu;
 }
 
-at::Tensor Aliases::cpu(const at::Tensor& tensor, bool written) {
+at::Tensor Aliases::cpu(const at::Tensor& tensor, const char* name, bool written) {
   for (auto& pair : tensors_) {
     if (!pair.device.is_same(tensor)) continue;
     pair.written = pair.written || written;
     return pair.cpu;
   }
   at::Tensor made = tensor_like(tensor, cpu_storage(tensor.storage()), c10::DispatchKey::CPU);
-  tensors_.push_back({tensor, made, written});
+  tensors_.push_back({tensor, made, name, written});
   return made;
 }
 
@@ -88,7 +88,7 @@ at::Tensor Aliases::device(const at::Tensor& result) {
                               ", nor quantized ones");
   at::Tensor made =
       tensor_like(result, device_storage(result.storage()), c10::DispatchKey::PrivateUse1);
-  tensors_.push_back({made, result, false});
+  tensors_.push_back({made, result, nullptr, false});
   return made;
 }
 
@@ -105,7 +105,7 @@ void Aliases::take_memory(Storages& pair) const {
 void Aliases::write_back() {
   for (size_t i = 0; i < storages_.size(); ++i) take_memory(storages_[i]);
   for (size_t i = 0; i < tensors_.size(); ++i) {
-    const auto [device, cpu, written] = tensors_[i];
+    const auto [device, cpu, name, written] = tensors_[i];
     if (!written) continue;
     auto* const impl = device.unsafeGetTensorImpl();
     if (!cpu_storage(device.storage()).is_alias_of(cpu.storage()))
@@ -113,6 +113,13 @@ void Aliases::write_back() {
     if (!same_layout(device, cpu))
       impl->set_sizes_and_strides(cpu.sizes(), cpu.strides(), cpu.storage_offset());
   }
+}
+
+c10::SmallVector<Use, 8> Aliases::uses() const {
+  c10::SmallVector<Use, 8> all;
+  for (const Tensors& pair : tensors_)
+    all.push_back({pair.name ? pair.name : "result", pair.device, pair.written || !pair.name});
+  return all;
 }
 
 at::Tensor cpu_alias(const at::Tensor& tensor) {

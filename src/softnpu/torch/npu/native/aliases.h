@@ -7,6 +7,7 @@
 #include <c10/util/SmallVector.h>
 
 #include "memory.h"
+#include "work.h"
 
 namespace softnpu::npu {
 
@@ -15,7 +16,7 @@ class Aliases {
   explicit Aliases(DeviceIndex index) : index_(index) {}
 
   // The same device tensor has the same alias, and views of one storage share the alias's.
-  at::Tensor cpu(const at::Tensor& tensor, bool written = false);
+  at::Tensor cpu(const at::Tensor& tensor, const char* name, bool written);
 
   // What the CPU's operator returned: an argument if it is one, a view of an argument's storage,
   // or a new tensor on the device. CPU tensors of the caller stay what they are.
@@ -23,6 +24,9 @@ class Aliases {
 
   // Gives the arguments that were written the sizes and the memory that their aliases have now.
   void write_back();
+
+  // The device tensors of the call, arguments and results.
+  c10::SmallVector<Use, 8> uses() const;
 
   void keep(const at::Tensor& cpu_argument) { kept_.push_back(cpu_argument); }
 
@@ -35,6 +39,7 @@ class Aliases {
   struct Tensors {
     at::Tensor device;
     at::Tensor cpu;
+    const char* name;  // the argument's; a result has none
     bool written;
   };
 

@@ -7,6 +7,8 @@
 #include <unordered_map>
 
 #include "memory.h"
+#include "streams.h"
+#include "work.h"
 
 namespace softnpu::npu {
 namespace {
@@ -28,13 +30,19 @@ struct Block {
   size_t bytes;     // the same in multiples of kSmallest
   size_t reserved;  // as allocated
   DeviceIndex device;
+  c10::StreamId stream;                          // whose work may use the next block at this place
+  c10::SmallVector<c10::Stream, 0> others = {};  // that have used it since: record_stream()
 };
 
-// Whether a checker is to see each tensor's memory come and go.
 bool keeps_blocks() {
-  static const bool keeps = std::getenv("SOFTNPU_CHECK") == nullptr &&
-                            std::getenv("PYTORCH_NO_NPU_MEMORY_CACHING") == nullptr;
+  static const bool keeps = std::getenv("PYTORCH_NO_NPU_MEMORY_CACHING") == nullptr;
   return keeps;
+}
+
+// The stream that a block is made for. Work that runs at once is done when a block is freed, so
+// that any stream may have it next.
+c10::StreamId stream_of_blocks(DeviceIndex index) {
+  return is_tracked() ? current_stream(index).id() : 0;
 }
 
 class Memory {
@@ -42,9 +50,10 @@ class Memory {
   void* take(size_t asked, DeviceIndex index) {
     const size_t bytes = rounded(asked, kSmallest);
     const size_t reserved = bytes <= kSmall ? bytes : rounded(bytes, kSegment);
+    const c10::StreamId stream = stream_of_blocks(index);
     std::unique_lock lock(mutex_);
     auto& kept = kept_[index];
-    const auto found = kept.find(reserved);
+    const auto found = kept.find({stream, reserved});
     void* base = nullptr;
     if (found != kept.end()) {
       base = found->second;
@@ -53,10 +62,17 @@ class Memory {
     } else {
       base = allocate(reserved, asked, index);
     }
-    live_[base] = {asked, bytes, reserved, index};
+    live_[base] = {asked, bytes, reserved, index, stream};
     count(live_[base], true);
     if (void* const alias = runtime::kernel_address(base); alias != base) blocks_[alias] = base;
     return base;
+  }
+
+  void note_use(void* base, const c10::Stream& stream) {
+    std::lock_guard lock(mutex_);
+    const auto found = live_.find(base);
+    if (found != live_.end() && is_tracked() && stream.id() != found->second.stream)
+      found->second.others.push_back(stream);
   }
 
   // The block that the library itself, and so the CPU's kernels, see at another address.
@@ -72,9 +88,10 @@ class Memory {
     if (found == live_.end()) return;  // the process ends, and all was freed
     const Block block = found->second;
     live_.erase(found);
+    for (const c10::Stream& other : block.others) wait_for(other, block);
     count(block, false);
     if (keeps_blocks() && kept_bytes_ + block.reserved <= kMostKept) {
-      kept_[block.device].emplace(block.reserved, base);
+      kept_[block.device].emplace(Kind{block.stream, block.reserved}, base);
       kept_bytes_ += block.reserved;
     } else {
       free(base, block.reserved, block.device);
@@ -82,6 +99,8 @@ class Memory {
   }
 
   void release_kept() {
+    for (DeviceIndex i = 0; i < device_count(); ++i)
+      if (is_tracked() && is_set_up(i)) wait_for_device(i);
     std::lock_guard lock(mutex_);
     for (size_t i = 0; i < kept_.size(); ++i) release_kept(static_cast<DeviceIndex>(i));
   }
@@ -123,9 +142,21 @@ class Memory {
   }
 
  private:
+  using Kind = std::pair<c10::StreamId, size_t>;  // the stream, and the bytes
+
   void* find_block(void* address) const {
     const auto found = blocks_.find(address);
     return found == blocks_.end() ? address : found->second;
+  }
+
+  // Holds the stream that may have a block next back until another is done with it.
+  static void wait_for(const c10::Stream& other, const Block& block) {
+    const c10::Stream next(c10::Stream::UNSAFE, c10::Device(kNpu, block.device), block.stream);
+    aclrtEvent event = nullptr;
+    if (aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC) != ACL_SUCCESS) return;
+    (void)aclrtRecordEvent(event, handle_of(other));
+    (void)aclrtStreamWaitEvent(handle_of(next), event);
+    (void)aclrtDestroyEvent(event);
   }
 
   void* allocate(size_t reserved, size_t asked, DeviceIndex index) {
@@ -157,9 +188,9 @@ class Memory {
   }
 
   void release_kept(DeviceIndex index) {
-    for (const auto& [reserved, base] : kept_[index]) {
-      free(base, reserved, index);
-      kept_bytes_ -= reserved;
+    for (const auto& [kind, base] : kept_[index]) {
+      free(base, kind.second, index);
+      kept_bytes_ -= kind.second;
     }
     kept_[index].clear();
   }
@@ -206,7 +237,7 @@ class Memory {
   std::mutex mutex_;
   std::unordered_map<void*, Block> live_;
   std::unordered_map<void*, void*> blocks_;  // by kernel_address(), where that is another
-  std::array<std::multimap<size_t, void*>, kMostDevices> kept_;
+  std::array<std::multimap<Kind, void*>, kMostDevices> kept_;
   std::array<DeviceStats, kMostDevices> stats_;
   size_t kept_bytes_ = 0;
 };
@@ -214,7 +245,11 @@ class Memory {
 // Never destroyed: tensors may outlive everything.
 Memory& memory() {
   static Memory& only = *[] {
-    std::atexit([] { memory().release_all(); });
+    std::atexit([] {
+      if (is_bad_fork()) return;
+      end_streams();
+      memory().release_all();
+    });
     return new Memory;
   }();
   return only;

@@ -56,6 +56,18 @@ class Call {
 
   DeviceIndex device() const { return index_; }
 
+  void run_work_before() const {
+    const auto& returns = schema_.returns();
+    const bool tells_host =
+        !returns.empty() && std::none_of(returns.begin(), returns.end(), [](const auto& one) {
+          return one.type()->isSubtypeOf(*c10::TensorType::get()) ||
+                 one.type()->kind() == c10::TypeKind::ListType;
+        });
+    npu::run_work_before(index_, tells_host ? Waits::host : Waits::stream);
+  }
+
+  void note_work() const { npu::note_work(index_, schema_.name().c_str(), aliases_.uses()); }
+
   void to_cpu() {
     for (size_t i = 0; i < count_; ++i) convert(schema_.arguments()[i], at(i));
   }
@@ -152,7 +164,7 @@ class Call {
     if (!tensor.defined()) return tensor;
     if (is_npu(tensor)) {
       if (tensor.device().index() != index_) refuse(argument, tensor);
-      return aliases_.cpu(tensor, written);
+      return aliases_.cpu(tensor, argument.name().c_str(), written);
     }
     // As everywhere in PyTorch, a number may lie on the CPU.
     const bool number = tensor.dim() == 0 && !written && tensor.is_cpu();
@@ -185,12 +197,15 @@ void run_on_cpu(const c10::OperatorHandle& op, Stack* stack) {
   Call call(op, stack);
   enter(call.device());
   const OnDevice on(call.device());
+  const bool tracked = is_tracked();
+  if (tracked) call.run_work_before();
   call.to_cpu();
   {
     const ResultsOnDevice results(call.device());
     op.redispatchBoxed(c10::DispatchKeySet(DispatchKey::CPU), stack);
   }
   call.to_device();
+  if (tracked) call.note_work();
 }
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {

@@ -17,6 +17,7 @@
 #include <torch/library.h>
 
 #include "aliases.h"
+#include "copies.h"
 #include "fallback.h"
 
 namespace softnpu::npu {
@@ -89,21 +90,6 @@ Tensor to_copy(const Tensor& self, optional<at::ScalarType> type, optional<at::L
 
 void record_stream(Tensor& self, c10::Stream stream) {
   allocator().recordStream(self.storage().data_ptr(), stream);
-}
-
-Tensor& copy_(Tensor& to, const Tensor& from, bool /*non_blocking*/) {
-  cpu_alias(to).copy_(cpu_alias(from));
-  return to;
-}
-
-Tensor copy_from(const Tensor& from, const Tensor& to, bool non_blocking) {
-  Tensor target = to;
-  return copy_(target, from, non_blocking);
-}
-
-Tensor copy_from_and_resize(const Tensor& from, const Tensor& to) {
-  if (to.sizes() != from.sizes()) to.resize_(from.sizes());
-  return copy_from(from, to, false);
 }
 
 Tensor& set_storage(Tensor& tensor, at::Storage storage, int64_t offset, IntArrayRef sizes,

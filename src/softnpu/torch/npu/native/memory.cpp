@@ -23,7 +23,9 @@ class NpuAllocator final : public c10::DeviceAllocator {
   }
   bool initialized() override { return true; }
   void emptyCache(c10::MempoolId_t) override { memory().release_kept(); }
-  void recordStream(const c10::DataPtr&, c10::Stream) override {}
+  void recordStream(const c10::DataPtr& data, c10::Stream stream) override {
+    memory().note_use(data.get(), stream);
+  }
   DeviceStats getDeviceStats(DeviceIndex index) override { return memory().stats(index); }
   void resetAccumulatedStats(DeviceIndex index) override {
     memory().for_each_stat(index, [](auto& stat) { stat.reset_accumulated(); });

@@ -6,6 +6,9 @@
 #include <array>
 #include <deque>
 #include <mutex>
+#include <vector>
+
+#include "copies.h"
 
 namespace softnpu::npu {
 namespace {
@@ -36,6 +39,21 @@ class Streams {
     return Stream(Stream::UNSAFE, Device(kNpu, index), id);
   }
 
+  void destroy_all() {
+    std::lock_guard lock(mutex_);
+    for (DeviceIndex i = 0; i < device_count(); ++i)
+      for (const Pool& pool : pools_[i])
+        for (const StreamId id : pool.ids) destroy(i, table_[id - 1]);
+  }
+
+  std::vector<Stream> all_of(DeviceIndex index) {
+    std::lock_guard lock(mutex_);
+    std::vector<Stream> all{Stream(Stream::DEFAULT, Device(kNpu, index))};
+    for (const Pool& pool : pools_[index])
+      for (const StreamId id : pool.ids) all.emplace_back(Stream::UNSAFE, Device(kNpu, index), id);
+    return all;
+  }
+
   aclrtStream handle(StreamId id) {
     std::lock_guard lock(mutex_);
     TORCH_CHECK(id > 0 && id <= static_cast<StreamId>(table_.size()), "There is no stream ", id);
@@ -47,6 +65,11 @@ class Streams {
     std::vector<StreamId> ids;
     size_t turn = 0;
   };
+  static void destroy(DeviceIndex index, aclrtStream stream) {
+    enter(index);  // a stream belongs to its context
+    (void)aclrtDestroyStream(stream);
+  }
+
   std::mutex mutex_;
   std::deque<aclrtStream> table_;
   std::array<std::array<Pool, 2>, kMostDevices> pools_;
@@ -95,12 +118,11 @@ class Guard final : public c10::impl::DeviceGuardImplInterface {
     check(aclrtStreamQuery(handle_of(stream), &status), "aclrtStreamQuery");
     return status == ACL_STREAM_STATUS_COMPLETE;
   }
-  void synchronizeStream(const Stream& stream) const override {
-    check(aclrtSynchronizeStream(handle_of(stream)), "aclrtSynchronizeStream");
-  }
+  void synchronizeStream(const Stream& stream) const override { synchronize(stream); }
   void synchronizeDevice(const DeviceIndex index) const override {
     enter(index);
     check(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+    forget_copies(streams().all_of(index));
   }
 
   void record(void** event, const Stream& stream, const DeviceIndex,
@@ -146,6 +168,22 @@ C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard)
 Stream current_stream(DeviceIndex index) {
   const DeviceIndex on = index < 0 ? current_device() : index;
   return Stream(Stream::UNSAFE, Device(kNpu, on), current_ids[on]);
+}
+
+void wait_for_device(DeviceIndex index) {
+  enter(index);
+  (void)aclrtSynchronizeDevice();
+}
+
+void end_streams() {
+  for (DeviceIndex i = 0; i < device_count(); ++i)
+    if (is_set_up(i)) wait_for_device(i);
+  streams().destroy_all();
+}
+
+void synchronize(const Stream& stream) {
+  check(aclrtSynchronizeStream(handle_of(stream)), "aclrtSynchronizeStream");
+  forget_copies(stream);
 }
 
 aclrtStream handle_of(const Stream& stream) {

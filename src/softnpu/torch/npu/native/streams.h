@@ -12,4 +12,12 @@ namespace softnpu::npu {
 c10::Stream current_stream(DeviceIndex index);
 aclrtStream handle_of(const c10::Stream& stream);
 
+// Waits for a stream, as the program does.
+void synchronize(const c10::Stream& stream);
+
+// Waits for all work of a device, whatever becomes of it.
+void wait_for_device(DeviceIndex index);
+// For the end of the process: destroys all streams.
+void end_streams();
+
 }  // namespace softnpu::npu
