@@ -40,6 +40,23 @@ def test_ways_to_make_them() -> None:
     assert not torch.ones(2).is_npu
 
 
+def test_parameters_stay_themselves() -> None:
+    """A model that moves keeps its parameters, which an optimizer may have already."""
+    net = nn.Linear(2, 2)
+    before = list(net.parameters())
+    optimizer = torch.optim.SGD(before, 1.0)
+    net.to("npu")
+    assert [a is b for a, b in zip(before, net.parameters(), strict=True)] == [True, True]
+    value = net.bias.detach().clone()
+    net(torch.ones(1, 2, device="npu")).sum().backward()
+    optimizer.step()
+    assert torch.equal(net.bias, value - 1)
+    net.cpu()
+    assert before[0].device.type == "cpu"
+    assert before[0].grad is not None
+    assert before[0].grad.device.type == "cpu"
+
+
 def test_mixing_devices_is_an_error() -> None:
     """But numbers of rank 0, and indices, may lie on the CPU."""
     x, y = torch.ones(2, device="npu"), torch.ones(2)

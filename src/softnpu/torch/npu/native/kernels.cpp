@@ -92,6 +92,16 @@ void record_stream(Tensor& self, c10::Stream stream) {
   allocator().recordStream(self.storage().data_ptr(), stream);
 }
 
+// Whether a parameter can stay the same object when its data move to another device: so optimizers
+// that were made before a model moved keep its parameters.
+bool can_take_data(const Tensor& self, const Tensor& from) {
+  const auto dense = [](const Tensor& tensor) {
+    return tensor.layout() == at::kStrided && !tensor.is_quantized() &&
+           (tensor.is_cpu() || tensor.device().type() == kNpu);
+  };
+  return self.key_set() == from.key_set() || (dense(self) && dense(from));
+}
+
 Tensor& set_storage(Tensor& tensor, at::Storage storage, int64_t offset, IntArrayRef sizes,
                     IntArrayRef strides) {
   return at::cpu::set_(tensor, std::move(storage), offset, sizes, strides);
@@ -152,6 +162,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("copy_", &copy_);
   m.impl("_copy_from", &copy_from);
   m.impl("_copy_from_and_resize", &copy_from_and_resize);
+  m.impl("_has_compatible_shallow_copy_type", &can_take_data);
   m.impl("set_.source_Storage_storage_offset", &set_storage);
   m.impl("set_.source_Storage", [](Tensor& tensor, at::Storage source) -> Tensor& {
     return at::native::set_(tensor, std::move(source));
@@ -162,6 +173,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("convolution_overrideable", torch::CppFunction::makeFromBoxedFunction<&convolution>());
   m.impl("convolution_backward_overrideable",
          torch::CppFunction::makeFromBoxedFunction<&convolution_backward>());
+}
+
+TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) {
+  m.impl("_has_compatible_shallow_copy_type", &can_take_data);
 }
 
 // A copy reads lazy conjugates and negatives as they are.
