@@ -36,6 +36,7 @@ def finish(module: ModuleType) -> None:
     )
     _let_tensors_be_exchanged()
     _print_what_the_cpu_would()
+    _refuse_inductor()
     for name in ("amp", "memory", "profiler", "random", "streams"):
         sys.modules[f"torch.npu.{name}"] = getattr(module, name)
 
@@ -62,3 +63,19 @@ def _print_what_the_cpu_would() -> None:
         return of_others(tensor.cpu() if tensor.device.type == "npu" else tensor, indent)
 
     _tensor_str._tensor_str = formatted
+
+
+def _refuse_inductor() -> None:
+    """Say what `torch.compile` can do here, where it would end in a KeyError."""
+    inductor: Any = torch._TorchCompileInductorWrapper
+    of_others = inductor.__call__
+
+    def compiled(self: Any, model: Any, inputs: Any) -> Any:
+        if any(isinstance(t, torch.Tensor) and t.device.type == "npu" for t in inputs):
+            raise RuntimeError(
+                "Inductor generates no code for softnpu's device npu; "
+                "use torch.compile(..., backend='aot_eager')"
+            )
+        return of_others(self, model, inputs)
+
+    inductor.__call__ = compiled
