@@ -70,8 +70,8 @@ install(TARGETS softnpu ascendcl acl_rt nnopbase ${operator_libraries}
 install(TARGETS softnpu_missing LIBRARY DESTINATION ${SOFTNPU_SDK}/lib64/softnpu)
 install(DIRECTORY "${SOFTNPU_INCLUDE}/" DESTINATION ${SOFTNPU_SDK}/include)
 install(FILES "${PROJECT_SOURCE_DIR}/sdk/set_env.sh" DESTINATION ${SOFTNPU_SDK})
-install(FILES "${PROJECT_SOURCE_DIR}/sdk/python/site-packages/acl.py"
-        DESTINATION ${SOFTNPU_SDK}/python/site-packages)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/sdk/python/site-packages/"
+        DESTINATION ${SOFTNPU_SDK}/python/site-packages PATTERN __pycache__ EXCLUDE)
 
 # Other builds find the SDK by these. CMake looks into share/ of every prefix, but not into lib64/.
 include(CMakePackageConfigHelpers)

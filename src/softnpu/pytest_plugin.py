@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``pytest --softnpu-check``: a test that makes the checkers find something fails.
+"""Options for pytest: ``--softnpu-check`` and ``--softnpu-npu``.
 
+``pytest --softnpu-npu``: tests and what they start find PyTorch's device `npu`.
+
+``pytest --softnpu-check``: a test that makes the checkers find something fails.
 ``--softnpu-check-tools`` takes the same checkers as ``softnpu check --tool``. Findings of a
 test's setup, call and teardown count. Leaks are what its call made and nothing has freed after its
 teardown. ``@pytest.mark.softnpu_findings("memcheck/double-free", ...)`` names what a test provokes
@@ -9,6 +12,9 @@ on purpose; patterns such as ``memcheck/*`` will do.
 
 from __future__ import annotations
 
+import importlib
+import os
+import sys
 from collections.abc import Generator
 from fnmatch import fnmatchcase
 from io import StringIO
@@ -33,6 +39,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="The checkers: all, or some of memcheck,initcheck,racecheck,synccheck,leakcheck.",
     )
 
+    group.addoption(
+        "--softnpu-npu",
+        action="store_true",
+        help="Give PyTorch the device npu, and tests an importable torch_npu.",
+    )
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start the checkers before any test does anything."""
@@ -40,6 +52,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "softnpu_findings(*kinds): findings that the test provokes, as TOOL/KIND patterns",
     )
+    if config.getoption("--softnpu-npu"):
+        _give_npu()
     if not config.getoption("--softnpu-check"):
         return
     from softnpu import _core
@@ -49,6 +63,19 @@ def pytest_configure(config: pytest.Config) -> None:
     except ValueError as error:
         raise pytest.UsageError(f"--softnpu-check-tools: {error}") from None
     config.pluginmanager.register(_Checks(), "softnpu-checks")
+
+
+def _give_npu() -> None:
+    """Do for this process and those it starts what ``softnpu run`` does for a program."""
+    from softnpu.cli.environment import sdk_environment, sdk_prefix
+
+    prefix = sdk_prefix()
+    os.environ.update(sdk_environment(prefix, os.environ))
+    sys.path.insert(0, str(prefix / "python" / "site-packages"))
+    try:
+        importlib.import_module("torch_npu")
+    except ImportError as error:
+        raise pytest.UsageError(f"--softnpu-npu: {error}") from None
 
 
 class _Checks:

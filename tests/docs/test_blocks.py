@@ -19,6 +19,7 @@ ELSEWHERE = {
     "docs/graphs.md": "tests/clients/test_graphs_page.py",
     "docs/judging.md": "tests/cli/test_cli_verify.py",
     "docs/many-machines.md": "tests/torch/test_many_machines.py",
+    "docs/npu.md": "tests/npu/test_npu_document.py",
     "docs/pytorch.md": "tests/torch/test_document.py",
     "docs/tracing.md": "tests/cli/test_cli_profile.py",
 }

@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,19 +45,47 @@ def compiled(source: Path, toolchain: Toolchain) -> Iterator[Compiled]:
     SDK's folder) and softnpu's version are: that covers every file that the source includes. What
     may be made of other files too, such as libraries that the flags name, is built each time.
 
-    A program that is kept stays where it is until this process ends, or becomes it. None is kept
-    where another user could have put it: it would run with this user's rights.
+    A program that is kept stays where it is until the block ends, or this process becomes it. None
+    is kept where another user could have put it: it would run with this user's rights.
     """
     preprocessed = toolchain.preprocess(source)
     if preprocessed.status:
         sys.stderr.buffer.write(preprocessed.stderr)
         raise typer.Exit(preprocessed.status)
+    key = _key(source, toolchain, preprocessed.stdout)
+    reuse = toolchain.reads_only(preprocessed.stdout)
+    with kept(key, source.stem, lambda file: _build(source, toolchain, file), reuse) as made:
+        yield made
+
+
+@contextlib.contextmanager
+def kept(
+    key: str, name: str, build: Callable[[Path], None], reuse: bool = True
+) -> Iterator[Compiled]:
+    """Give the file of that key in the cache; ``build`` makes it where it is told to.
+
+    It is built each time unless it may be reused. One that is kept stays there for the block.
+    """
     programs = _writable_folder()
-    program = programs / _key(source, toolchain, preprocessed.stdout) / source.stem
+    program = programs / key / name
+    with contextlib.ExitStack() as locks:
+        if _is_kept(program, build, reuse, locks):
+            yield Compiled(program, is_kept=True)
+            return
+    with tempfile.TemporaryDirectory(prefix="softnpu-program-") as folder:
+        program = Path(folder) / name
+        build(program)
+        yield Compiled(program, is_kept=False)
+
+
+def _is_kept(
+    program: Path, build: Callable[[Path], None], reuse: bool, locks: contextlib.ExitStack
+) -> bool:
+    programs = program.parent.parent
     try:
         require_private(programs, make_folders=True)
-        if not toolchain.reads_only(preprocessed.stdout) or not _keep(program):
-            _build_into(program.parent, source, toolchain)
+        if not reuse or not _keep(program, locks):
+            _build_into(program, build, locks)
         require_private(program)
     except NotPrivateError as shared:
         typer.echo(f"softnpu: the cache folder {programs} is not used: {shared}", err=True)
@@ -67,12 +95,8 @@ def compiled(source: Path, toolchain: Toolchain) -> Iterator[Compiled]:
             hint="Name another cache folder in XDG_CACHE_HOME.",
         )
     else:
-        yield Compiled(program, is_kept=True)
-        return
-    with tempfile.TemporaryDirectory(prefix="softnpu-program-") as folder:
-        program = Path(folder) / source.stem
-        _build(source, toolchain, program)
-        yield Compiled(program, is_kept=False)
+        return True
+    return False
 
 
 def programs_folder() -> Path:
@@ -147,16 +171,16 @@ def _key(source: Path, toolchain: Toolchain, text: bytes) -> str:
     return hashlib.sha256(json.dumps(parts).encode() + b"\0" + text).hexdigest()
 
 
-def _keep(program: Path) -> bool:
+def _keep(program: Path, locks: contextlib.ExitStack) -> bool:
     """Have the program stay, and count as run now; False where it is not there."""
-    lock = _keep_all(program.parent.parent)
-    if _is_runnable(program):
-        with contextlib.suppress(OSError):  # a cache that can only be read
-            os.utime(program.parent)
-        return True
-    if lock is not None:
-        os.close(lock)
-    return False
+    with contextlib.ExitStack() as lock:
+        _keep_all(program.parent.parent, lock)
+        if not _is_runnable(program):
+            return False
+        locks.push(lock.pop_all())
+    with contextlib.suppress(OSError):  # a cache that can only be read
+        os.utime(program.parent)
+    return True
 
 
 def _is_runnable(program: Path) -> bool:
@@ -164,18 +188,18 @@ def _is_runnable(program: Path) -> bool:
     return program.is_file() and program.stat().st_size > 0 and os.access(program, os.X_OK)
 
 
-def _build_into(folder: Path, source: Path, toolchain: Toolchain) -> None:
+def _build_into(program: Path, build: Callable[[Path], None], locks: contextlib.ExitStack) -> None:
     """Build in a folder of its own and move the program, so that nobody meets half of it."""
-    programs = folder.parent
+    folder, programs = program.parent, program.parent.parent
     _remove_abandoned(programs)
     scratch = Path(tempfile.mkdtemp(dir=programs, prefix=".building-"))
     try:
-        _build(source, toolchain, scratch / source.stem)
+        build(scratch / program.name)
         _remove_unused(programs)
-        _keep_all(programs)
+        _keep_all(programs, locks)
         # An earlier program gives way; a process that runs it keeps it.
         folder.mkdir(exist_ok=True, mode=0o700)
-        (scratch / source.stem).replace(folder / source.stem)
+        (scratch / program.name).replace(program)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -189,12 +213,11 @@ def _build(source: Path, toolchain: Toolchain, program: Path) -> None:
     program.chmod(0o700)  # whatever the umask allows others
 
 
-def _keep_all(programs: Path) -> int | None:
+def _keep_all(programs: Path, locks: contextlib.ExitStack) -> None:
     """Keep others from removing programs until the lock is closed, as it is by exec, too."""
-    try:
-        return _lock(programs, fcntl.LOCK_SH)
-    except OSError:  # there is no folder; or it cannot be locked, and nobody removes anything
-        return None
+    # Without a folder, or where it cannot be locked, nobody removes anything.
+    with contextlib.suppress(OSError):
+        locks.callback(os.close, _lock(programs, fcntl.LOCK_SH))
 
 
 def _remove_unused(programs: Path) -> None:

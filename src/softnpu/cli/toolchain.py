@@ -119,14 +119,15 @@ def toolchain_for(source: Path, prefix: Path, extra_flags: str) -> Toolchain:
     link = (f"-L{lib}", "-Xlinker", "-rpath", "-Xlinker", str(lib))
     users_link = _words("LDFLAGS", os.environ.get("LDFLAGS", ""))
     return Toolchain(
-        _find_compiler(language),
+        find_compiler(language),
         (*flags, *users),
         (*link, *users_link, *LIBRARIES),
         (*users, *users_link),
     )
 
 
-def _find_compiler(language: Language) -> tuple[str, ...]:
+def find_compiler(language: Language) -> tuple[str, ...]:
+    """Find the compiler that the user named, or one of the system's; end the command if none is."""
     chosen = os.environ.get(language.compiler_variable, "")
     words = _words(language.compiler_variable, chosen)
     if words:

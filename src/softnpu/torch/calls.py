@@ -15,6 +15,7 @@ from torch import Tensor
 
 from softnpu import _core, functional
 from softnpu.errors import AclnnError, with_rule
+from softnpu.torch.places import NPU
 from softnpu.torch.recording import is_plain, is_recorded
 from softnpu.torch.smooth_l1_loss import REDUCTIONS
 
@@ -97,7 +98,7 @@ def _take_over(name: str, arguments: tuple[Any, ...]) -> Any:
     """Answer the core, which asks for calls that may be PyTorch's business."""
     tensors = [a for a in arguments if isinstance(a, Tensor)]
     differentiable = any(t.requires_grad for t in tensors) or is_recorded(*tensors)
-    elsewhere = any(t.is_cuda for t in tensors)
+    elsewhere = any(t.is_cuda or t.device.type == NPU for t in tensors)
     proxies = len(tensors) == 0  # of torch.fx
     watched = torch._C._is_any_autocast_enabled() or not is_plain(*tensors)
     if differentiable or elsewhere or proxies or watched:

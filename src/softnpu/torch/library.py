@@ -20,12 +20,14 @@ from softnpu.errors import error_from_status, with_rule
 from softnpu.torch import schemas
 from softnpu.torch.fake import like_first
 from softnpu.torch.gpu import gpu_kernel
+from softnpu.torch.places import kernel_for
 from softnpu.torch.recording import (
     Backward,
     Jvp,
     Kernel,
     Save,
     autograd_kernel,
+    below_autograd,
     has_derivative,
     is_plain,
     is_recorded,
@@ -95,8 +97,10 @@ def define(
         for device in ("cpu", "cuda"):
             torch.library.register_autocast(f"softnpu::{name}", device, autocast, lib=LIBRARY)
     record = recording(packet.default, save, backward, jvp)
-    for key, kernel in (("AutogradCPU", compute), ("AutogradCUDA", on_gpu)):
-        LIBRARY.impl(name, autograd_kernel(packet.default, kernel, record), key)
+    below = below_autograd(packet.default)
+    of_keys = (("CPU", compute), ("CUDA", on_gpu), ("PrivateUse1", below))
+    for key, kernel in of_keys:
+        LIBRARY.impl(name, autograd_kernel(packet.default, kernel, record), f"Autograd{key}")
     out = _out_kernel(packet.default, compute, on_gpu, out_admits)
     _decompose(f"{name}.out", out)
     return packet
@@ -136,7 +140,7 @@ def define_in_place(name: str) -> Any:
     def kernel(self: Tensor, *rest: Any) -> Tensor:
         if is_recorded(self) or not is_plain(self):
             return self.copy_(operator(self.clone(), *rest))
-        (on_gpu if self.is_cuda else compute)(_detached(self), *rest)
+        kernel_for((self,), compute, on_gpu)(_detached(self), *rest)
         return self
 
     _decompose(f"{name}_", untraced(kernel))
@@ -167,9 +171,7 @@ def _out_kernel(operator: Any, compute: Kernel, on_gpu: Kernel, admits: OutputTy
             result = operator(*arguments)
             _check_output(name, result, out, admits)
             return out.copy_(result.reshape(out.shape))
-        (on_gpu if any(t.is_cuda for t in (*tensors, out)) else compute)(
-            *arguments, out=_detached(out)
-        )
+        kernel_for((*tensors, out), compute, on_gpu)(*arguments, out=_detached(out))
         return out
 
     return untraced(kernel)

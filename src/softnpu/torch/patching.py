@@ -29,7 +29,7 @@ _no_dispatch = torch._C._disabled_torch_dispatch_impl
 Scales = Sequence[float | None]
 
 
-class _Left(Exception):  # noqa: N818
+class NotRoutedError(Exception):
     """A call that is left to PyTorch, with the reason: softnpu would compute something else."""
 
 
@@ -45,13 +45,13 @@ def _loss(x: Tensor, target: Tensor, *rest: Any, **out: Tensor) -> Any:
 def _loss_backward(grad: Tensor, x: Tensor, target: Tensor, reduction: int, beta: float) -> Any:
     _check_shapes(x, target)
     if beta == 0:
-        raise _Left("beta is 0, where PyTorch has another slope at a difference of 0")
+        raise NotRoutedError("beta is 0, where PyTorch has another slope at a difference of 0")
     return smooth_l1_loss_backward(grad, x, target, reduction, beta)
 
 
 def _check_shapes(x: Tensor, target: Tensor) -> None:
     if x.shape != target.shape:
-        raise _Left(f"self has shape {list(x.shape)}, and target {list(target.shape)}")
+        raise NotRoutedError(f"self has shape {list(x.shape)}, and target {list(target.shape)}")
 
 
 def _upsample(x: Tensor, size: Sequence[int], *scales: float | None, **out: Tensor) -> Any:
@@ -79,19 +79,21 @@ def _check_scales(sizes: Sequence[int], upsampled: Sequence[int], scales: Scales
     """Leave to PyTorch what the contract does not have, and where PyTorch ignores a scale."""
     given = [s for s in scales if s is not None]
     if given and not (len(given) == 3 and all(s > 0 for s in given)):
-        raise _Left(f"the scales are {list(scales)}; expected three above 0, or none")
+        raise NotRoutedError(f"the scales are {list(scales)}; expected three above 0, or none")
     for n, size, scale in zip(sizes, upsampled, given, strict=False):
         if size in (n, 2 * n) and size != n * scale:
-            raise _Left(f"PyTorch ignores a scale of {scale}, from a size of {n} to {size}")
+            raise NotRoutedError(
+                f"PyTorch ignores a scale of {scale}, from a size of {n} to {size}"
+            )
 
 
 def _unpool(x: Tensor, indices: Tensor, *sizes: Sequence[int], **out: Tensor) -> Any:
     if indices.dtype != torch.int64 or not x.is_floating_point():
-        raise _Left(f"self is of type {x.dtype}, and indices of {indices.dtype}")
+        raise NotRoutedError(f"self is of type {x.dtype}, and indices of {indices.dtype}")
     return max_unpool3d(x, indices, *sizes, **out)
 
 
-_ROUTES: dict[Any, Callable[..., Any]] = {
+ROUTES: dict[Any, Callable[..., Any]] = {
     _aten.elu.default: elu,
     _aten.elu.out: elu,
     _aten.elu_.default: _elu_in_place,
@@ -133,14 +135,14 @@ class Patch(TorchDispatchMode):
         if classes and not any(issubclass(kind, FakeTensor) for kind in classes):
             # The class decides. What it computes of plain tensors comes here again.
             return NotImplemented
-        route = _ROUTES.get(func)
+        route = ROUTES.get(func)
         if route is None or classes:
             return func(*args, **kwargs)
         reason = _elsewhere((*args, *kwargs.values()))
         if reason is None:
             try:
                 result = route(*args, **kwargs)
-            except (AclnnError, _Left) as error:
+            except (AclnnError, NotRoutedError) as error:
                 reason = str(error)
             else:
                 self.routed[str(func)] += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -103,6 +104,11 @@ def _call_below(operator: Any, *arguments: Any) -> Tensor:
     meet_distributed()
     with _below_autograd():
         return operator(*arguments)
+
+
+def below_autograd(operator: Any) -> Kernel:
+    """Make a kernel that calls an operator on what lies below autograd."""
+    return partial(_call_below, operator)
 
 
 def recording(operator: Any, save: Save, backward: Backward, jvp: Jvp) -> Kernel:

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/outside_work.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/observer.h"
+#include "runtime/scheduler.h"
+#include "runtime/stream.h"
+
+namespace softnpu::runtime {
+namespace {
+
+// As bytes, whatever the elements are.
+Access described(const OutsideAccess& given) {
+  const auto item = static_cast<int64_t>(given.item_size);
+  Access access{.name = given.name,
+                .writes = given.writes,
+                .first = static_cast<std::byte*>(const_cast<void*>(given.first)),
+                .dtype = DType::u8,
+                .sizes = {given.sizes, given.sizes + given.rank},
+                .strides = {}};
+  for (size_t i = 0; i < given.rank; ++i) access.strides.push_back(given.strides[i] * item);
+  access.sizes.push_back(item);
+  access.strides.push_back(1);
+  return access;
+}
+
+void run_all(Stream& stream) {
+  (void)stream.wait(stream.appended(), {}, kRtStreamSyncTimeout, "the stream's work");
+}
+
+}  // namespace
+
+bool is_observed() { return observer() != nullptr; }
+
+bool runs_at_once() { return !scheduler().holds_back(); }
+
+void run_work_before(void* handle) {
+  std::shared_ptr<Stream> stream;
+  if (find_stream(handle, stream).ok()) run_all(*stream);
+}
+
+void note_work(void* handle, const char* what, const OutsideAccess* accesses, size_t count) {
+  std::shared_ptr<Stream> stream;
+  if (!find_stream(handle, stream).ok()) return;
+  auto piece = std::make_shared<Piece>(Piece{.kind = Piece::Kind::kernel, .what = what});
+  for (size_t i = 0; i < count; ++i) piece->accesses.push_back(described(accesses[i]));
+  (void)launch(handle, what, [] { return Status(); }, std::move(piece));
+  run_all(*stream);
+}
+
+}  // namespace softnpu::runtime

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "work.h"
+
+#include "streams.h"
+
+namespace softnpu::npu {
+
+bool is_tracked() {
+  static const bool queues = !runtime::runs_at_once();
+  return queues || runtime::is_observed();
+}
+
+void run_work_before(DeviceIndex index, Waits waits) {
+  const c10::Stream stream = current_stream(index);
+  if (waits == Waits::host)
+    synchronize(stream);
+  else
+    runtime::run_work_before(handle_of(stream));
+}
+
+void note_work(DeviceIndex index, const char* what, const c10::SmallVectorImpl<Use>& uses) {
+  if (!runtime::is_observed()) return;
+  c10::SmallVector<runtime::OutsideAccess, 8> accesses;
+  for (const Use& use : uses) {
+    if (use.tensor.numel() == 0) continue;
+    accesses.push_back({use.name, use.written, use.tensor.const_data_ptr(), use.tensor.itemsize(),
+                        static_cast<size_t>(use.tensor.dim()), use.tensor.sizes().data(),
+                        use.tensor.strides().data()});
+  }
+  runtime::note_work(handle_of(current_stream(index)), what, accesses.data(), accesses.size());
+}
+
+}  // namespace softnpu::npu

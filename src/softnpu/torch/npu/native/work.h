@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators as work of streams. They run when they are called; what matters is which queued work
+// comes before them, and that the checkers hear of them.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/util/SmallVector.h>
+
+#include "devices.h"
+
+// Of libsoftnpu.so: core/runtime/outside_work.h.
+namespace softnpu::runtime {
+struct OutsideAccess {
+  const char* name;
+  bool writes;
+  const void* first;
+  size_t item_size;
+  size_t rank;
+  const int64_t* sizes;
+  const int64_t* strides;
+};
+bool is_observed();
+bool runs_at_once();
+void run_work_before(void* stream);
+void note_work(void* stream, const char* what, const OutsideAccess* accesses, size_t count);
+}  // namespace softnpu::runtime
+
+namespace softnpu::npu {
+
+// Whether streams may have work that has not run, or a checker looks on. Else nothing is to be
+// done for an operator.
+bool is_tracked();
+
+enum class Waits : uint8_t { stream, host };
+
+// Has the current stream of a device run what comes before an operator. One that gives numbers to
+// the host waits for the stream as synchronize() does.
+void run_work_before(DeviceIndex index, Waits waits);
+
+struct Use {
+  const char* name;
+  at::Tensor tensor;
+  bool written;
+};
+
+// Tells the checkers what an operator read and wrote.
+void note_work(DeviceIndex index, const char* what, const c10::SmallVectorImpl<Use>& uses);
+
+}  // namespace softnpu::npu

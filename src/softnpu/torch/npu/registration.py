@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes `npu` a device of this process's PyTorch."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch.utils import backend_registration
+
+from softnpu.torch.npu import backend, cells, collectives, operators
+from softnpu.torch.vendors import vendors_spec
+
+
+def register(module: ModuleType) -> None:
+    """Load the backend, name the device, and make ``module`` `torch.npu`."""
+    other = vendors_spec()
+    if other is not None:
+        raise backend.BackendError(
+            f"torch_npu is installed, {other.origin}; softnpu does not take its device npu"
+        )
+    backend.load()
+    backend_registration.rename_privateuse1_backend("npu")
+    torch._register_device_module("npu", module)
+    operators.register()
+    cells.register()
+    collectives.register()
+
+
+def finish(module: ModuleType) -> None:
+    """Give tensors, modules and storages their methods, and `torch.npu` its submodules."""
+    backend_registration.generate_methods_for_privateuse1_backend(
+        for_tensor=True, for_module=True, for_packed_sequence=True, for_storage=True
+    )
+    _let_tensors_be_exchanged()
+    _print_what_the_cpu_would()
+    _refuse_inductor()
+    for name in ("amp", "memory", "profiler", "random", "streams"):
+        sys.modules[f"torch.npu.{name}"] = getattr(module, name)
+
+
+def _let_tensors_be_exchanged() -> None:
+    """Give DLPack's name of the device, for which PyTorch looks under its name before."""
+    of_others = torch.Tensor.__dlpack_device__
+
+    def __dlpack_device__(self: torch.Tensor) -> Any:  # noqa: N807
+        if self.device.type == "npu":
+            return torch.utils.dlpack.DLDeviceType.kDLExtDev, self.device.index
+        return of_others(self)
+
+    torch.Tensor.__dlpack_device__ = __dlpack_device__  # type: ignore[method-assign]
+
+
+def _print_what_the_cpu_would() -> None:
+    """Format elements in float64, which the device does not have."""
+    from torch import _tensor_str
+
+    of_others = _tensor_str._tensor_str
+
+    def formatted(tensor: torch.Tensor, indent: int) -> str:
+        return of_others(tensor.cpu() if tensor.device.type == "npu" else tensor, indent)
+
+    _tensor_str._tensor_str = formatted
+
+
+def _refuse_inductor() -> None:
+    """Say what `torch.compile` can do here, where it would end in a KeyError."""
+    inductor: Any = torch._TorchCompileInductorWrapper
+    of_others = inductor.__call__
+
+    def compiled(self: Any, model: Any, inputs: Any) -> Any:
+        if any(isinstance(t, torch.Tensor) and t.device.type == "npu" for t in inputs):
+            raise RuntimeError(
+                "Inductor generates no code for softnpu's device npu; "
+                "use torch.compile(..., backend='aot_eager')"
+            )
+        return of_others(self, model, inputs)
+
+    inductor.__call__ = compiled

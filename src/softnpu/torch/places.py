@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which kernel of an operator computes, by where its tensors lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+Kernel = Callable[..., Tensor]
+
+# The device that softnpu.torch.npu registers.
+NPU = "npu"
+
+
+def kernel_for(tensors: Iterable[Tensor], compute: Kernel, on_gpu: Kernel) -> Kernel:
+    """Choose the kernel of an operator that writes to one of its arguments."""
+    places = {tensor.device.type for tensor in tensors}
+    if "cuda" in places:
+        return on_gpu
+    return partial(_over_device_memory, compute) if NPU in places else compute
+
+
+def _over_device_memory(compute: Kernel, *arguments: Any, **out: Tensor) -> Tensor:
+    """Compute on what is written in the device's memory, which the CPU has, too."""
+    written = out.get("out", arguments[0])
+    others = [each for each in (*arguments, written) if isinstance(each, Tensor) and each.dim() > 0]
+    if len({each.device for each in others}) > 1:
+        places = ", ".join(str(each.device) for each in others)
+        raise RuntimeError(
+            f"Expected all tensors to be on the same device, but they are on {places}"
+        )
+    result = compute(
+        *[_on_cpu(argument) for argument in arguments],
+        **{name: _on_cpu(tensor) for name, tensor in out.items()},
+    )
+    torch.autograd.graph.increment_version(written)
+    return result
+
+
+def _on_cpu(argument: Any) -> Any:
+    if isinstance(argument, Tensor) and argument.device.type == NPU:
+        return torch.ops.softnpu_device.on_cpu(argument)
+    return argument

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Order that a program forgot: late values under ``deferred``, and what the checkers find."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+LATE = """
+import torch
+x = torch.full((4,), 7.0).npu()
+host = torch.zeros(4).pin_memory()
+host.copy_(x, non_blocking=True)
+print(host.tolist())
+torch.npu.synchronize()
+print(host.tolist())
+"""
+
+
+def test_late_values(run: Any) -> None:
+    """A copy that nobody waited for has not happened yet; usually it has."""
+    early = run(LATE, "run", "--schedule", "deferred")
+    assert early.stdout == "[0.0, 0.0, 0.0, 0.0]\n[7.0, 7.0, 7.0, 7.0]\n", early.stderr
+    assert run(LATE).stdout == "[7.0, 7.0, 7.0, 7.0]\n" * 2
+
+
+REUSED = """
+import torch
+host = torch.ones(4).pin_memory()
+x = host.to("npu", non_blocking=True)
+{wait}
+host.fill_(9)
+print((x * 2).tolist())
+"""
+
+
+@pytest.mark.parametrize(
+    ("wait", "expected"), [("", 18.0), ("torch.npu.current_stream().synchronize()", 2.0)]
+)
+def test_a_pinned_buffer_that_is_used_again(run: Any, wait: str, expected: float) -> None:
+    """What the program writes before the copy has run, the copy copies."""
+    done = run(REUSED.format(wait=wait), "run", "--schedule", "deferred")
+    assert done.stdout == f"{[expected] * 4}\n", done.stderr
+
+
+STREAMS = """
+import torch
+side = torch.npu.Stream()
+x = torch.ones(256, device="npu")
+side.wait_stream(torch.npu.current_stream())
+with torch.npu.stream(side):
+    y = x + 1
+{wait}
+z = y * 2
+print(z.sum().item())
+"""
+
+
+def test_a_stream_that_does_not_wait(run: Any) -> None:
+    """The checkers name both lines; with the wait they find nothing."""
+    wrong = run(STREAMS.format(wait=""), "check")
+    assert wrong.returncode == 86, wrong.stderr
+    assert "racecheck" in wrong.stderr
+    assert "aten::add" in wrong.stderr
+    assert "aten::mul" in wrong.stderr
+    assert "program.py:7" in wrong.stderr
+    assert "program.py:9" in wrong.stderr
+    right = run(STREAMS.format(wait="torch.npu.current_stream().wait_stream(side)"), "check")
+    assert right.returncode == 0, right.stderr
+
+
+def test_reads_of_what_nothing_wrote(run: Any) -> None:
+    """An operator that reads new memory is found."""
+    done = run("import torch\nx = torch.empty(9, device='npu')\nprint(x.add(1).shape)\n", "check")
+    assert done.returncode == 86, done.stderr
+    assert "initcheck" in done.stderr
+    assert "program.py:3" in done.stderr
+
+
+def test_a_host_pointer_into_device_memory(run: Any) -> None:
+    """Under the checkers, device memory cannot be read by its address."""
+    script = """
+import ctypes, torch
+x = torch.ones(4, device="npu")
+print(ctypes.c_float.from_address(x.data_ptr()).value)
+"""
+    assert run(script, "check").returncode != 0
+    assert run(script).stdout == "1.0\n"

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch_npu's fused operators against their formulas in float64, with gradients."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+torch_npu: Any = None
+
+
+@pytest.fixture(autouse=True)
+def _fused() -> None:
+    globals()["torch_npu"] = importlib.import_module("torch_npu")
+
+
+TYPES = [torch.float32, torch.float16, torch.bfloat16]
+
+
+def _close(got: Tensor, expected: Tensor) -> None:
+    """One rounding of the result's type, and some of float32 before it."""
+    assert got.is_npu
+    limit = {torch.float32: 2e-6, torch.float16: 1e-3, torch.bfloat16: 8e-3}[got.dtype]
+    torch.testing.assert_close(got.cpu().double(), expected, rtol=limit, atol=limit)
+
+
+def _with_gradients(function: Any, formula: Any, *inputs: Tensor) -> None:
+    """Compare results and gradients with a formula that is computed in float64 on the CPU."""
+    wide = [t.double().requires_grad_() for t in inputs]
+    narrow = [t.npu().requires_grad_() for t in inputs]
+    expected, got = formula(*wide), function(*narrow)
+    _close(got.detach(), expected.detach())
+    seed = torch.linspace(-1, 1, expected.numel()).to(inputs[0].dtype).view(expected.shape)
+    expected.backward(seed.double())
+    got.backward(seed.npu())
+    for a, b in zip(wide, narrow, strict=True):
+        limit = 1e-5 if b.dtype == torch.float32 else 3e-2
+        assert a.grad is not None
+        assert b.grad is not None
+        torch.testing.assert_close(b.grad.cpu().double(), a.grad, rtol=limit, atol=limit)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_rms_norm(dtype: torch.dtype) -> None:
+    """The result is x / sqrt(mean(x^2) + epsilon) * gamma, and what it was divided by."""
+    x, gamma = torch.randn(3, 4, 8).to(dtype), torch.randn(8).to(dtype)
+
+    def formula(x: Tensor, gamma: Tensor) -> Tensor:
+        return x / (x.square().mean(-1, keepdim=True) + 1e-5).sqrt() * gamma
+
+    _with_gradients(lambda *t: torch_npu.npu_rms_norm(*t, 1e-5)[0], formula, x, gamma)
+    rstd = torch_npu.npu_rms_norm(x.npu(), gamma.npu(), epsilon=1e-5)[1]
+    assert rstd.dtype == torch.float32
+    _close(rstd, 1 / (x.double().square().mean(-1, keepdim=True) + 1e-5).sqrt())
+
+
+def test_add_rms_norm() -> None:
+    """The sum is normalized, and returned as well."""
+    x1, x2, gamma = torch.randn(3, 8), torch.randn(3, 8), torch.randn(8)
+    y, rstd, x = torch_npu.npu_add_rms_norm(x1.npu(), x2.npu(), gamma.npu())
+    again, rstd2 = torch_npu.npu_rms_norm(x, gamma.npu())
+    assert torch.equal(x.cpu(), x1 + x2)
+    assert torch.equal(y, again)
+    assert torch.equal(rstd, rstd2)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("dim", [-1, 0])
+def test_swiglu(dtype: torch.dtype, dim: int) -> None:
+    """silu(first half) * second half."""
+
+    def formula(x: Tensor) -> Tensor:
+        a, b = x.chunk(2, dim)
+        return a / (1 + torch.exp(-a)) * b
+
+    _with_gradients(lambda x: torch_npu.npu_swiglu(x, dim), formula, torch.randn(4, 6).to(dtype))
+
+
+@pytest.mark.parametrize("mode", ["half", "interleave"])
+def test_rotary_mul(mode: str) -> None:
+    """Each pair of elements is turned by its angle."""
+    angle = torch.randn(5, 1, 4)
+    angles = torch.cat((angle, angle), -1) if mode == "half" else angle.repeat_interleave(2, -1)
+
+    def formula(x: Tensor) -> Tensor:
+        pairs = (
+            x.unflatten(-1, (2, 4)).movedim(-2, -1) if mode == "half" else x.unflatten(-1, (4, 2))
+        )
+        turned = torch.view_as_complex(pairs.contiguous()) * torch.polar(
+            torch.ones_like(angle).double(), angle.double()
+        )
+        result = torch.view_as_real(turned)
+        return result.movedim(-1, -2).flatten(-2) if mode == "half" else result.flatten(-2)
+
+    cos, sin = angles.cos().npu(), angles.sin().npu()
+    _with_gradients(
+        lambda x: torch_npu.npu_rotary_mul(x, cos, sin, mode), formula, torch.randn(5, 2, 8)
+    )
+
+
+@pytest.mark.parametrize("layout", ["BSH", "SBH", "BSND", "BNSD", "TND"])
+def test_fusion_attention(layout: str) -> None:
+    """softmax(q k^T scale, masked) v in every layout, two heads of queries for one of keys."""
+    b, n, g, s, d = 2, 4, 2, 5, 8
+    q, k, v = torch.randn(b, n, s, d), torch.randn(b, g, s, d), torch.randn(b, g, s, d)
+    mask = torch.ones(s, s).triu(1).bool()
+
+    def formula(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        k, v = k.repeat_interleave(2, 1), v.repeat_interleave(2, 1)
+        scores = torch.einsum("bnsd,bntd->bnst", q, k) / math.sqrt(d)
+        return scores.masked_fill(mask, -math.inf).softmax(-1) @ v
+
+    def arranged(t: Tensor) -> Tensor:
+        if layout == "BNSD":
+            return t
+        if layout == "BSND":
+            return t.transpose(1, 2)
+        if layout == "BSH":
+            return t.transpose(1, 2).flatten(2)
+        if layout == "SBH":
+            return t.permute(2, 0, 1, 3).flatten(2)
+        return t.transpose(1, 2).flatten(0, 1)
+
+    lengths = {"actual_seq_qlen": [s, 2 * s], "actual_seq_kvlen": [s, 2 * s]}
+    options = lengths if layout == "TND" else {}
+
+    def call(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        out = torch_npu.npu_fusion_attention(
+            arranged(q),
+            arranged(k),
+            arranged(v),
+            n,
+            layout,
+            atten_mask=mask.npu(),
+            scale=1 / math.sqrt(d),
+            **options,
+        )
+        assert out[1].shape[-1] == 8
+        return out[0]
+
+    _with_gradients(call, lambda *t: arranged(formula(*t)), q, k, v)
+
+
+@pytest.mark.parametrize(("mode", "shift"), [(2, 0), (3, 2)])
+def test_sparse_modes_of_attention(mode: int, shift: int) -> None:
+    """Causal, counted from the first or from the last of the tokens."""
+    q, k = torch.randn(1, 1, 3, 4), torch.randn(1, 1, 5, 4)
+    hidden = torch.ones(3, 5).triu(1 + shift).bool()
+    expected = (q.double() @ k.double().mT).masked_fill(hidden, -math.inf).softmax(-1) @ k.double()
+    got = torch_npu.npu_fusion_attention(q.npu(), k.npu(), k.npu(), 1, "BNSD", sparse_mode=mode)
+    _close(got[0], expected)
+
+
+def test_tokens_and_experts() -> None:
+    """Permuting and unpermuting with weights that add up to 1 gives the tokens back."""
+    tokens, experts = torch.randn(6, 4), torch.randint(0, 3, (6, 2))
+    permuted, places = torch_npu.npu_moe_token_permute(tokens.npu(), experts.npu())
+    order = torch.argsort(experts.flatten(), stable=True)
+    assert torch.equal(permuted.cpu(), tokens[order // 2])
+    assert places.dtype == torch.int32
+    weights = torch.rand(6, 1)
+    probs = torch.cat((weights, 1 - weights), 1)
+    back = torch_npu.npu_moe_token_unpermute(permuted, places, probs.npu())
+    _close(back, tokens.double())
+    assert torch_npu.npu_moe_token_permute(tokens.npu(), experts.npu(), 5)[0].shape == (5, 4)
+
+
+def test_grouped_matmul() -> None:
+    """Each group of rows by its own matrix, in one result or several."""
+    x, w = torch.randn(6, 4), torch.randn(3, 4, 2)
+    expected = torch.cat([x[:1] @ w[0], x[1:4] @ w[1], x[4:] @ w[2]]).double()
+    for ends, kind in (([1, 4, 6], 0), ([1, 3, 2], 1)):
+        (got,) = torch_npu.npu_grouped_matmul(
+            [x.npu()],
+            [w.npu()],
+            group_list=torch.tensor(ends).npu(),
+            group_list_type=kind,
+            split_item=3,
+            group_type=0,
+        )
+        _close(got, expected)
+    several = torch_npu.npu_grouped_matmul([x[:1].npu(), x[1:].npu()], [w[0].npu(), w[1].npu()])
+    assert [t.shape for t in several] == [(1, 2), (5, 2)]
+    with pytest.raises(NotImplementedError, match="antiquant_scale"):
+        torch_npu.npu_grouped_matmul([x.npu()], [w.npu()], antiquant_scale=1)
+
+
+def test_quantization() -> None:
+    """Rows of 8-bit integers and their scales, and products of them."""
+    x, w = torch.randn(3, 16), torch.randint(-128, 128, (16, 4), dtype=torch.int8)
+    y, scale = torch_npu.npu_dynamic_quant(x.npu())
+    assert y.dtype == torch.int8
+    assert y.abs().amax(-1).tolist() == [127] * 3
+    torch.testing.assert_close(y.cpu() * scale.cpu()[:, None], x, atol=scale.max().item(), rtol=0)
+    columns = torch.rand(4)
+    got = torch_npu.npu_quant_matmul(
+        y, w.npu(), columns.npu(), pertoken_scale=scale, output_dtype=torch.float32
+    )
+    expected = (y.cpu().double() @ w.double()) * columns.double() * scale.cpu().double()[:, None]
+    torch.testing.assert_close(got.cpu().double(), expected, rtol=1e-6, atol=1e-6)
+
+
+def test_tensors_elsewhere_are_refused() -> None:
+    """The text is the one that programs look for."""
+    with pytest.raises(RuntimeError, match="Expected NPU tensor"):
+        torch_npu.npu_swiglu(torch.ones(2))
+
+
+def test_names_that_are_missing() -> None:
+    """An AttributeError that says what there is."""
+    with pytest.raises(AttributeError, match=r"no torch_npu\.npu_nothing; it has: .*npu_swiglu"):
+        _ = torch_npu.npu_nothing

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's operator database: a sample of it, and the list of what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from tests.npu import opinfo
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+PARTS = 6
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_the_bits_are_those_of_the_cpu(part: int) -> None:
+    """The first input of each type of each entry, but for those in the list of exceptions."""
+    known = opinfo.exceptions()
+    wrong = {}
+    for op in opinfo.op_db[part::PARTS]:
+        if opinfo.title(op) not in known:
+            found = opinfo.differences(op, samples=1)
+            if found:
+                wrong[opinfo.title(op)] = found
+    assert wrong == {}
+
+
+def test_the_exceptions_are_few_and_real() -> None:
+    """They name entries of the database; at most 5 % of it, with what is not for the CPU to say."""
+    titles = {opinfo.title(op) for op in opinfo.op_db}
+    known = opinfo.exceptions()
+    assert set(known) <= titles
+    assert len(known) <= 0.05 * len(titles)
