@@ -33,9 +33,9 @@ void run_all(Stream& stream) {
 
 }  // namespace
 
-bool is_observed() { return observer() != nullptr; }
+bool is_observed() { return softnpu::is_observed(); }
 
-bool runs_at_once() { return !scheduler().holds_back(); }
+bool runs_at_once() { return !scheduler().defers(); }
 
 void run_work_before(void* handle) {
   std::shared_ptr<Stream> stream;
