@@ -26,7 +26,12 @@ def compiled(name: str, folder: Path, options: list[str] = PUBLIC) -> Path:
     libraries = library_folder().resolve()
     program = folder / Path(name).name
     command = [compiler, "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-    command += [f"-I{ROOT / 'include'}", str(SOURCES / f"{name}.cpp"), "-o", str(program)]
+    command += [
+        f"-I{libraries.parent / 'include'}",
+        str(SOURCES / f"{name}.cpp"),
+        "-o",
+        str(program),
+    ]
     command += [f"-L{libraries}", f"-Wl,-rpath,{libraries}", f"-Wl,-rpath-link,{libraries}"]
     command += [*options, "-pthread"]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
