@@ -7,7 +7,7 @@ namespace softnpu {
 
 void report_invalid_setting(const char* variable, const std::string& expected) {
   print_to_stderr(text("softnpu: ", variable, " is \"", setting(variable),
-                       "\", which cannot be followed; expected ", expected, "\n"));
+                       "\", an invalid value; expected ", expected, "\n"));
 }
 
 }  // namespace softnpu

@@ -84,7 +84,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 Status wrong(const Fault& fault, std::string_view why) {
   return fail("fault-setting"_rule, kAclInvalidParam, "\"", fault.as_given,
-              "\" cannot be followed: ", why);
+              "\" is an invalid value: ", why);
 }
 
 // rate:P:SEED

@@ -25,7 +25,7 @@ enum class FaultKind : uint8_t {
   create,  // of descriptors, scalars, arrays and lists
 };
 
-// A failure when SOFTNPU_FAIL cannot be followed. aclInit reports it.
+// A failure when SOFTNPU_FAIL is an invalid value. aclInit reports it.
 SOFTNPU_EXPORT Status faults_status();
 
 // The same for a text that SOFTNPU_FAIL may be set to.

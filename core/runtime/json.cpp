@@ -131,8 +131,8 @@ Status check_json(std::string_view text) {
   const std::string_view before = text.substr(0, reader.position());
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
   const size_t column = before.size() - (before.rfind('\n') + 1) + 1;
-  return fail("config-not-json"_rule, kAclParseFile, "no JSON from line ", line, ", column ",
-              column, " on");
+  return fail("config-not-json"_rule, kAclParseFile, "invalid JSON at line ", line, ", column ",
+              column);
 }
 
 }  // namespace softnpu::runtime

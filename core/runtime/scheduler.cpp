@@ -94,7 +94,7 @@ Choice choose() {
   if (const auto seed = parse_seed(wanted)) return {std::make_unique<DeferredScheduler>(*seed), {}};
   return {std::make_unique<Scheduler>(),
           text("softnpu: ", kVariable, " is \"", wanted,
-               "\", which cannot be followed; expected eager, deferred, random or random:SEED\n")};
+               "\", an invalid value; expected eager, deferred, random or random:SEED\n")};
 }
 
 }  // namespace

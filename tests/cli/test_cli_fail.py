@@ -33,8 +33,8 @@ def test_several_calls(softnpu: Any) -> None:
     [("fill:1", "malloc_host, memcpy, memset"), ("malloc:1:5", "207001"), ("malloc:0", "above 0")],
 )
 def test_refusals(softnpu: Any, wrong: str, listed: str) -> None:
-    """What cannot be followed is a usage error that lists what can."""
+    """What is an invalid value is a usage error that lists what can."""
     done = softnpu("run", "--fail", wrong, EXAMPLE)
     assert (done.returncode, done.stdout) == (2, "")
-    assert f'"{wrong}" cannot be followed' in done.stderr
+    assert f'"{wrong}" is an invalid value' in done.stderr
     assert listed in done.stderr

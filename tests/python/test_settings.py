@@ -27,6 +27,6 @@ def test_what_cannot_be_followed_is_said_once(variable: str, wrong: str, expecte
         lines = done.stderr.splitlines()
         assert len(lines) == said, done.stderr
         for line in lines:
-            start = f'softnpu: {variable} is "{value}", which cannot be followed; expected '
+            start = f'softnpu: {variable} is "{value}", an invalid value; expected '
             assert line.startswith(start)
             assert expected in line

@@ -223,4 +223,4 @@ def test_a_wrong_size(setting: str) -> None:
     program = "from softnpu import _core\nprint(_core.info()['device_memory'])\n"
     done = run_python(program, SOFTNPU_MEMORY_MB=setting)
     assert done.stdout == run_python(program).stdout
-    assert f'SOFTNPU_MEMORY_MB is "{setting}", which cannot be followed' in done.stderr
+    assert f'SOFTNPU_MEMORY_MB is "{setting}", an invalid value' in done.stderr

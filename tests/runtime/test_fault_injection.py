@@ -142,7 +142,7 @@ def test_failed_calls_keep_nothing(program: Path) -> None:
     ],
 )
 def test_refusals(program: Path, wrong: str, reason: str) -> None:
-    """`aclInit` refuses what cannot be followed, and says what can be."""
+    """`aclInit` refuses what is an invalid value, and says what can be."""
     done = run(program, SOFTNPU_FAIL=wrong)
     assert done.returncode == 2
     function, status, message = done.stdout.strip().split("|", 2)

@@ -138,7 +138,7 @@ def test_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_settings(environment: dict[str, str], said: str, level: str) -> None:
-    """A setting that cannot be followed is told, once, and failures are not lost by it."""
+    """A setting that is an invalid value is told, once, and failures are not lost by it."""
     first, _, rest = logged(**environment).stderr.partition("\n")
     assert re.search(said, first)
     assert level_of(rest) == level

@@ -49,9 +49,9 @@ def settings_of(variable: str, file: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("variable", VARIABLES)
 def test_a_pipe_without_a_reader(program: Path, pipe: Path, variable: str) -> None:
-    """It is told that the setting cannot be followed."""
+    """It is told that the setting is an invalid value."""
     said = ended(program, "few calls", settings_of(variable, pipe))
-    assert said.startswith(f'softnpu: {variable} is "{pipe}", which cannot be followed')
+    assert said.startswith(f'softnpu: {variable} is "{pipe}", an invalid value')
 
 
 def test_a_pipe_with_a_reader(program: Path, pipe: Path) -> None:
@@ -118,9 +118,9 @@ def test_a_full_disk(program: Path, variable: str) -> None:
 
 @pytest.mark.parametrize("variable", VARIABLES)
 def test_a_folder(program: Path, tmp_path: Path, variable: str) -> None:
-    """It is told that the setting cannot be followed."""
+    """It is told that the setting is an invalid value."""
     said = ended(program, "few calls", settings_of(variable, tmp_path))
-    assert said.startswith(f'softnpu: {variable} is "{tmp_path}", which cannot be followed')
+    assert said.startswith(f'softnpu: {variable} is "{tmp_path}", an invalid value')
 
 
 def test_a_trace_that_stays_locked(program: Path, tmp_path: Path) -> None:

@@ -103,6 +103,6 @@ def test_an_unknown_schedule_is_said(program: Path, wrong: str) -> None:
     done = run(program, "read at once", SOFTNPU_SCHEDULE=wrong)
     assert (done.returncode, done.stdout) == (0, "2\n")
     assert done.stderr == (
-        f'softnpu: SOFTNPU_SCHEDULE is "{wrong}", which cannot be followed; expected eager, '
+        f'softnpu: SOFTNPU_SCHEDULE is "{wrong}", an invalid value; expected eager, '
         "deferred, random or random:SEED\n"
     )

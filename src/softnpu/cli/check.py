@@ -72,8 +72,8 @@ def command(
     The checkers see every allocation, handle, launch and event: memcheck finds access to memory
     that is not there or in use; initcheck, reads of memory that nothing wrote; racecheck and
     synccheck, missing order between streams, and between streams and the host; leakcheck, what is
-    never freed. With --schedules N the first run that has a finding, or does something else than
-    the first run, is the last one.
+    never freed. With --schedules N the last run is the first one with a finding, or whose output
+    differs from the first run's.
 
     The exit status is 0 if there are no findings and the program's is 0, 86 with findings, else
     the program's own.

@@ -104,7 +104,7 @@ def _setting(label: str, value: str, variable: str) -> Row:
         return Row(label, value, f"default; {variable} changes it")
     if _means(given, value, variable):
         return Row(label, value, f"from {variable}")
-    return Row(label, value, f"{variable}={given} cannot be followed")
+    return Row(label, value, f"{variable}={given} is an invalid value")
 
 
 def _means(given: str, value: str, variable: str) -> bool:

@@ -26,7 +26,7 @@ def verify(
 
     The float64 definition of the operator (`softnpu.reference`) is evaluated on the inputs and
     rounded once to the data type of the result. Without tolerances the operator's documented
-    accuracy decides; with tolerances they decide, and each element must keep all of them.
+    accuracy decides. If tolerances are given, each element must satisfy all of them.
 
     Parameters
     ----------
