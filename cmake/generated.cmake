@@ -10,5 +10,5 @@ execute_process(COMMAND "${Python_EXECUTABLE}" -B "${package}/codegen" "${PROJEC
 set(SOFTNPU_INCLUDE "${PROJECT_BINARY_DIR}/sdk/include")
 file(COPY "${PROJECT_SOURCE_DIR}/include/" "${SOFTNPU_GENERATED}/include/" DESTINATION "${SOFTNPU_INCLUDE}")
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/operators/*.toml" "${package}/codegen/*.py"
-     "${package}/functional.py.in" "${PROJECT_SOURCE_DIR}/include/*.h")
+     "${package}/*.py.in" "${PROJECT_SOURCE_DIR}/include/*.h")
 set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})

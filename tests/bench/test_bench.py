@@ -11,8 +11,12 @@ from typing import Any
 import pytest
 import typer
 
+pytest.importorskip("torch")
+
 from softnpu.cli import bench
 from softnpu.cli.bench import STATEMENTS, Row
+
+pytestmark = pytest.mark.torch
 
 
 @pytest.fixture(autouse=True)

@@ -66,9 +66,9 @@ def test_info_names_a_setting_that_cannot_be_followed(softnpu: Any) -> None:
     ("variable", "label", "given", "shown"),
     [
         ("SOFTNPU_SOC", "product", "ascend910b2c", "Ascend910B2C  (from SOFTNPU_SOC)"),
-        ("SOFTNPU_ISA", "instruction set", "BASELINE", "(SOFTNPU_ISA=BASELINE cannot"),
+        ("SOFTNPU_ISA", "instruction set", "BASELINE", "(SOFTNPU_ISA=BASELINE is an invalid"),
         ("SOFTNPU_THREADS", "threads", "02", "2  (from SOFTNPU_THREADS)"),
-        ("SOFTNPU_THREADS", "threads", "+2", "(SOFTNPU_THREADS=+2 cannot"),
+        ("SOFTNPU_THREADS", "threads", "+2", "(SOFTNPU_THREADS=+2 is an invalid"),
         ("SOFTNPU_DEVICES", "devices", "003", "3  (from SOFTNPU_DEVICES)"),
         ("SOFTNPU_POOL_MB", "output pool (MB)", "064", "64  (from SOFTNPU_POOL_MB)"),
         ("SOFTNPU_POOL_MB", "output pool (MB)", "00", "0  (from SOFTNPU_POOL_MB)"),
@@ -176,7 +176,7 @@ def test_info_json_with_a_wrong_product(softnpu: Any) -> None:
     """The status and the message are those of the text."""
     done = softnpu("info", "--json", env={"SOFTNPU_SOC": "Ascend1"})
     assert done.returncode == 1
-    assert "cannot be followed" in json.loads(done.stdout)["origins"]["product"]
+    assert "is an invalid value" in json.loads(done.stdout)["origins"]["product"]
     assert "it must be one of" in done.stderr
 
 

@@ -57,6 +57,11 @@ def _indices() -> Array:
     return np.random.default_rng(8).integers(0, 24, (2, 3, 1, 2, 4))
 
 
+def _numbers(name: str) -> dict[str, Any]:
+    spec = contract(name)
+    return {a.python: spec.base[a.name]["value"] for a in spec.arguments if a.kind == "scalar"}
+
+
 OPERATORS = [
     Operator(
         "elu_backward",
@@ -118,7 +123,9 @@ OPERATORS = [
         np.empty((3, 4), np.float32),
     ),
     *(
-        Operator(one.name, {"self": _random(3, 4)}, {}, np.empty((3, 4), np.float32))
+        Operator(
+            one.name, {"self": _random(3, 4)}, _numbers(one.name), np.empty((3, 4), np.float32)
+        )
         for one in unary_operators()
     ),
 ]

@@ -29,6 +29,10 @@ def files(descriptions: Path, package: Path) -> dict[str, str]:
     operators = read(descriptions)
     headers = groupby(sorted(operators, key=lambda o: o.header), key=lambda o: o.header)
     head = (package / "functional.py.in").read_text("utf-8")
+    names = "".join(
+        f'    "{name}",\n' for name in sorted(["Array", *(o.python for o in operators)])
+    )
+    init = (package / "__init__.py.in").read_text("utf-8").replace("    # operators\n", names)
     return {
         **{f"include/{name}": c_api.header(list(each)) for name, each in headers},
         "core/ops/operators.h": core.header(operators),
@@ -37,6 +41,7 @@ def files(descriptions: Path, package: Path) -> dict[str, str]:
         "bindings/operators.inc": bindings.functions(operators),
         "bindings/phases.inc": bindings.phases(operators),
         "bindings/aclnnop.h": bindings.includes(operators),
+        "package/__init__.py": init,
         "package/_phases.py": bindings.phase_module(operators),
         "package/_operators.pyi": bindings.stubs(operators),
         "package/functional.py": functional.module(operators, head),
