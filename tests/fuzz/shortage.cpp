@@ -82,7 +82,7 @@ Within::~Within() {
 
 namespace {
 
-void* counted(void* block) {
+[[maybe_unused]] void* counted(void* block) {
   if (block != nullptr) ++live;
   return block;
 }
