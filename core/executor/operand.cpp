@@ -143,22 +143,6 @@ Status check_format(const char* name, const Tensor& tensor) {
   return {};
 }
 
-std::string supported_types(std::initializer_list<DType> types) {
-  std::string list = text("; ", runtime::product().name, " supports ");
-  for (DType type : types) list += (type == *types.begin() ? "" : ", ") + to_text(type);
-  return list;
-}
-
-bool is_supported_float(DType type) {
-  return type == DType::f32 || type == DType::f16 ||
-         (type == DType::bf16 && runtime::product().bf16);
-}
-
-std::string supported_floats() {
-  if (runtime::product().bf16) return supported_types({DType::f32, DType::f16, DType::bf16});
-  return supported_types({DType::f32, DType::f16});
-}
-
 template <class Table, class T>
 const T* Handles::look_up(const char* name, Table& table, const void* handle, const T& stand_in) {
   if (handle == nullptr) return nullptr;

@@ -81,13 +81,6 @@ SOFTNPU_EXPORT Status check_new_address(const OperatorTraits& traits, const Oper
 // Private formats have a storage layout that a view cannot describe.
 SOFTNPU_EXPORT Status check_format(const char* name, const Tensor& tensor);
 
-// What "FLOAT, FLOAT16" and the like say of a data type that is not among them.
-SOFTNPU_EXPORT std::string supported_types(std::initializer_list<DType> types);
-
-// The floating types that the selected product computes with: BF16 only where it has it.
-SOFTNPU_EXPORT bool is_supported_float(DType type);
-SOFTNPU_EXPORT std::string supported_floats();
-
 // Looks up the handles of one call, keeps their objects alive for its duration, and remembers the
 // first handle that is not a live one of its kind. A null handle gives a null argument.
 class SOFTNPU_EXPORT Handles {
