@@ -13,27 +13,40 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import shutil
 import statistics
+import subprocess
 import sys
+import tempfile
 import types
 from pathlib import Path
 from typing import Any
 
 import torch
 
-SOURCES = Path(__file__).resolve().parent.parent / "src" / "softnpu"
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ROOT / "src" / "softnpu"
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 
 def load_kernels() -> Any:
     """Import softnpu.triton from the sources, without the rest of the package."""
-    if "softnpu" not in sys.modules:
-        package = types.ModuleType("softnpu")
-        package.__path__ = [str(SOURCES)]
-        sys.modules["softnpu"] = package
-    import softnpu.triton
+    if "softnpu" in sys.modules:
+        import softnpu.triton
 
-    return softnpu.triton
+        return softnpu.triton
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "softnpu")
+        shutil.copytree(SOURCES, copy)
+        generator = [sys.executable, str(SOURCES / "codegen"), str(ROOT / "operators"), str(SOURCES)]
+        subprocess.run([*generator, folder], check=True)
+        shutil.copytree(Path(folder, "package", "triton"), copy / "triton", dirs_exist_ok=True)
+        package = types.ModuleType("softnpu")
+        package.__path__ = [str(copy)]
+        sys.modules["softnpu"] = package
+        import softnpu.triton
+
+        return softnpu.triton
 
 
 kernels = load_kernels()
