@@ -136,13 +136,13 @@ std::string dtype_text(const Descriptor* descr) {
 // An array is resized, and a garbage collector may make other arrays meanwhile; so memory may be of
 // any size, and only the pool knows what is its own.
 void* allocate(void*, size_t bytes) {
-  return memory::is_pooled(bytes) ? memory::take_buffer(bytes) : std::malloc(bytes);
+  return memory::is_pooled(bytes) ? memory::acquire_buffer(bytes) : std::malloc(bytes);
 }
 
 void* allocate_zeros(void*, size_t count, size_t size) { return std::calloc(count, size); }
 
 void release(void*, void* data, size_t) {
-  if (data != nullptr && !memory::give_back_buffer(data)) std::free(data);
+  if (data != nullptr && !memory::release_buffer(data)) std::free(data);
 }
 
 void* reallocate(void*, void* data, size_t bytes) {
@@ -151,7 +151,7 @@ void* reallocate(void*, void* data, size_t bytes) {
   void* const moved = allocate(nullptr, bytes);
   if (moved == nullptr) return nullptr;
   std::memcpy(moved, data, std::min(bytes, use->bytes));
-  memory::give_back_buffer(data);
+  memory::release_buffer(data);
   return moved;
 }
 

@@ -17,7 +17,7 @@ struct ReleaseMemory {
   bool pooled = false;
   void operator()(std::byte* data) const {
     if (pooled)
-      memory::give_back_buffer(data);
+      memory::release_buffer(data);
     else
       ::operator delete(data, kAlignment);
   }
@@ -28,7 +28,7 @@ using OwnMemory = std::unique_ptr<std::byte, ReleaseMemory>;
 inline OwnMemory own_memory(size_t bytes) {
   const bool pooled = memory::is_pooled(bytes);
   void* const data =
-      pooled ? memory::take_buffer(bytes) : ::operator new(bytes, kAlignment, std::nothrow);
+      pooled ? memory::acquire_buffer(bytes) : ::operator new(bytes, kAlignment, std::nothrow);
   return OwnMemory(static_cast<std::byte*>(data), {pooled});
 }
 

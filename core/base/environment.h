@@ -17,11 +17,11 @@ inline const char* setting(const char* variable) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-// For settings that nothing fails for: says on stderr that one is not followed, as users would
-// otherwise take what they measure or test for something else.
+// Reports on stderr that a setting is ignored. For settings that make no call fail: otherwise users
+// would misinterpret what they measure or test.
 [[gnu::cold]] void report_invalid_setting(const char* variable, const std::string& expected);
 
-// A whole number; says where it is none from `least` to `most`.
+// A whole number from `least` to `most`; any other value is reported and ignored.
 template <class T>
 std::optional<T> number_setting(const char* variable, T least, T most) {
   const char* const value = setting(variable);

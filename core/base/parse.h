@@ -8,7 +8,7 @@
 
 namespace softnpu {
 
-// The whole number that all of `text` is, if it is from `least` to `most`. `text` may be null.
+// Parses `text`, which may be null, as a whole number from `least` to `most`.
 template <class T>
 std::optional<T> parse_number(const char* text, T least, T most) {
   if (text == nullptr) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The error that the kernels of unpooling return.
+// The error that the unpooling kernels return.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers that phase one hands to the kernel. float64: products and sums of float32 values keep
-// all their bits in it, nothing overflows on the way, and one rounding is left.
+// The constants of selu, in float64, where products and sums of float32 values are exact.
 #pragma once
 
 namespace softnpu::kernels {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types for elements that are copied as raw bits: only their size counts.
+// Types for elements that are copied as raw bits.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// A byte that, unlike uint8_t, compilers know not to alias other types.
+// A byte that, unlike uint8_t, does not alias other types.
 enum class Bits8 : uint8_t {};
 
-// f.template operator()<Bits>() with a type of `item` bytes: 1, 2, 4 or 8.
+// Calls f.template operator()<Bits>() with a type of `item` bytes: 1, 2, 4 or 8.
 template <class F>
 SOFTNPU_INLINE auto with_bits(int64_t item, const F& f) {
   switch (item) {

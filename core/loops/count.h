@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A number that is known at run time as a constant of the code.
+// Converts a run-time number to a compile-time constant.
 #pragma once
 
 #include <cstdint>

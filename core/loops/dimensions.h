@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dimensions of an elementwise operator while its layout is made out.
+// The dimensions of an elementwise operator during the classification of its layout.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ struct Dimension {
   std::array<int64_t, kMaxOperands> stride;
 };
 
-// Up to eight dimensions without an allocation, as in Dims.
+// Up to eight dimensions need no allocation.
 class Dimensions {
  public:
   explicit Dimensions(size_t most) {
@@ -30,7 +30,7 @@ class Dimensions {
   void erase(size_t i) {
     for (--size_; i < size_; ++i) (*this)[i] = (*this)[i + 1];
   }
-  // Behind those whose key is not less.
+  // Inserts after all dimensions whose key is not less.
   template <class Key>
   void insert_sorted(const Dimension& dimension, const Key& key) {
     size_t i = size_++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prefetching of cache lines that may not exist.
+// Prefetching of cache lines, which need not exist.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// Into which cache elements are prefetched: the numbers that the compiler has for them.
+// The cache to prefetch into, as __builtin_prefetch() numbers it.
 constexpr int kSecondCache = 2, kFirstCache = 3;
 
-// Prefetches the cache line `ahead` elements after `at`. Nothing happens if there is no memory.
+// Prefetches the cache line `ahead` elements after `at`. Invalid addresses are harmless.
 template <int kCache = kFirstCache, class T>
 SOFTNPU_INLINE void prefetch(const T* at, int64_t ahead) {
   const uintptr_t address =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another thread of the program may overwrite indices while a kernel runs. So each is read exactly
-// once, checked, and that copy is used.
+// Another thread of the program may overwrite indices while a kernel runs. So each index is read
+// exactly once, and the copy that was checked is used.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// Compilers may not read memory again in place of what this returns.
+// Prevents the compiler from reading the memory again.
 template <class Index>
 SOFTNPU_INLINE int64_t read_once(const Index* index) {
   return *const_cast<const volatile Index*>(index);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements that are the same distance apart.
+// Copies of equally spaced elements.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// out[i * to] = in[i * from] for n elements, some at a time, so that no load waits for a store.
+// out[i * to] = in[i * from] for n elements, in groups, so that loads do not wait for stores.
 template <class T>
 SOFTNPU_INLINE void copy_spaced(const T* in, int64_t from, int64_t n, T* out, int64_t to) {
   int64_t i = 0;

@@ -14,7 +14,7 @@ static_assert(ACL_DEV_ATTR_AICORE_CORE_NUM == int(ACL_DEVICE_INFO_AI_CORE_NUM));
 static_assert(ACL_DEV_ATTR_VECTOR_CORE_NUM == int(ACL_DEVICE_INFO_VECTOR_CORE_NUM));
 static_assert(ACL_DEV_ATTR_L2_CACHE_SIZE == int(ACL_DEVICE_INFO_L2_SIZE));
 
-// The functions name what they ask for differently, by the same numbers.
+// The attributes of the three functions have different names, but the same numbers.
 aclError get_info(const Call& call, uint32_t device, const char* name, const char* type,
                   int32_t what, int64_t* value) {
   return entry(call, [&]() -> Status {

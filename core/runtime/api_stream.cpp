@@ -13,7 +13,7 @@ namespace {
 
 using Find = Status (*)(const void* handle, std::shared_ptr<Stream>& out);
 
-// Finds a stream and does something with it.
+// Calls `body` with the stream behind a handle.
 template <class Body>
 aclError with_stream(const Call& call, Find find, aclrtStream stream, Body&& body) {
   return entry(call, [&]() -> Status {

@@ -19,7 +19,7 @@ struct Known {
   DeviceInfo info;
 };
 
-// Published numbers. The name of a whole kind stands for a common product.
+// Published numbers. A family's name stands for one of its common products.
 constexpr Known kKnown[] = {
     {"Ascend910_93", {24, 48, 192 * kMiB}}, {"Ascend910_9392", {24, 48, 192 * kMiB}},
     {"Ascend910B", {24, 48, 192 * kMiB}},   {"Ascend910B2", {24, 48, 192 * kMiB}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sizes of the emulated product.
+// The hardware properties of the emulated product.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace softnpu::runtime {
 
-// All are above 0. What is not public of a product is this machine's: its threads and its cache.
+// All are above 0. Properties that are not published are this machine's: its threads and its cache.
 struct DeviceInfo {
   int64_t ai_cores;
   int64_t vector_cores;

@@ -14,7 +14,7 @@ constexpr int32_t kMaxDevices = 1024;
 
 struct DeviceSetting {
   int32_t count = 1;
-  std::string wrong;  // what SOFTNPU_DEVICES says if that is not a number of devices
+  std::string wrong;  // an invalid value of SOFTNPU_DEVICES
   bool is_wrong = false;
 };
 

@@ -38,7 +38,7 @@ Status copy_scalar(const void* value, DType type, std::shared_ptr<const Scalar>&
   return {};
 }
 
-// A list takes its members over; the same handle twice, or a dead one, would be destroyed twice.
+// A list owns its members. A member that is listed twice, or is dead, would be destroyed twice.
 template <class List, class Table>
 Status copy_members(const void* const* value, uint64_t size, Table& table,
                     std::shared_ptr<const List>& out) {
