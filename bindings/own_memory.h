@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of this module's own, of the pool where it is large.
+// Memory allocated by this module, from the pool if it is large.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace softnpu::python {
 
-// Of memory for elements, as device memory has it.
+// The alignment of device memory.
 constexpr std::align_val_t kAlignment{64};
 
 struct ReleaseMemory {
@@ -24,7 +24,7 @@ struct ReleaseMemory {
 };
 using OwnMemory = std::unique_ptr<std::byte, ReleaseMemory>;
 
-// Null where there is no memory.
+// Null if there is no memory.
 inline OwnMemory own_memory(size_t bytes) {
   const bool pooled = memory::is_pooled(bytes);
   void* const data =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this process emulates, and with what.
+// The emulated product and the properties of the emulation.
 #include "sections.h"
 
 #include <string>
@@ -28,7 +28,7 @@ nb::dict info() {
   nb::dict out;
   out["version"] = SOFTNPU_VERSION;
   out["soc"] = std::string(product.name).c_str();
-  // What is wrong with SOFTNPU_SOC, or an empty string.
+  // The error in SOFTNPU_SOC, or an empty string.
   out["soc_failure"] = runtime::product_status().message().c_str();
   out["bf16"] = product.bf16;
   out["threads"] = loops::thread_count();
