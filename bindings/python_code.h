@@ -100,11 +100,11 @@ class Held : public nb::object {
   }
   ~Held() {
     if (is_valid()) [[unlikely]]
-      let_go();
+      release_object();
   }
 
  private:
-  [[gnu::cold]] void let_go() noexcept;
+  [[gnu::cold]] void release_object() noexcept;
 };
 
 // Objects in messages. They may have any class, so neither function relies on it: text that is not

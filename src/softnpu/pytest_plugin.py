@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "softnpu_findings(*kinds): findings that the test provokes, as TOOL/KIND patterns",
     )
     if config.getoption("--softnpu-npu"):
-        _give_npu()
+        _set_up_npu()
     if not config.getoption("--softnpu-check"):
         return
     from softnpu import _core
@@ -65,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(_Checks(), "softnpu-checks")
 
 
-def _give_npu() -> None:
+def _set_up_npu() -> None:
     """Set up this process and its children as ``softnpu run`` does for a program."""
     from softnpu.cli.environment import sdk_environment, sdk_prefix
 

@@ -24,7 +24,7 @@ FailBelowOption = Annotated[
     ),
 ]
 
-# The statements of both sides, with the names of `tensors`. PyTorch's unpooling gradient is a gather.
+# The statements of both sides, with the names of `tensors`. PyTorch's unpooling gradient gathers.
 SELU = "1.6732632423543772, 1.0507009873554805, 1.0"
 STATEMENTS = {
     "elu": ("elu(x, out=out)", "aten.elu.out(x, 1.0, 1.0, 1.0, out=out)"),

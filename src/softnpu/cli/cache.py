@@ -46,7 +46,7 @@ def compiled(source: Path, toolchain: Toolchain) -> Iterator[Compiled]:
     files, such as libraries in the flags, are built each time.
 
     A cached program is not removed until the block ends or this process becomes the program. The
-    cache is not used if another user can write to it: the program would run with this user's rights.
+    cache is not used if other users can write to it: programs would run with this user's rights.
     """
     preprocessed = toolchain.preprocess(source)
     if preprocessed.status:

@@ -108,10 +108,10 @@ def _setting(label: str, value: str, variable: str) -> Row:
 
 
 def _means(given: str, value: str, variable: str) -> bool:
-    """Whether a variable that is set so asks for ``value``, as the core reads it."""
+    """Whether the core reads the variable's text as ``value``."""
     if variable == "SOFTNPU_SOC":
         return given.casefold() == value.casefold()
-    # Numbers are read as such; names must be spelt as they are.
+    # Numbers are parsed; names must match exactly.
     if given.isascii() and given.isdigit():
         return (given.lstrip("0") or "0") == value
     return given == value

@@ -20,7 +20,7 @@ ClearOption = Annotated[bool, typer.Option("--clear", help="Remove all of them."
 def command(clear: ClearOption = False, as_json: JsonOption = False) -> None:
     """Show the compiled programs in the cache of softnpu run, or remove them.
 
-    A removed program is rebuilt on its next run. The cache keeps the 100 programs that were run last.
+    A removed program is rebuilt on its next run. The cache keeps the 100 programs run last.
     """
     try:
         folder = programs_folder()

@@ -97,7 +97,7 @@ class Missing:
         paths = (Path(folder).absolute() / name for folder in folders if folder)
         return next((path for path in paths if path.is_file()), Path(name))
 
-    def tell(self, lookups: Iterable[tuple[str, str]] = ()) -> int:
+    def report(self, lookups: Iterable[tuple[str, str]] = ()) -> int:
         """Write newly found missing functions to stderr; return their number."""
         defined = set().union(*(elf.defined for elf in self._files.values()))
         found = [
@@ -140,7 +140,7 @@ def explained(
     missing.add(Path(program[0]).absolute())
     for preloaded in filter(None, re.split("[: ]", environment.get("LD_PRELOAD", ""))):
         missing.add(Path(preloaded))
-    missing.tell()
+    missing.report()
     with tempfile.TemporaryDirectory(prefix="softnpu-missing-") as folder:
         report = Path(folder) / "report"
         helper = prefix / "lib64" / "softnpu" / "libmissing.so"
@@ -153,7 +153,7 @@ def explained(
                 "SOFTNPU_MISSING_REPORT": str(report),
             },
         )
-        count = missing.tell(missing.add_report(report))
+        count = missing.report(missing.add_report(report))
     if asked and count == 0:
         typer.echo(
             f"softnpu: missing: nothing; softnpu {__version__} has each function of the toolkit "

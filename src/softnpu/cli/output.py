@@ -50,13 +50,13 @@ def prepare_streams() -> None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
-    codecs.register_error("as_given", _as_given)
+    codecs.register_error("unescaped", _unescaped)
     stdout = sys.stdout
     if isinstance(stdout, io.TextIOWrapper) and stdout.errors in ("strict", "surrogateescape"):
-        stdout.reconfigure(errors="as_given")
+        stdout.reconfigure(errors="unescaped")
 
 
-def _as_given(error: UnicodeError) -> tuple[str | bytes, int]:
+def _unescaped(error: UnicodeError) -> tuple[str | bytes, int]:
     """Encode undecodable bytes of names unchanged, and escape other unencodable characters."""
     if not isinstance(error, UnicodeEncodeError):
         raise error

@@ -60,7 +60,7 @@ class Toolchain:
         return _run(command, capture=True)
 
     def reads_only(self, text: bytes) -> bool:
-        """Whether a program depends only on the preprocessed ``text`` and the system's libraries."""
+        """Whether a program depends only on its preprocessed ``text`` and system libraries."""
         if _READS_FILES.search(text):
             return False
         programs = self._programs()

@@ -96,7 +96,7 @@ class Case:
             raise CaseError(str(error), rule=getattr(error, "rule", "argument-class")) from error
 
     def _keywords(self, other: str = "") -> dict[str, Any]:
-        """Return the format as an argument, if there is one; all but NDHWC as ``other``, if given."""
+        """Return the format argument, if there is one; all but NDHWC as ``other``, if given."""
         if not self.format:
             return {}
         return {"format": other if other and self.format != "NDHWC" else self.format}

@@ -91,7 +91,7 @@ def _loss_backward(operator: Any, local: Arguments, call: Arguments) -> Tensor:
         return operator(*local)
     if gradient.dtype == torch.float32:
         return operator(gradient * (here / all_), self, target, reduction, beta)
-    # A small gradient times a small part may be below what 16 bits hold; no result is yet.
+    # The product of a small gradient and a small part may underflow in 16 bits.
     return operator(*local).mul_(here / all_)
 
 
