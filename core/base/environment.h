@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings in environment variables.
+// Settings in environment variables, and numbers in text.
 #pragma once
 
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <string>
 
-#include "base/parse.h"
 #include "base/text.h"
 
 namespace softnpu {
+
+// Parses `text`, which may be null, as a whole number from `least` to `most`.
+template <class T>
+std::optional<T> parse_number(const char* text, T least, T most) {
+  if (text == nullptr) return std::nullopt;
+  T number{};
+  const char* const end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, number);
+  if (error != std::errc() || stop != end || number < least || number > most) return std::nullopt;
+  return number;
+}
 
 // The variable's value; null where it is not set or empty.
 inline const char* setting(const char* variable) {

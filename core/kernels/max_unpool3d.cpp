@@ -3,10 +3,9 @@
 #include <cstring>
 
 #include "kernels/kernels.h"
+#include "loops/access.h"
 #include "loops/bits.h"
 #include "loops/level.h"
-#include "loops/prefetch.h"
-#include "loops/read_once.h"
 
 SOFTNPU_LEVEL_BEGIN
 namespace {

@@ -31,6 +31,12 @@ struct UnpoolPart {
   int64_t plane = 0, begin = 0, end = 0;
 };
 
+// The first index, by its position in row-major order, that is out of range.
+struct BadIndex {
+  int64_t position = -1;  // -1: none
+  int64_t value = 0;
+};
+
 // The smallest and the largest index.
 struct IndexRange {
   int64_t low = std::numeric_limits<int64_t>::max();

@@ -5,10 +5,9 @@
 // read it earlier, as a hint only.
 #include "base/tuning.h"
 #include "kernels/kernels.h"
+#include "loops/access.h"
 #include "loops/bits.h"
 #include "loops/level.h"
-#include "loops/prefetch.h"
-#include "loops/read_once.h"
 #include "loops/stream_out.h"
 
 SOFTNPU_LEVEL_BEGIN

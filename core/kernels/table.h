@@ -7,7 +7,6 @@
 #include <span>
 
 #include "base/export.h"
-#include "kernels/bad_index.h"
 #include "kernels/elementwise_list.h"
 #include "kernels/max_unpool3d.h"
 #include "kernels/max_unpool3d_backward.h"

@@ -6,7 +6,6 @@
 #include "kernels/kernels.h"
 #include "loops/bits.h"
 #include "loops/scratch.h"
-#include "loops/spaced.h"
 #include "loops/stream_out.h"
 
 SOFTNPU_LEVEL_BEGIN

@@ -8,8 +8,8 @@
 
 #include "kernels/upsample_boxes.h"
 #include "kernels/upsample_nearest3d_backward.h"
+#include "loops/bits.h"
 #include "loops/convert.h"
-#include "loops/spaced.h"
 #include "loops/stream_out.h"
 
 SOFTNPU_LEVEL_BEGIN

@@ -3,11 +3,16 @@
 
 #include <algorithm>
 #include <cstdlib>
-
-#include "loops/dimensions.h"
+#include <vector>
 
 namespace softnpu::loops {
 namespace {
+
+struct Dimension {
+  int64_t size;
+  std::array<int64_t, kMaxOperands> stride;
+};
+using Dimensions = std::vector<Dimension>;
 
 // Whether `outer` continues `inner` in every operand, so that the two can be merged.
 bool continues(const Dimension& outer, const Dimension& inner, int operands) {
@@ -28,24 +33,25 @@ Dimensions collapse(std::span<const Tensor* const> operands) {
   const int count = static_cast<int>(operands.size());
   const Tensor& out = *operands.back();
   const auto output_stride = [&](const Dimension& d) { return std::abs(d.stride[count - 1]); };
-  Dimensions dims(out.rank());
+  Dimensions dims;
+  dims.reserve(out.rank());
   for (size_t i = 0; i < out.rank(); ++i) {
     if (out.sizes[i] == 1) continue;
     Dimension d{out.sizes[i], {}};
     for (int k = 0; k < count; ++k) d.stride[k] = stride_along(*operands[k], out, i);
-    dims.insert_sorted(d, output_stride);
+    const auto next = std::ranges::find_if(
+        dims, [&](const Dimension& other) { return output_stride(other) < output_stride(d); });
+    dims.insert(next, d);
   }
-  size_t kept = 0;
-  for (size_t i = 1; i < dims.size(); ++i) {
-    if (continues(dims[kept], dims[i], count)) {
-      dims[i].size *= dims[kept].size;
-      dims[kept] = dims[i];
-    } else {
-      dims[++kept] = dims[i];
-    }
+  Dimensions merged;
+  merged.reserve(dims.size());
+  for (const Dimension& d : dims) {
+    if (merged.empty() || !continues(merged.back(), d, count))
+      merged.push_back(d);
+    else
+      merged.back() = {merged.back().size * d.size, d.stride};
   }
-  if (!dims.empty()) dims.truncate(kept + 1);
-  return dims;
+  return merged;
 }
 
 // A dimension along which an input is dense that is not dense along x; otherwise the innermost
@@ -159,11 +165,11 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
   if (!l.gathered && !dims.empty()) {
     l.nx = dims.back().size;
     l.sx = dims.back().stride;
-    dims.truncate(dims.size() - 1);
+    dims.pop_back();
     if (y.dimension < dims.size()) {
       l.ny = dims[y.dimension].size;
       l.sy = dims[y.dimension].stride;
-      dims.erase(y.dimension);
+      dims.erase(dims.begin() + static_cast<ptrdiff_t>(y.dimension));
     }
     set_far(l, bytes);
   }

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 
-#include "loops/count.h"
 #include "loops/tile_operands.h"
 
 SOFTNPU_LEVEL_BEGIN
@@ -69,6 +68,14 @@ class ElementPath {
   int count_ = 0;
   int64_t size_[loops::kMostGathered], stride_[loops::kMostGathered];
 };
+
+// Calls f<n>(), for n from 1 to kMost.
+template <int kMost, class F>
+SOFTNPU_INLINE void with_count(int64_t n, const F& f) {
+  if constexpr (kMost > 1)
+    if (n < kMost) return with_count<kMost - 1>(n, f);
+  f.template operator()<kMost>();
+}
 
 // Calls copy(i, r, x, stride) for element i, the x-th of row r. Short rows are unrolled.
 template <class Copy>

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
+#include "loops/bits.h"
 #include "loops/convert.h"
 #include "loops/level.h"
-#include "loops/spaced.h"
 
 SOFTNPU_LEVEL_BEGIN
 

@@ -5,9 +5,9 @@
 
 #include <type_traits>
 
+#include "loops/access.h"
 #include "loops/lanes.h"
 #include "loops/level.h"
-#include "loops/prefetch.h"
 
 SOFTNPU_LEVEL_BEGIN
 

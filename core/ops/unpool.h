@@ -8,7 +8,7 @@
 #include <span>
 
 #include "executor/operand.h"
-#include "kernels/bad_index.h"
+#include "kernels/max_unpool3d.h"
 
 namespace softnpu::ops {
 

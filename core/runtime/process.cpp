@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <mutex>
 #include <string>
+#include <string_view>
 
+#include "base/environment.h"
 #include "base/fault_injection.h"
 #include "base/fork.h"
 #include "base/lasting.h"
@@ -83,7 +85,8 @@ void announce() {
   const std::string line = text("softnpu " SOFTNPU_VERSION ": emulating ", product().name,
                                 " on the CPU (", loops::thread_count(), " threads, ",
                                 kernels::active_level_name(), "); this is not an NPU\n");
-  if (wants_banner()) print_to_stderr(line);
+  const char* const banner = setting("SOFTNPU_BANNER");
+  if (banner == nullptr || std::string_view(banner) != "0") print_to_stderr(line);
 }
 
 }  // namespace

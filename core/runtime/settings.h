@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Environment settings: the number of devices and the banner.
+// The number of devices, from the environment.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,5 @@ SOFTNPU_EXPORT int32_t device_count();
 
 // Fails if SOFTNPU_DEVICES is invalid. aclInit reports this.
 SOFTNPU_EXPORT Status device_count_status();
-
-// False if SOFTNPU_BANNER is 0.
-bool wants_banner();
 
 }  // namespace softnpu::runtime

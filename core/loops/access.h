@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prefetching of cache lines, which need not exist.
+// Memory accesses that need care: prefetching of addresses that may be invalid, and indices that
+// another thread of the program may overwrite.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,12 @@ SOFTNPU_INLINE void prefetch(const T* at, int64_t ahead) {
   const uintptr_t address =
       reinterpret_cast<uintptr_t>(at) + static_cast<uint64_t>(ahead) * sizeof(T);
   __builtin_prefetch(reinterpret_cast<const void*>(address), 0, kCache);
+}
+
+// Reads an index exactly once, so that the value that was checked is the one that is used.
+template <class Index>
+SOFTNPU_INLINE int64_t read_once(const Index* index) {
+  return *const_cast<const volatile Index*>(index);
 }
 
 SOFTNPU_LEVEL_END
