@@ -23,7 +23,6 @@ struct Kind {
   int32_t code;  // the default
 };
 
-// By FaultKind.
 constexpr Kind kKinds[] = {
     {"malloc", kRtMemoryAllocation}, {"malloc_host", kRtMemoryAllocation},
     {"memcpy", kRtInternalError},    {"memset", kRtInternalError},

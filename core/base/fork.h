@@ -42,7 +42,6 @@ void keep_free_over_fork(T& state, LockRank rank) {
                  [](void* it) { static_cast<T*>(it)->renew_in_forked_child(); }});
 }
 
-// A mutex for process-wide state.
 template <LockRank rank = LockRank::inner, class Mutex = std::mutex>
 struct ProcessMutex : Mutex {
   ProcessMutex() { keep_free_over_fork(*this, rank); }

@@ -97,7 +97,6 @@ class HandleTable {
     return object;
   }
 
-  // Replaces the object behind a live handle.
   bool replace(const void* handle, std::shared_ptr<T> object) {
     std::lock_guard lock(mutex_);
     const uint32_t slot = live_slot(handle);

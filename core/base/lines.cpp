@@ -94,7 +94,6 @@ void drop_the_last(off_t size, int file) {
   if (end == lseek(file, 0, SEEK_END)) (void)!ftruncate(file, end - size);
 }
 
-// Why lines are lost.
 std::string reason(int error) {
   if (error == EAGAIN) return "their reader does not read";
   if (error == ENXIO || error == EPIPE) return "nobody reads them";

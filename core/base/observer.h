@@ -128,7 +128,6 @@ void notify(void (Observer::*event)(Parameters...), const Arguments&... argument
     detail::for_each_observer([&](Observer& each) { (each.*event)(arguments...); });
 }
 
-// The largest workspace that any observer requires.
 SOFTNPU_EXPORT uint64_t least_workspace();
 
 // Adds an observer, which must live as long as the process.

@@ -32,7 +32,6 @@ class OwnFile {
   OwnFile& operator=(const OwnFile&) = delete;
 
   bool was_opened() const noexcept { return descriptor_ >= 0; }
-  // The file's st_mode.
   mode_t kind() const noexcept { return file_.st_mode; }
   // -1 if it was not opened, or no longer refers to our file.
   int descriptor() const noexcept {

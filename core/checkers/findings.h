@@ -28,14 +28,12 @@ struct Finding {
   std::string_view suggestion;
 };
 
-// Opens the file that SOFTNPU_CHECK_REPORT names.
 void choose_report();
 
 // Reports a finding: as a line of JSON in the file that SOFTNPU_CHECK_REPORT names, or kept for
 // take_findings(), or as text on stderr. The same finding at the same place is reported once.
 void report(const Finding& finding);
 
-// How many were reported.
 size_t finding_count();
 
 // Keeps findings, as lines of JSON, until they are taken.

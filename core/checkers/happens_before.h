@@ -29,7 +29,6 @@ inline bool has_reached(const Reached& reached, Point point) {
 
 class HappensBefore {
  public:
-  // Appends an item to a stream.
   Point append(int32_t stream) { return {stream, streams_[stream].last = ++count_}; }
   Point end_of(int32_t stream) const {
     const auto found = streams_.find(stream);
@@ -37,7 +36,6 @@ class HappensBefore {
   }
   // The next thing appended to the stream comes after the point.
   void wait(int32_t stream, Point point);
-  // The host knows that the point was reached.
   void host_saw(Point point);
   // The host has seen the stream's end, and no earlier point of it is needed any more.
   void forget(int32_t stream);

@@ -73,7 +73,6 @@ class Ledger final : public Observer {
   std::map<const Piece*, SharedSite> launches_;
 };
 
-// The ledger that all checkers use.
 Ledger& ledger();
 
 // Adds to a finding where memory was allocated and, if so, freed.

@@ -11,7 +11,6 @@
 namespace softnpu::checkers {
 namespace {
 
-// Objects that were created at the same place.
 struct Group {
   size_t count = 0;
   size_t bytes = 0;

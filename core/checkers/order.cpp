@@ -33,7 +33,6 @@ struct Freeing {
   const char* argument;
 };
 
-// By family.
 constexpr Freeing kFreeing[] = {
     {"aclrtFree", "devPtr"}, {"aclrtFreeHost", "hostPtr"}, {"aclrtUnmapMem", "virPtr"}};
 

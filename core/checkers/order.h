@@ -33,7 +33,6 @@ class OrderChecker final : public Observer {
   void called() override;
 
  private:
-  // An access by work in a stream.
   struct Record {
     std::string_view what;
     const char* name;

@@ -20,13 +20,11 @@ class Tools {
   unsigned bits_ = 0;
 };
 
-// The valid lists of tools, for messages.
 constexpr char kToolLists[] = "all, or some of memcheck,initcheck,racecheck,synccheck,leakcheck";
 
 // Parses "all", "1", or a comma-separated list; nothing if a name is unknown.
 SOFTNPU_EXPORT std::optional<Tools> parse_tools(std::string_view list);
 
-// Starts the tools that SOFTNPU_CHECK lists.
 void start_as_asked();
 
 // Installs the checkers, once. Memory that was allocated before stays accessible to the program.

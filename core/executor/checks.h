@@ -13,7 +13,6 @@ namespace softnpu {
 // The data type is one of `types`; BF16 only if the selected product supports it.
 SOFTNPU_EXPORT Status check_type(RuleId rule, const Operand& operand,
                                  std::initializer_list<DType> types);
-// All formats are public.
 SOFTNPU_EXPORT Status check_formats(std::span<const Operand> operands);
 SOFTNPU_EXPORT Status check_same_type(RuleId rule, const Operand& operand, const Operand& other);
 SOFTNPU_EXPORT Status check_same_shape(RuleId rule, const Operand& operand, const Operand& other);

@@ -149,7 +149,6 @@ namespace {
 
 constexpr uintptr_t kWorkspaceAlignment = 64;
 
-// Stores the workspace in `out`, if the operator needs one.
 Status check_workspace(const Executor& executor, void* workspace, uint64_t size, Placement& out) {
   const uint64_t planned = executor.workspace_size();
   if (planned == 0) return {};

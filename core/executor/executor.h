@@ -30,7 +30,6 @@ struct Placement {
   std::vector<std::byte*> origins = {};
 };
 
-// Which of an executor's tensors an index counts.
 enum class Counted : uint8_t { inputs, outputs, all };
 
 class SOFTNPU_EXPORT Executor {

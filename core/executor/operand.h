@@ -39,13 +39,11 @@ struct Operand {
   Use use;
 };
 
-// Whether an operator touches the operand's elements.
 SOFTNPU_EXPORT bool needs_data(const Operand& operand);
 
 // The access to an operand at address `first`, for observers.
 SOFTNPU_EXPORT Access access_of(const Operand& operand, std::byte* first);
 
-// The products that have an operator.
 class Products {
  public:
   consteval Products(std::initializer_list<runtime::Soc> list) {
@@ -57,7 +55,6 @@ class Products {
   unsigned bits_ = 0;
 };
 
-// The properties of an operator that the common checks use.
 struct OperatorTraits {
   std::string_view name;
   Products products;

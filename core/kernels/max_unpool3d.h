@@ -26,7 +26,6 @@ struct MaxUnpool3dTask {
   int64_t positions() const { return d * h * w; }
 };
 
-// Positions [begin, end) of a plane.
 struct UnpoolPart {
   int64_t plane = 0, begin = 0, end = 0;
 };
@@ -37,7 +36,6 @@ struct BadIndex {
   int64_t value = 0;
 };
 
-// The smallest and the largest index.
 struct IndexRange {
   int64_t low = std::numeric_limits<int64_t>::max();
   int64_t high = std::numeric_limits<int64_t>::min();

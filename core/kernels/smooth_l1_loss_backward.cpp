@@ -53,7 +53,6 @@ struct SmoothL1InFloat {
         factor(rounded_down(c.norm_over_beta)),
         factor_low(static_cast<float>(c.norm_over_beta - factor)),
         least(static_cast<float>((kPowerOfTwo ? 0x1p-125 : 0x1p-101) / c.norm_over_beta)) {
-    // A factor of 1 is exact.
     if (least <= least_difference || c.norm_over_beta == 1) least = 0;
   }
 

@@ -28,10 +28,8 @@ struct KernelTable {
   void (*upsample_nearest3d_backward)(const UpsampleNearest3dBackwardTask& task,
                                       const std::byte* grad_out, std::byte* grad_input,
                                       std::byte* scratch, int64_t begin, int64_t end);
-  // The range of a part's indices.
   IndexRange (*unpool_index_range)(const MaxUnpool3dTask& task, const std::byte* indices,
                                    const UnpoolPart& part);
-  // The first invalid index.
   BadIndex (*find_bad_unpool_index)(const MaxUnpool3dTask& task, const std::byte* indices);
   void (*max_unpool3d)(const MaxUnpool3dTask& task, const std::byte* self, const std::byte* indices,
                        std::byte* out, const UnpoolPart& part);

@@ -34,7 +34,6 @@ struct UpsampleAxis {
   int64_t longest() const { return static_cast<int64_t>(scale < out ? scale : out) + 2; }
 };
 
-// An axis that is not upsampled.
 struct UpsampleOuter {
   int64_t size = 1, in_stride = 0, out_stride = 0;
 };

@@ -7,7 +7,6 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// The size and the stride of a box along each axis.
 struct Box {
   int64_t nz, sz, ny, sy, ahead = 0, nx = 1, sx = 0;
 };

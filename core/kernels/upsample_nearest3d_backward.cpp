@@ -245,7 +245,6 @@ class GradientMaker {
   int64_t tile_ = -1, first_ = 0, width_ = 0, begin_ = 0, span_ = 0;
   // Valid for the number of elements of the side axis in entered_.
   int64_t entered_ = 0, rows_at_once_ = 1;
-  // The rows whose starts are listed.
   int64_t listed_from_ = 0, listed_ = 0;
   bool by_rows_ = false;
 };

@@ -21,7 +21,6 @@ struct UpsampleNearest3dBackwardTask : UpsampleAxes {
   };
   Mode mode = Mode::plain;
   DType dtype = DType::undefined;
-  // The side axis is divided into blocks.
   int64_t side_block = 1, side_blocks = 1;
   // Rows of gradInput are divided into tiles along W.
   int64_t tile = 1, tiles = 1;
@@ -35,7 +34,6 @@ struct UpsampleNearest3dBackwardTask : UpsampleAxes {
 constexpr int64_t kUpsampleTile = kTileElements;
 constexpr int64_t kUpsampleList = kBlockBytes / sizeof(int32_t);  // indices
 
-// A thread's scratch memory.
 struct UpsampleScratch {
   // Sums over D and H of a tile, and their rounding errors, followed by the constants 0 and -0.
   double sums[kUpsampleTile + 8], lost[kUpsampleTile + 8];

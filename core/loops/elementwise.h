@@ -25,7 +25,6 @@ constexpr int64_t kMostTransposed = kBlockBytes;
 struct ElementwiseLayout {
   int operands = 0;
   std::array<DType, kMaxOperands> dtype{};
-  // Sizes and strides (in elements) of x and y.
   int64_t nx = 1, ny = 1;
   std::array<int64_t, kMaxOperands> sx{}, sy{};
   // Tiles are the unit of work, ordered by x, then y, then the outer dimensions.
@@ -56,7 +55,6 @@ struct ElementwiseLayout {
     return count;
   }
 
-  // Whether the rows of all operands are dense.
   bool has_dense_rows_only() const {
     for (int k = 0; k < operands; ++k)
       if (sx[k] != 1) return false;

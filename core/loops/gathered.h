@@ -130,7 +130,6 @@ class GatheredOperand {
   std::byte* place(int64_t first, std::byte* rows) const {
     return is_in_place() ? at(first) : rows;
   }
-  // Stores results that are not in place.
   void store(const std::byte* results, int64_t first, int64_t n, std::byte* narrow) const {
     if (converts_) {
       std::byte* const to = path_.is_dense() ? at(first) : narrow;

@@ -26,7 +26,6 @@ Status check_unpool_sizes(const UnpoolSizes& sizes, const Tensor& self, RuleId l
 Status check_unpooled(const Operand& unpooled, const Tensor& self, const Dims& output_size,
                       RuleId spatial_rule, RuleId rank_rule, RuleId batch_rule);
 
-// The sizes D, H, W of a tensor.
 std::span<const int64_t> spatial(const Dims& sizes);
 // The strides of n, c, d, h, w; a tensor of rank 4 has no c.
 void read_strides(const Tensor& tensor, int64_t (&strides)[5]);

@@ -67,7 +67,6 @@ using kernels::UpsampleAxes;
 using kernels::UpsampleAxis;
 using kernels::UpsampleOuter;
 
-// Whether two axes can be merged in both tensors.
 bool follows(const UpsampleOuter& outer, const UpsampleOuter& inner) {
   return outer.in_stride == inner.size * inner.in_stride &&
          outer.out_stride == inner.size * inner.out_stride;

@@ -9,7 +9,6 @@ using namespace softnpu::runtime;
 
 namespace {
 
-// Calls `body` with the event behind a handle.
 template <class Body>
 aclError with_event(const Call& call, aclrtEvent event, Body&& body) {
   return entry(call, [&]() -> Status {

@@ -24,7 +24,6 @@ class Capture {
   Capture(int32_t mode, const Stream& origin)
       : mode(mode), origin(origin.id()), graph(std::make_shared<Graph>(origin.owner().context)) {}
 
-  // One stream's part of the capture.
   struct Branch {
     std::shared_ptr<Stream> stream;
     uint64_t length = 0;

@@ -19,7 +19,6 @@ Status check_reset_of_all_devices();
 // Releases all devices. Failures that no call has reported are written to stderr.
 void reset_all_devices();
 
-// Waits for all streams of the current device.
 SOFTNPU_EXPORT Status wait_for_device(Deadline deadline);
 // The same, and reports the failures of these streams.
 SOFTNPU_EXPORT Status synchronize_device(Deadline deadline);

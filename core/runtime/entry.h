@@ -24,7 +24,6 @@ aclError entry(const Call& call, Body&& body) {
   return code;
 }
 
-// The same for a call with a timeout.
 template <class Body>
 aclError entry_until(const Call& call, int32_t timeout, Body&& body) {
   return entry(call, [&]() -> Status {

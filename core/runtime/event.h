@@ -74,7 +74,6 @@ SOFTNPU_EXPORT Status destroy_event(const void* handle);
 SOFTNPU_EXPORT Status find_event(std::string_view argument, const void* handle,
                                  std::shared_ptr<Event>& out);
 
-// From `start` to `end`, in nanoseconds.
 SOFTNPU_EXPORT Status elapsed_time(const void* start, const void* end, int64_t& nanoseconds);
 
 }  // namespace softnpu::runtime

@@ -49,11 +49,9 @@ struct Mappings {
 Mappings& mappings();
 
 std::string hexadecimal(const void* address);
-// `value` must be a multiple of the granularity.
 Status check_multiple(std::string_view name, size_t value);
 Status check_size(size_t size);
 Status find_physical(const void* handle, std::shared_ptr<Physical>& out);
-// Fails if it is mapped.
 Status check_unmapped(const Physical& physical);
 
 }  // namespace softnpu::runtime

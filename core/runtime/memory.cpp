@@ -19,7 +19,6 @@ bool fits_memory(const void* address, size_t count) {
   return count <= kEnd - (number(address) & (kEnd - 1));
 }
 
-// The documented name of the pointer parameter.
 const char* parameter(Family family) { return family == Family::device ? "devPtr" : "hostPtr"; }
 
 const char* describe(Family family) {

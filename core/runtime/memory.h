@@ -69,7 +69,6 @@ SOFTNPU_EXPORT Status check_range(std::string_view argument, const void* address
 SOFTNPU_EXPORT Status check_access(std::string_view argument, const void* address, size_t count,
                                    Touch touch);
 
-// Bytes that can still be allocated on a device.
 SOFTNPU_EXPORT size_t free_memory(int32_t device);
 
 }  // namespace softnpu::runtime

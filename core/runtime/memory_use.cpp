@@ -34,7 +34,6 @@ DeviceMemory find_device_memory() {
 
 const DeviceMemory& found() { return made_once<find_device_memory>(); }
 
-// The size that an allocation occupies.
 size_t whole(size_t size) {
   constexpr size_t kUnit = Arena::kSmallAlignment;
   return (size + kUnit - 1) / kUnit * kUnit;

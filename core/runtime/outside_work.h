@@ -23,7 +23,6 @@ struct OutsideAccess {
 
 SOFTNPU_EXPORT bool is_observed();
 
-// Whether streams run their work when it is launched.
 SOFTNPU_EXPORT bool runs_at_once();
 
 // Runs a stream's work up to here, before the caller runs the next piece itself. Observers do not

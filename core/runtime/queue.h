@@ -71,7 +71,6 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
   // no work, for the reason in refusal().
   std::optional<Ticket> append(std::span<Work> works);
   Status refusal() const;
-  // Adds work and notifies the scheduler.
   Status submit(std::span<Work> works);
   Status submit(Work work) { return submit(std::span<Work>(&work, 1)); }
 
@@ -114,7 +113,6 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
   // Waits without running anything.
   void sleep_until_done(Ticket ticket, const Deadline& deadline);
 
-  // Waits until everything appended so far is done.
   Status wait_idle(const Deadline& deadline);
   // The same, but drops work that waits for a callback which no thread has run. Returns the number
   // of dropped pieces.
@@ -133,7 +131,6 @@ class SOFTNPU_EXPORT Queue : public std::enable_shared_from_this<Queue> {
   // the process: does not wait, not even for the lock.
   Status unfetched_failure() const;
 
-  // Makes append() refuse all further work.
   void close();
   // Drops work that has not started, and, in a forked child, work of lost threads. Returns the
   // number of pieces that had not started.

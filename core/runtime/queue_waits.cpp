@@ -189,7 +189,6 @@ void Queue::sleep_until_done(Ticket ticket, const Deadline& deadline) {
   while (done_ < ticket && runtime::wait(progress_, lock, deadline)) {
   }
   --waiters_;
-  // The last runner may have left ready work for this waiter.
   const bool ready = front_is_ready();
   lock.unlock();
   if (ready) scheduler().on_ready(shared_from_this());

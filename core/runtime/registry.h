@@ -47,12 +47,10 @@ struct Registry {
 
   // The rest requires the lock.
 
-  // The live allocation that contains the address.
   Allocations::const_iterator containing(const void* address) const;
   // The end of the memory that starts with an allocation. Adjacent mappings are one range; those
   // made after `time` do not count.
   uintptr_t end_of(Allocations::const_iterator first, uint64_t time) const;
-  // The reserved range that contains the address.
   std::map<uintptr_t, size_t>::const_iterator reserved_around(const void* address) const;
   // "no memory is mapped at ...", with the whole unmapped part of the reserved range around the
   // address; "" if there is none.

@@ -187,24 +187,15 @@ Status unsubscribe(uint64_t thread, const Stream& stream) {
   return {};
 }
 
-size_t drop_callbacks(const Stream& stream) {
+size_t drop_callbacks(const Stream& stream, Subscription then) {
   std::list<Pending> dropped;
   {
     std::lock_guard lock(reports().mutex);
     const auto subscription = reports().threads.find(stream.id());
     if (subscription == reports().threads.end()) return 0;
-    dropped = take_pending(*reports().inboxes.at(subscription->second), stream.id());
-  }
-  return drop(dropped);
-}
-
-size_t forget_subscription(const Stream& stream) {
-  std::list<Pending> dropped;
-  {
-    std::lock_guard lock(reports().mutex);
-    const auto subscription = reports().threads.find(stream.id());
-    if (subscription == reports().threads.end()) return 0;
-    dropped = end_subscription(subscription);
+    dropped = then == Subscription::ends
+                  ? end_subscription(subscription)
+                  : take_pending(*reports().inboxes.at(subscription->second), stream.id());
   }
   return drop(dropped);
 }

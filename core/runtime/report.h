@@ -21,9 +21,8 @@ SOFTNPU_EXPORT Status subscribe(uint64_t thread, const Stream& stream);
 SOFTNPU_EXPORT Status unsubscribe(uint64_t thread, const Stream& stream);
 
 // Drops the stream's pending callbacks. Returns the number for which no stream waits.
-size_t drop_callbacks(const Stream& stream);
-// The same for a stream that is retired.
-size_t forget_subscription(const Stream& stream);
+enum class Subscription : uint8_t { stays, ends };
+size_t drop_callbacks(const Stream& stream, Subscription then);
 
 // `user_data` is released after the callback has run or was dropped, by the thread that does this.
 // `block_type` is an aclrtCallbackBlockType: whether the stream's later work waits for the

@@ -28,7 +28,6 @@ class Scheduler {
   // A thread repeatedly queries whether the queue's work is done. Returns false if nothing ran.
   virtual bool on_poll(Queue&) { return false; }
 
-  // Whether work runs only after Queue::allow().
   virtual bool defers() const { return false; }
 
   // Runs the ready work of the queue up to the ticket.

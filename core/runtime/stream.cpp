@@ -55,7 +55,6 @@ class LiveStreams {
     return found;
   }
 
-  // Also locks the queues.
   void lock_for_fork() {
     mutex_.lock();
     try {
@@ -245,7 +244,7 @@ void finish(Stream& stream, Held held, Remains& remains) {
   size_t dropped = 0;
   if (held == Held::dropped) {
     dropped = stream.wait_idle_or_drop();
-    dropped += drop_callbacks(stream);
+    dropped += drop_callbacks(stream, Subscription::stays);
   } else if (!stream.runs_on_this_thread() && !stream.wait_idle({}).ok()) {
     dropped = stream.drop_pending();
     (void)stream.wait_idle({});
@@ -257,7 +256,7 @@ void retire(Stream& stream, Held held, Remains& remains) {
   stream.close();
   streams().erase(stream.handle());
   finish(stream, held, remains);
-  remains.dropped += forget_subscription(stream);
+  remains.dropped += drop_callbacks(stream, Subscription::ends);
   live().remove(stream);
 }
 

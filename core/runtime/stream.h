@@ -60,7 +60,6 @@ enum class Destroy : uint8_t { finish_work, drop_work };
 SOFTNPU_EXPORT Status destroy_stream(const void* handle, Destroy how);
 SOFTNPU_EXPORT Status synchronize_stream(const void* handle, Deadline deadline);
 
-// Failures and dropped work of retired streams.
 struct Remains {
   Status failure;  // the first one that no call has reported
   int others = 0;  // the number of other streams with a failure
@@ -79,7 +78,6 @@ void finish(Stream& stream, Held held, Remains& remains);
 // The same, and retires the stream: its callbacks are no longer awaited.
 void retire(Stream& stream, Held held, Remains& remains);
 
-// The streams of a context, or of all contexts of a device.
 std::vector<std::shared_ptr<Stream>> streams_of(const Owner& owner);
 std::vector<std::shared_ptr<Stream>> streams_of_device(int32_t device);
 // All streams, for the end of the process; none if another thread is changing the list.

@@ -19,7 +19,6 @@ SOFTNPU_EXPORT Status reserve_addresses(void** out, size_t size, size_t alignmen
 // Fails if memory is still mapped there.
 SOFTNPU_EXPORT Status release_addresses(const void* address);
 
-// `*out` is null on failure.
 SOFTNPU_EXPORT Status allocate_physical(void** out, size_t size, int32_t device);
 // Fails if the memory is mapped.
 SOFTNPU_EXPORT Status free_physical(const void* handle);

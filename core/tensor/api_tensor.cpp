@@ -8,7 +8,6 @@
 namespace softnpu {
 namespace {
 
-// Calls `read` with the live tensor behind the handle.
 template <class Read>
 aclnnStatus with_tensor(const Call& call, const aclTensor* handle, Read&& read) {
   return with_object(call, "tensor", tensors(), handle, read);

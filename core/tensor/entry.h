@@ -30,7 +30,6 @@ static Handle* create(const Call& call, Table& table, Make&& make) {
   return static_cast<Handle*>(handle);
 }
 
-// Calls `body` with the live object behind a handle.
 template <class Table, class Body>
 static int32_t with_object(const Call& call, const char* argument, Table& table, const void* handle,
                            Body&& body) {

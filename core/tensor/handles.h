@@ -15,12 +15,12 @@ namespace softnpu {
 using IntArray = Dims;
 using FloatArray = std::vector<float>;
 using BoolArray = std::vector<uint8_t>;
-struct TensorList {
-  std::vector<const void*> members;  // handles; null members are allowed
+struct HandleList {
+  std::vector<const void*> members;  // may be null
+  size_t size() const { return members.size(); }
 };
-struct ScalarList {
-  std::vector<const void*> members;
-};
+using TensorList = HandleList;
+using ScalarList = HandleList;
 
 using TensorTable = HandleTable<const Tensor, HandleKind::tensor>;
 using ScalarTable = HandleTable<const Scalar, HandleKind::scalar>;

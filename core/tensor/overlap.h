@@ -10,7 +10,6 @@ namespace softnpu {
 // Whether two elements of the view share memory.
 SOFTNPU_EXPORT bool overlaps_itself(const Tensor& tensor);
 
-// The range of bytes that a view may touch.
 class Bounds {
  public:
   __extension__ using Wide = __int128;  // sums of products of two int64 sizes

@@ -33,7 +33,6 @@ struct Tensor {
     for (int64_t size : sizes) n *= static_cast<uint64_t>(size);
     return static_cast<int64_t>(n);
   }
-  // The first element of the view.
   std::byte* origin() const { return data + offset * item_size(dtype); }
 };
 
