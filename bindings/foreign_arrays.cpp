@@ -69,8 +69,8 @@ Status read_capsule(const char* name, nb::handle capsule, Access access, bool wr
     // Treated as read-only, as in NumPy. JAX exports its immutable arrays like this.
     if (access == Access::write && !writable)
       return fail("dlpack-unversioned"_rule, kParamInvalid, name,
-                  " cannot be written: its __dlpack__ knows no versions of "
-                  "DLPack, so it cannot say whether it may be; pass a NumPy array or a tensor");
+                  " cannot be written: its __dlpack__ returns a capsule without a "
+                  "version, which has no flag for read-only data; pass a NumPy array or a tensor");
     auto* held = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), kManagedCapsule));
     RETURN_IF_FAILED(check_shape(name, held->description));
     return read_description(name, held->description, access, out);

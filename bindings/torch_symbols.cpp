@@ -30,9 +30,9 @@ T read_at(nb::handle object, size_t offset) {
 // The offset at which a tensor's object holds the address of its TensorImpl, found by comparison
 // with the attribute _cdata; 0 if it is not found.
 size_t find_offset(nb::handle tensor) {
-  const nb::object told = find_attribute(tensor, "_cdata"_name);
-  if (!told.is_valid() || !PyLong_Check(told.ptr())) return 0;
-  const void* const address = PyLong_AsVoidPtr(told.ptr());
+  const nb::object expected = find_attribute(tensor, "_cdata"_name);
+  if (!expected.is_valid() || !PyLong_Check(expected.ptr())) return 0;
+  const void* const address = PyLong_AsVoidPtr(expected.ptr());
   const auto size = static_cast<size_t>(Py_TYPE(tensor.ptr())->tp_basicsize);
   for (size_t at = sizeof(PyObject); at + sizeof(void*) <= size; at += sizeof(void*))
     if (read_at<void*>(tensor, at) == address) return at;

@@ -23,7 +23,7 @@ bool is_plain_tensor(PyObject* object);
 Status read_tensor(const char* name, PyObject* object, Access access, Array& out);
 
 // For PyTorch before 2.10, whose tensors are read through DLPack's Python protocol: it refuses
-// tensors of a graph, and does not tell that one is lazily negated.
+// tensors of a graph, and does not report that one is lazily negated.
 Status settle_old_tensor(const char* name, Access access, Held& object);
 
 // A new tensor with memory from PyTorch, which can be resized as usual; sets the data of `tensor`.

@@ -55,7 +55,7 @@ Status check_scales(const Scales& scales, const Dims& in, const Dims& output_siz
     const double scaled = std::floor(static_cast<double>(in[2 + i]) * scales.values[i]);
     if (scaled != static_cast<double>(output_size[i]))
       return fail(rule, kParamInvalid, names[i], " is ", scales.values[i],
-                  ", which takes a size of ", in[2 + i], " to ", scaled, ", but outputSize says ",
+                  ", which takes a size of ", in[2 + i], " to ", scaled, ", but outputSize is ",
                   output_size[i]);
   }
   return {};

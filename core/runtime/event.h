@@ -51,7 +51,7 @@ class SOFTNPU_EXPORT Event : public std::enable_shared_from_this<Event> {
   // reached already.
   static Work record_work(const std::shared_ptr<Recording>& recording);
   Status wait_work(const Stream& stream, std::optional<Work>& out);
-  // Puts works into a stream, all or none. Marks say which of them are recordings.
+  // Puts all works into a stream, or none if that fails. Marks identify the recordings among them.
   struct Mark {
     size_t index;
     std::shared_ptr<Event> event;

@@ -57,9 +57,10 @@ Status release_addresses(const void* address) {
   const auto range = find_reservation(address);
   if (!range) return no_reservation(address);
   if (range->base != address)
-    return fail("not-the-first-address"_rule, kRtParamInvalid, "virPtr is ",
-                number(address) - number(range->base),
-                " bytes into a reserved range; pass the address that aclrtReserveMemAddress returned");
+    return fail(
+        "not-the-first-address"_rule, kRtParamInvalid, "virPtr is ",
+        number(address) - number(range->base),
+        " bytes into a reserved range; pass the address that aclrtReserveMemAddress returned");
   const auto& all = mappings().by_address;
   const auto first = all.lower_bound(number(address));
   if (first != all.end() && first->first < number(address) + range->size)
