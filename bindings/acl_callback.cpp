@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python functions in streams, and the threads that run them.
+// Python functions as stream callbacks, and the threads that run them.
 #include <memory>
 #include <utility>
 
@@ -16,7 +16,7 @@ namespace softnpu::python {
 struct Waiting {
   Held function;
   Held argument;
-  Waiting* next = nullptr;  // of those that were dropped
+  Waiting* next = nullptr;  // in the list of dropped ones
 };
 
 void release_callbacks() {
@@ -36,7 +36,8 @@ void drop(Waiting* waiting) noexcept {
   }
 }
 
-// What the device calls. An exception cannot reach whoever launched it: sys.unraisablehook gets it.
+// Called by the device. sys.unraisablehook receives exceptions, because the launching code has
+// returned.
 void run(void* data) {
   if (!Py_IsInitialized()) return;
   const GilAcquire gil;
@@ -47,7 +48,7 @@ void run(void* data) {
   if (!result.is_valid()) call_or_stay([&] { PyErr_WriteUnraisable(function.ptr()); });
 }
 
-// `launch` gets what keeps the function for as long as the device may run it.
+// `launch` receives an object that keeps the function alive as long as the device may run it.
 template <class Launch>
 int enlist(const Call& call, nb::callable function, nb::object argument, Launch&& launch) {
   auto fresh = std::make_unique<Waiting>(Waiting{std::move(function), std::move(argument)});
@@ -72,7 +73,7 @@ int launch_host_func(void* stream, nb::callable function, nb::object args) {
   static constexpr const char* name = "aclrtLaunchHostFunc";
   return enlist(NamedCall(name, "stream", stream), std::move(function), std::move(args),
                 [&](std::shared_ptr<void> waiting) -> Status {
-                  // A Python function is called once and let go; a graph would call it again.
+                  // A Python function is released after one call, but a graph would call it again.
                   std::shared_ptr<runtime::Stream> found;
                   RETURN_IF_FAILED(runtime::find_stream(stream, found));
                   RETURN_IF_FAILED(runtime::require_not_captured(*found));

@@ -44,7 +44,7 @@ nb::object memory_view(uintptr_t at, Py_ssize_t size) {
   const Status status = runtime::check_range("the address", reinterpret_cast<void*>(address),
                                              static_cast<size_t>(size));
   if (!status.ok()) raise(PyExc_ValueError, {status.rule()}, status.message());
-  static char nothing;  // a view of nothing needs an address too
+  static char nothing;  // empty views need an address, too
   char* memory = address == 0 ? &nothing : reinterpret_cast<char*>(address);
   PyObject* view = PyMemoryView_FromMemory(memory, size, PyBUF_WRITE);
   if (view == nullptr) nb::raise_python_error();

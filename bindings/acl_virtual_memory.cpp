@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Virtual memory, many copies in one call, and what devices are asked. C structures are passed by
-// their addresses.
+// Virtual memory, batches of copies, and device queries. C structures are passed by address.
 #include <vector>
 
 #include "c_function.h"

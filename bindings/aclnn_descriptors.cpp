@@ -20,7 +20,7 @@ using Ints = std::vector<int64_t>;
 const int64_t* values(const std::optional<Ints>& ints) { return ints ? ints->data() : nullptr; }
 uint64_t count(const std::optional<Ints>& ints) { return ints ? ints->size() : 0; }
 
-// C takes one length for both, so a shorter list of strides would be read past its end.
+// C uses one length for both, so it would read past the end of a shorter list of strides.
 void require_as_many(const char* function, const std::optional<Ints>& dims,
                      const std::optional<Ints>& stride) {
   if (stride && count(dims) != stride->size())

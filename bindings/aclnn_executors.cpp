@@ -10,7 +10,7 @@ namespace {
 
 using nb::arg;
 
-// Both phases of an operator; the names of the first one's arguments.
+// Both phases of an operator, and the names of phase one's arguments.
 #define BIND_PHASES(name, ...)                                                                    \
   BIND_ACLNN(name##GetWorkspaceSize, __VA_ARGS__, "Check and plan: (workspace size, executor)."); \
   BIND_ACLNN(name, arg("workspace"), arg("workspaceSize"), arg("executor"), arg("stream"),        \

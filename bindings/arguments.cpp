@@ -9,7 +9,7 @@
 namespace softnpu::python {
 namespace {
 
-// For messages about an argument that is not a pointer in C, where None is just another object.
+// For messages about arguments that are not pointers in C, for which None is not special.
 Status wrong_class(const char* name, nb::handle object, const char* expected) {
   return fail("argument-class"_rule, kParamInvalid, name, " is of class ", class_name(object),
               "; expected ", expected);
@@ -19,7 +19,7 @@ bool is_text(nb::handle object, const char* text) {
   return PyUnicode_CompareWithASCIIString(object.ptr(), text) == 0;
 }
 
-// A documented name's format; undefined for any other str.
+// The format with a documented name; undefined for other strings.
 Format find_format(nb::handle name) {
   for (Format format :
        {Format::ncdhw, Format::ndhwc, Format::nd, Format::nchw, Format::nhwc, Format::hwcn,

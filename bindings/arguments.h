@@ -12,14 +12,14 @@
 
 namespace softnpu::python {
 
-// Every argument is read, whatever is wrong with those before it: the null checks of the contract
-// come first, then the first failure that was met here, then the rest of the contract. None is the
-// null of every pointer but the output, where it asks for a new array.
+// All arguments are read, even after an error, because the contract's null checks come first, then
+// the first error found here, then the rest of the contract. None is a null pointer, except for the
+// output: there it requests a new array.
 class Arguments {
  public:
   TensorArg input(const char* name, nb::handle object);
   TensorArg output(const char* name, nb::handle object);
-  // An output that is the input, too.
+  // The output may also be the input.
   TensorArg in_out(const char* name, nb::handle object) {
     return object.is_none() ? TensorArg() : output(name, object);
   }
@@ -32,28 +32,28 @@ class Arguments {
     return object.is_none() ? 0 : number(name, object);
   }
   int64_t reduction(const char* name, nb::handle object);
-  // The documented name of a format, for all tensors of the call.
+  // The documented name of a format, which applies to all tensors of the call.
   void format(const char* name, nb::handle object);
 
-  // Whether code of an argument's own may have run since the first array was read.
+  // Whether an argument's own code may have run since the first array was read.
   bool ran_code() const { return ran_code_; }
-  // Reads arrays again that such code can have given other memory.
+  // Reads the arrays again whose memory such code may have replaced.
   [[gnu::cold]] Status read_again(std::span<const Operand> operands);
 
   // The first failure.
   const Status& status() const { return status_; }
 
   bool makes_output() const { return out_ == Py_None; }
-  // What the output must look like, where it is to be made: sizes and data type.
+  // The sizes and the data type of a new output.
   Tensor& output_tensor() { return arrays_[0].tensor; }
-  // Makes the output, of the kind of the first input.
+  // Creates the output, of the same kind as the first input.
   Status make_output(const char* name) {
     return make_array(name, like_, contiguous_ ? Tensor() : arrays_[1].tensor, output_tensor(),
                       made_);
   }
-  // For an operator whose result always is.
+  // For an operator that always creates its result.
   void make_contiguous() { contiguous_ = true; }
-  // Whether making it may have: another library was asked for its from_dlpack.
+  // Whether the creation may have run foreign code, such as another library's from_dlpack.
   bool output_ran_code() const { return makes_output() && made_.take_over.is_valid(); }
   bool output_is_fresh() const { return makes_output() && made_.fresh; }
   void announce_write() const {
@@ -61,12 +61,12 @@ class Arguments {
   }
   nb::object result() const { return makes_output() ? made_.finish() : nb::borrow(out_); }
 
-  // Whether an input is read as a copy, whose memory no output can overlap, and then whether the
-  // output overlaps what was copied.
+  // Whether to read an input as a copy, which no output can overlap, and whether the output
+  // overlaps the original.
   bool has_copies() const;
   [[gnu::cold]] Status check_copies(std::span<const Operand> operands) const;
 
-  // Elements of the largest array.
+  // The number of elements of the largest array.
   int64_t most_elements() const;
 
  private:
@@ -77,7 +77,7 @@ class Arguments {
   }
 
   static constexpr size_t kMost = 4;
-  std::array<Array, kMost> arrays_;  // the output first
+  std::array<Array, kMost> arrays_;  // the output is the first
   size_t count_ = 1;
   std::array<Scalar, 3> scalars_;
   size_t scalar_count_ = 0;

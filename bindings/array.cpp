@@ -17,7 +17,7 @@
 namespace softnpu::python {
 
 Status read_array(const char* name, PyObject* object, Access access, Array& out) {
-  // The usual types first, before anything is asked of the object.
+  // The usual types first, because these checks run no code of the object.
   if (is_numpy_array(object)) return read_numpy_array(name, object, access, out);
   if (is_tensor(object)) return read_tensor(name, object, access, out);
   if (is_numpy_scalar(object)) return read_numpy_scalar(name, object, access, out);
@@ -30,8 +30,8 @@ bool may_be_resized(PyObject* object) { return is_numpy_array(object) || is_tens
 
 namespace {
 
-// Strides without gaps, with the dimensions in the order in memory that they have in `like`, as
-// PyTorch's own results keep it. Of another rank, or where elements repeat: contiguous.
+// Strides of a dense tensor with the same order of dimensions in memory as `like`, as PyTorch's own
+// results have. Contiguous if the rank differs or elements repeat.
 Dims strides_like(const Tensor& like, const Dims& sizes) {
   Dims strides = contiguous_strides(sizes);
   if (like.rank() != sizes.size()) return strides;
@@ -122,7 +122,7 @@ void copy_to_aligned(const std::byte* origin, const Dims& byte_strides, Array& o
       at[axis] = 0;
     }
   }
-  // As bytes, which are aligned anywhere.
+  // As bytes, because the elements may be unaligned.
   out.source = std::make_unique<Tensor>();
   out.source->data = const_cast<std::byte*>(start);
   out.source->dtype = DType::u8;

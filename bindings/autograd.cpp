@@ -14,7 +14,7 @@
 namespace softnpu::python {
 namespace {
 
-// softnpu.torch's function that takes calls over; null until it is imported.
+// The function of softnpu.torch that takes over calls; null until it is imported.
 std::atomic<PyObject*> taker{nullptr};
 
 bool is_recording() {
@@ -40,7 +40,7 @@ bool any_requires_grad(std::span<const nb::handle> arguments) {
   });
 }
 
-// Null where it cannot be imported, as beside an old PyTorch.
+// Null if softnpu.torch cannot be imported, for example with an old PyTorch.
 PyObject* find_taker() {
   if (taker.load() == nullptr)
     ask_unless(PyExc_ImportError, [] { return PyImport_ImportModule("softnpu.torch"); });
@@ -59,7 +59,7 @@ nb::handle find_increment() { return from_torch({"_C"_name, "_increment_version"
         "not allow; write inside torch.inference_mode(), or to tensor.clone()");
 }
 
-// The write was to a tensor that was made in inference mode; those have no count of writes.
+// The write was to a tensor of inference mode; these have no version counter.
 void check_inference_mode() {
   const nb::object enabled =
       invoke(attribute(import_module("torch"), "is_inference_mode_enabled"_name));
@@ -79,7 +79,7 @@ bool has_watcher() {
 }  // namespace
 
 bool torch_watches() {
-  // The last keys without a watcher: the answer depends on them alone.
+  // The last keys without an observer, because the answer depends on the keys only.
   thread_local std::optional<DispatchKeys> unwatched;
   const DispatchKeys* const keys = dispatch_keys();
   if (keys == nullptr || unwatched != *keys) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of softnpu's functions that belong to PyTorch's autograd, its transforms or its modes:
-// softnpu.torch, once imported, makes calls of its operators of them.
+// Calls of softnpu's functions that involve PyTorch's autograd, transforms or modes. softnpu.torch,
+// once imported, turns them into calls of its operators.
 #pragma once
 
 #include <span>
@@ -10,16 +10,16 @@
 
 namespace softnpu::python {
 
-// Whether PyTorch sees calls on plain tensors, too: a dispatch mode, a tracer, autocast, or a level
-// of forward mode is active.
+// Whether PyTorch observes calls on plain tensors, too: a dispatch mode, a tracer, autocast, or a
+// level of forward mode is active.
 bool torch_watches();
 
-// Whether a call may be PyTorch's business: one with a tensor that requires grad, or of a subclass,
-// which may have no memory, or with any tensor while somebody watches.
+// Whether PyTorch may have to handle a call: a tensor requires grad or has a subclass, which may
+// have no memory, or PyTorch observes all calls.
 inline bool concerns_torch(std::span<const nb::handle> arguments) {
   bool any = false;
   for (const nb::handle object : arguments) {
-    // Python's and NumPy's own types are none that were made while the program runs.
+    // Python's and NumPy's own types are static; subclasses are heap types.
     if (!PyType_HasFeature(Py_TYPE(object.ptr()), Py_TPFLAGS_HEAPTYPE)) continue;
     if (!is_tensor(object.ptr())) continue;
     any = true;
@@ -28,12 +28,13 @@ inline bool concerns_torch(std::span<const nb::handle> arguments) {
   return any && torch_watches();
 }
 
-// Counts a write to a tensor before it happens, so that autograd recognises values that it saved
-// and that are gone. PyTorch refuses tensors of inference mode here.
+// Counts a write to a tensor before it happens, so that autograd detects that a saved value was
+// overwritten. PyTorch refuses tensors of inference mode here.
 void announce_write(nb::handle tensor);
 
-// What softnpu.torch makes of a call; null where it has no business with it. It is imported for the
-// first such call. Where it cannot be, a call that autograd would record is worth a warning, once.
+// The result of softnpu.torch for a call; null if the call does not concern it. Imports
+// softnpu.torch for the first such call. If that fails, warns once if autograd would record the
+// call.
 nb::object take_over(const char* function, std::span<const nb::handle> arguments);
 
 }  // namespace softnpu::python

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that nanobind binds, but whose numbers and lists are converted here: nanobind's casters
-// must not throw, or be left by the unwinding of a thread (gil.h). Its messages list the classes of
-// all arguments, but neither a number that is too large nor a member of a list.
+// must not throw or be unwound (gil.h). nanobind's messages list the types of all arguments, but
+// not a number that is too large or a member of a list.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -31,7 +31,7 @@ struct Place {
 [[noreturn, gnu::cold]] void refuse(const Place& place, nb::handle given,
                                     const std::string& expected);
 
-// How a T is read from any object. kName is Python's name of the type.
+// Reads a T from any object. kName is Python's name of the type.
 template <class T>
 struct Reader;
 
@@ -128,7 +128,7 @@ struct Given {
   nb::handle object;
 };
 
-// nanobind itself says which arguments may be None.
+// nanobind itself determines which arguments may be None.
 template <class T>
 constexpr auto kArgumentName = Reader<T>::kName;
 template <class T>
@@ -136,7 +136,7 @@ constexpr auto kArgumentName<std::optional<T>> = Reader<T>::kName;
 template <class T>
 constexpr auto kArgumentName<T*> = Reader<uintptr_t>::kName;
 
-// Types that no Reader knows are nanobind's own to read.
+// Types without a Reader are converted by nanobind.
 template <class T>
 using Parameter = std::conditional_t<Readable<T>, Given<T>, T>;
 
@@ -150,7 +150,7 @@ T take(const Place& place, Parameter<T>& given) {
 
 template <class R, class... A, class... Extra>
 void define_function(nb::module_& m, const char* name, R (*function)(A...), const Extra&... extra) {
-  // The annotations of arguments come first; documentation and the like have no name.
+  // The annotations of arguments come first; others, such as documentation, have no name.
   constexpr auto name_of = []<class E>(const E& e) -> const char* {
     if constexpr (requires { e.name_; }) return e.name_;
     return nullptr;
@@ -160,14 +160,14 @@ void define_function(nb::module_& m, const char* name, R (*function)(A...), cons
       name,
       [=](Parameter<std::decay_t<A>>... given) -> R {
         [[maybe_unused]] auto argument = names.begin();
-        // Braces read the arguments in their order.
+        // Braces evaluate the arguments in order.
         return std::apply(function, std::tuple<std::decay_t<A>...>{
                                         take<std::decay_t<A>>({name, *argument++}, given)...});
       },
       extra...);
 }
 
-// As module.def(), of a function or of a lambda that captures nothing.
+// Like module.def(), for a function or a lambda without captures.
 template <class Function, class... Extra>
 void define(nb::module_& m, const char* name, const Function& function, const Extra&... extra) {
   define_function(m, name, +function, extra...);

@@ -4,7 +4,7 @@
 namespace softnpu::python {
 namespace {
 
-// What the C function left: its message, and the rule of that.
+// The message of the C function and its rule.
 Status failure(int32_t status) {
   const char* text = aclGetRecentErrMsg();
   return Status(status, text != nullptr ? text : "no message", {rule_of_taken_message()});

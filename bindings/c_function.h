@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documented C functions as Python functions. Handles and addresses are ints, None is null; what C
-// returns through pointers is returned. The GIL is released during every call: nearly all of them
-// can wait, or run work that calls back into Python.
+// Documented C functions as Python functions. Handles and addresses are ints, None is null, and
+// results that C returns through pointers are returned. Every call releases the GIL, because nearly
+// all of them can wait, or run work that calls back into Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -22,11 +22,11 @@ namespace softnpu::python {
 
 namespace nb = nanobind;
 
-// A Python function that waits in a stream for its turn.
+// A Python function that waits for its turn in a stream.
 struct Waiting;
 
-// What the device has run or dropped. It may do so in any thread and with locks held, where nobody
-// can wait for the GIL; whoever has it next releases the functions.
+// Functions that the device has run or dropped, in any thread and possibly with locks held, where
+// it cannot wait for the GIL. The next thread with the GIL releases them.
 inline constinit std::atomic<Waiting*> dropped_callbacks{nullptr};
 
 [[gnu::cold]] void release_callbacks();
@@ -35,12 +35,12 @@ inline void release_dropped_callbacks() {
     release_callbacks();
 }
 
-// Raises what a status other than success stands for, with the message that the C function left.
+// Raises the exception for a failed status, with the message of the C function.
 void check(aclError status);
 // The same for functions that return null on failure.
 uintptr_t check_created(const void* handle);
 
-// The name of a file, in the bytes that the system has for it; null for None.
+// A file name in the encoding of the file system; null for None.
 struct FileName {
   nb::object bytes;
   const char* c_str() const { return bytes.is_valid() ? PyBytes_AS_STRING(bytes.ptr()) : nullptr; }
@@ -53,12 +53,12 @@ struct Reader<FileName> {
 
 namespace c_function {
 
-// Pointers to numbers, to enumerators and to pointers are where C functions leave results.
+// C functions return results through pointers to numbers, enumerators and pointers.
 template <class P, class T = std::remove_pointer_t<P>>
 constexpr bool is_result = std::is_pointer_v<P> && !std::is_const_v<T> &&
                            (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>);
 
-// A parameter's place during the call: a C value, or room for a result.
+// The slot of a parameter during the call: a C value, or room for a result.
 template <class P>
 struct Slot {
   static constexpr bool kTakesArgument = true;
@@ -85,7 +85,7 @@ auto result_of(const Slot<P>& slot) {
     return std::tuple(slot.value);
 }
 
-// Each argument goes to the next slot that is for one.
+// Each argument goes to the next slot that takes one.
 template <size_t kSlot = 0, class Slots>
 void fill(Slots&) {}
 template <size_t kSlot = 0, class Slots, class First, class... Rest>
@@ -108,12 +108,13 @@ auto alone_or_all(Results&& results) {
     return std::move(results);
 }
 
-// The types of the arguments of a Python function: those that are not results.
+// The types of a Python function's arguments: all parameters that are not results.
 template <class... P>
 using Arguments =
     decltype(std::tuple_cat(std::conditional_t<is_result<P>, std::tuple<>, std::tuple<P>>()...));
 
-// kRaises: results alone, failures raise. Otherwise: results, then the status.
+// kRaises: returns the results and raises failures. Otherwise: returns the results, then the
+// status.
 template <bool kRaises, auto kFunction, class... P, class... A>
 auto make_caller(int (*)(P...), std::tuple<A...>) {
   return +[](A... arguments) {
@@ -146,9 +147,9 @@ void bind_c_function(nb::module_& m, const char* name, const Extra&... extra) {
   define(m, name, c_function::caller<kRaises, kFunction>(kFunction), extra...);
 }
 
-// In the module m, a function of the runtime: results, then the status.
+// Binds a function of the runtime in module m: it returns results, then the status.
 #define BIND_ACL(name, ...) bind_c_function<false, &name>(m, #name, __VA_ARGS__)
-// A function of aclnn: results alone.
+// Binds a function of aclnn: it returns results only.
 #define BIND_ACLNN(name, ...) bind_c_function<true, &name>(m, #name, __VA_ARGS__)
 
 }  // namespace softnpu::python

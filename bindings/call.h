@@ -16,8 +16,8 @@
 
 namespace softnpu::python {
 
-// `describe` sets the sizes and the data type of an output that is to be made; the null checks have
-// passed by then. A new output is only allocated when the operator's own checks have passed.
+// `describe` sets the sizes and the data type of a new output, after the null checks. The output is
+// allocated only after the operator's own checks have passed.
 template <class Op, class Describe>
 nb::object call(Arguments& arguments, const typename Op::Args& args, Describe&& describe) {
   const auto operands = Op::operands(args);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checkers: how Python starts them and takes what they find, and where Python code is.
+// The checkers for Python: starts them, takes their findings, and reports stacks of Python code.
 #include <nanobind/stl/string.h>
 
 #include <string>
@@ -34,7 +34,7 @@ checkers::Frame describe(PyFrameObject* frame) {
   return out;
 }
 
-// False in threads that run no Python code, and where there is no interpreter any more.
+// Returns false in threads that run no Python code, and after the interpreter has ended.
 bool python_frames(std::vector<checkers::Frame>& out) {
   if (!Py_IsInitialized()) return false;
   const GilAcquire gil;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLPack 1.x, as far as this module speaks it: the descriptions of a tensor, and the table of C
+// The parts of DLPack 1.x that this module uses: the descriptions of a tensor, and the table of C
 // functions that tensor types publish as __dlpack_c_exchange_api__ (DLPack 1.2 and newer).
 #pragma once
 
@@ -37,7 +37,7 @@ struct Description {  // DLTensor
   int32_t ndim;
   DataType dtype;
   int64_t* shape;
-  int64_t* strides;  // in elements; null before DLPack 1.2 where contiguous
+  int64_t* strides;  // in elements; before DLPack 1.2, null if contiguous
   uint64_t byte_offset;
 };
 
@@ -61,11 +61,11 @@ struct ExchangeHeader {
   ExchangeHeader* previous;  // an older table, or null
 };
 
-// The start of the table. Zero is success; a failure leaves a Python error.
+// The start of the table. The functions return zero on success, and otherwise set a Python error.
 struct ExchangeTable {
   ExchangeHeader header;
   void (*others[3])();
-  // Fills in a description whose shape and strides the object keeps; may be null.
+  // Fills in a description; the object owns its shape and strides. May be null.
   int (*describe)(void* object, Description* out);
 };
 

@@ -26,11 +26,11 @@ constexpr Device kHost{kCpu, 0};
 
 struct CheckedCall {
   bool alive = false;
-  std::optional<Device> device;  // that of the first array
+  std::optional<Device> device;  // of the first array
 };
 thread_local CheckedCall checked_call;
 
-// Memory that the CPU can read is the host's, whoever allocated it.
+// Memory that the CPU can read counts as the host's, whoever allocated it.
 Device owner(Device device) {
   return device.type == kCudaHost || device.type == kRocmHost ? kHost : device;
 }
@@ -60,8 +60,8 @@ Status check_device(const char* name, Device device) {
 
 namespace {
 
-// No element is further from the first than memory reaches, in bytes. Strides may be negative,
-// those of dimensions of size 1 do not count.
+// Checks that no element is too far from the first for an address, in bytes. Strides may be
+// negative; those of dimensions of size 1 do not count.
 Status check_reach(const char* name, const Tensor& t, int64_t item) {
   std::optional<int64_t> reach = item;
   for (size_t i = 0; i < t.rank(); ++i) {
@@ -101,7 +101,7 @@ Status read_description(const char* name, const Description& d, Access access, A
   t.data = static_cast<std::byte*>(d.data) + (d.data != nullptr ? d.byte_offset : 0);
   const int64_t item = item_size(t.dtype);
   RETURN_IF_FAILED(check_reach(name, t, item));
-  // A power of 2, of which only the bits count: a division takes 5 ns.
+  // A power of 2, so a bit mask replaces the division, which takes 5 ns.
   const int64_t alignment = is_complex(t.dtype) ? item / 2 : item;
   if ((reinterpret_cast<uintptr_t>(t.data) & static_cast<uintptr_t>(alignment - 1)) == 0) return {};
   if (access == Access::write || OneDevice::is_alive())

@@ -7,8 +7,8 @@
 
 namespace softnpu::python {
 
-// While one lives, this thread describes arrays in the memory of any one device, without a look at
-// their elements: the contract is checked, and somebody else computes.
+// While one lives, this thread accepts arrays in the memory of any one device and does not access
+// their elements: the contract is checked, but another library computes.
 class OneDevice {
  public:
   OneDevice();
@@ -21,7 +21,7 @@ class OneDevice {
 
 Status check_device(const char* name, dlpack_abi::Device device);
 
-// Fills in `out` from a description that something else keeps valid.
+// Fills in `out` from a description that the caller keeps valid.
 Status read_description(const char* name, const dlpack_abi::Description& description, Access access,
                         Array& out);
 dlpack_abi::DataType to_dlpack(DType type);

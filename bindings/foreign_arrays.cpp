@@ -12,7 +12,7 @@ namespace {
 
 using namespace dlpack_abi;
 
-// Asks for the current protocol first; producers from before 2024 do not know the argument.
+// Asks for the current protocol first. Producers from before 2024 do not know the argument.
 nb::object export_capsule(nb::handle object) {
   const nb::object keyword = nb::make_tuple("max_version"_name);
   const nb::object version = nb::make_tuple(kMajorVersion, 0);
@@ -25,8 +25,8 @@ nb::object export_capsule(nb::handle object) {
 
 bool fits_int32(nb::handle object, int32_t& out) {
   if (!PyIndex_Check(object.ptr())) return false;
-  const Py_ssize_t value = call_or_stay(
-      [&] { return PyNumber_AsSsize_t(object.ptr(), nullptr); });  // the nearest that fits
+  const Py_ssize_t value =
+      call_or_stay([&] { return PyNumber_AsSsize_t(object.ptr(), nullptr); });  // clamped
   if (value == -1 && PyErr_Occurred()) nb::raise_python_error();
   out = static_cast<int32_t>(value);
   return out == value;
@@ -43,7 +43,7 @@ Status read_device(const char* name, nb::handle given, Device& out) {
               "; expected the type and the number of a device");
 }
 
-// What would be read past, or not end, where a producer describes nonsense.
+// Checks for invalid descriptions, which would be read out of bounds.
 Status check_shape(const char* name, const Description& d) {
   constexpr int32_t most = 64;  // as in NumPy and PyTorch
   if (d.ndim < 0 || d.ndim > most)
@@ -62,15 +62,15 @@ Status check_shape(const char* name, const Description& d) {
   return {};
 }
 
-// `writable`: whether an export that does not say so is.
+// `writable` is the default for exports without this flag.
 Status read_capsule(const char* name, nb::handle capsule, Access access, bool writable,
                     Array& out) {
   if (PyCapsule_IsValid(capsule.ptr(), kManagedCapsule)) {
-    // NumPy takes these for read-only, too. JAX exports its arrays, which never change, like this.
+    // Treated as read-only, as in NumPy. JAX exports its immutable arrays like this.
     if (access == Access::write && !writable)
       return fail("dlpack-unversioned"_rule, kParamInvalid, name,
-                  " cannot be written: its __dlpack__ knows no versions of "
-                  "DLPack, so it cannot say whether it may be; pass a NumPy array or a tensor");
+                  " cannot be written: its __dlpack__ returns a capsule without a "
+                  "version, which has no flag for read-only data; pass a NumPy array or a tensor");
     auto* held = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), kManagedCapsule));
     RETURN_IF_FAILED(check_shape(name, held->description));
     return read_description(name, held->description, access, out);
@@ -103,7 +103,7 @@ Status export_array(const char* name, Held object, Access access, bool torch, He
   return {};
 }
 
-// The from_dlpack of the library that an array belongs to; null when there is none.
+// The from_dlpack of the library of an array; null if there is none.
 nb::object find_from_dlpack(nb::handle like) {
   if (has_attribute(like, "__array_namespace__"_name)) {
     const Held space = invoke_method(like, "__array_namespace__"_name);

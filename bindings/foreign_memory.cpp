@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for results of other libraries' arrays, handed over through DLPack.
+// Memory for results in other libraries' arrays, passed on through DLPack.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 
@@ -20,8 +20,8 @@ struct OwnResult {
   OwnMemory data;
 };
 
-// What an importer gets: a description, and a share of the memory until its deleter is called, on
-// any thread.
+// The object for an importer: a description, and a reference to the memory until its deleter is
+// called, on any thread.
 template <class Struct>
 struct Export {
   Struct managed{};
@@ -45,7 +45,7 @@ nb::object export_capsule(const std::shared_ptr<OwnResult>& memory) {
                          .shape = memory->sizes.data(),
                          .strides = memory->strides.data(),
                          .byte_offset = 0};
-  // Importers rename the capsule, and then own what is in it.
+  // Importers rename the capsule and then own its contents.
   PyObject* capsule = PyCapsule_New(&managed, name, [](PyObject* self) {
     if (!PyCapsule_IsValid(self, name)) return;
     auto* managed = static_cast<Struct*>(PyCapsule_GetPointer(self, name));

@@ -2,9 +2,9 @@
 // The GIL in threads that may outlive the interpreter.
 //
 // Before Python 3.14, a thread that acquires the GIL during finalization is terminated by unwinding
-// its stack, which aborts the process in code that must not throw: nanobind's functions, and
-// destructors that release objects. Here such threads block until the process is gone, as they do
-// from Python 3.14 on.
+// its stack. This aborts the process in code that must not throw: nanobind's functions, and
+// destructors that release objects. Here such threads block until the process ends, as they do from
+// Python 3.14 on.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,18 +12,18 @@
 
 namespace softnpu::python {
 
-// Until the process is gone.
+// Blocks until the process ends.
 [[noreturn, gnu::cold]] inline void stay() noexcept {
   for (;;) pause();
 }
 
-// Calls f, which takes the GIL or runs Python code that may, and throws nothing. Not for use where
-// an exception is being handled: C++ cannot catch the unwinding there.
+// Calls f, which acquires the GIL or runs Python code that may, and does not throw. Must not be
+// used while an exception is being handled: C++ cannot catch the unwinding there.
 template <class F>
 auto call_or_stay(F&& f) noexcept {
   try {
     return f();
-  } catch (...) {  // the unwinding, which would go on from the end of this block
+  } catch (...) {  // the unwinding, which would continue at the end of this block
     stay();
   }
 }
@@ -44,7 +44,7 @@ class GilAcquire {
  public:
   GilAcquire() : state_(call_or_stay([] { return PyGILState_Ensure(); })) {}
   GilAcquire(const GilAcquire&) = delete;
-  ~GilAcquire() {  // of a thread that Python did not start, what it has in Python ends
+  ~GilAcquire() {  // for threads that Python did not start, releases their thread state
     call_or_stay([this] { PyGILState_Release(state_); });
   }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// softnpu._core: the table of contents of what Python sees of the device.
+// softnpu._core: the table of contents of the Python bindings.
 #include "sections.h"
 
 NB_MODULE(_core, m) {
   using namespace softnpu::python;
-  // Users need not know what is still alive when the interpreter ends.
+  // Users do not need nanobind's report of objects that are alive at the interpreter's end.
   nanobind::set_leak_warnings(false);
   m.doc() = "The device of softnpu. Private: use softnpu, softnpu.acl and softnpu.aclnn.";
   bind_settings(m);

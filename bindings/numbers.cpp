@@ -35,7 +35,7 @@ Status read_long(const char* name, PyObject* object, Scalar& out) {
               "; expected a number");
 }
 
-// What float() makes of an object, or operator.index() where it has no float().
+// Calls float() on an object, or operator.index() if it has no float().
 Status convert(const char* name, PyObject* object, Scalar& out) {
   const PyNumberMethods* methods = Py_TYPE(object)->tp_as_number;
   const bool has_float = methods != nullptr && methods->nb_float != nullptr;
@@ -61,7 +61,7 @@ Status read_element(const char* name, const Tensor& t, Scalar& out) {
   return {};
 }
 
-// Texts and times have float(), too, as every scalar of NumPy's.
+// Excludes strings and times of NumPy, which have float(), too, as all NumPy scalars.
 Status read_numpy_number(const char* name, PyObject* object, Scalar& out) {
   Array array;
   if (read_numpy_scalar(name, object, Access::read, array).ok())
@@ -91,7 +91,7 @@ Status read_scalar(const char* name, PyObject* object, Scalar& out, bool& ran_co
     return set(out, DType::c128, value);
   }
   ran_code = true;
-  // These have float(), too, but say more when they are read as what they are.
+  // These also have float(), but are read with their own type.
   if (is_numpy_scalar(object)) return read_numpy_number(name, object, out);
   if (is_numpy_array(object) || is_foreign_array(object))
     return read_array_scalar(name, object, out);
@@ -128,8 +128,8 @@ std::span<PyObject* const> items_of(nb::handle members) {
           static_cast<size_t>(PySequence_Fast_GET_SIZE(members.ptr()))};
 }
 
-// An element's own code, as __index__, may change a list that is read, so a list is copied first,
-// unless it holds nothing that has such code.
+// Copies a list before it is read, because an element's __index__ may change the list, unless no
+// element has such code.
 nb::object members_of(nb::handle object) {
   PyObject* const given = object.ptr();
   const auto has_no_code = [](PyObject* item) {
@@ -201,7 +201,7 @@ double to_double(const Scalar& scalar) {
     case DType::u64:
       return static_cast<double>(value_of<uint64_t>(scalar));
     default:
-      return to_float(scalar);  // the types whose values float32 holds exactly
+      return to_float(scalar);  // types whose values float32 holds exactly
   }
 }
 

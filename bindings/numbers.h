@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python's numbers. `ran_code` is set, never cleared, where an object's own code may have run: it
-// can have changed anything, arrays that were read before above all.
+// Python's numbers. `ran_code` is set, and never cleared, if an object's own code may have run,
+// which can change anything, such as arrays that were read before.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@
 
 namespace softnpu::python {
 
-// Any real or complex number of Python or NumPy, or an array of rank 0, with the type it has; any
-// other object that has float() as float64.
+// Any real or complex number of Python or NumPy, or an array of rank 0, with its own type; any
+// other object with float() as float64.
 Status read_scalar(const char* name, PyObject* object, Scalar& out, bool& ran_code);
 
-// Whether an object is a bool, or an integer, which C takes for one.
+// Whether an object is a bool or an integer, which C accepts as a bool.
 bool read_flag(PyObject* object, bool& out, bool& ran_code);
 
 // A list, a tuple or any other sequence or iterator of integers.
@@ -27,8 +27,8 @@ Status read_integer(const char* name, PyObject* object, int64_t& out, bool& ran_
 nb::object members_of(nb::handle object);
 std::span<PyObject* const> items_of(nb::handle members);
 
-// The object as a plain int, float or bool: what it is already, or what its own code makes of it;
-// null if it is not such a number. A bool may be NumPy's, or an integer.
+// Converts the object to a plain int, float or bool, with its own code if necessary; null if that
+// is impossible. A bool may be NumPy's, or an integer.
 nb::object plain_int(nb::handle object);
 nb::object plain_float(nb::handle object);
 nb::object plain_bool(nb::handle object);

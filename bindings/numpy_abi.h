@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of NumPy's binary interface that this module relies on: the fields that NumPy 1.x and
-// 2.x share at the same offsets, and numbers of its C table that have not changed since 1.7.
-// Written down here so that building needs no NumPy, and one build serves both major versions.
+// The part of NumPy's binary interface that this module uses: fields that NumPy 1.x and 2.x have at
+// the same offsets, and indices of its C table that have not changed since 1.7. Because it is
+// declared here, building needs no NumPy, and one build serves both major versions.
 #pragma once
 
 #include <Python.h>
@@ -10,7 +10,7 @@
 
 namespace softnpu::python::numpy_abi {
 
-struct Descriptor {  // numpy.dtype; what follows type_num differs between 1.x and 2.x
+struct Descriptor {  // numpy.dtype; the fields after type_num differ between 1.x and 2.x
   PyObject_HEAD PyTypeObject* typeobj;  // the scalar type
   char kind;
   char type;
@@ -52,7 +52,7 @@ enum TypeNum {
   kFirstUserType = 256,
 };
 
-// Where arrays get their memory (NEP 49; NumPy 1.22 and newer). An array remembers its handler.
+// Allocates the memory of arrays (NEP 49; NumPy 1.22 and newer). An array remembers its handler.
 struct MemoryHandler {  // PyDataMem_Handler, in a capsule
   char name[127];
   uint8_t version;
@@ -77,7 +77,7 @@ using DescrFromType = Descriptor* (*)(int);
 // Steals the reference to the descriptor.
 using NewFromDescr = PyObject* (*)(PyTypeObject*, Descriptor*, int, const Py_ssize_t*,
                                    const Py_ssize_t*, void*, int, PyObject*);
-// Of the current context; returns the one before.
+// Sets the handler of the current context; returns the previous one.
 using SetHandler = PyObject* (*)(PyObject* capsule);
 
 }  // namespace softnpu::python::numpy_abi

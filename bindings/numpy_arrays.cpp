@@ -18,15 +18,15 @@ namespace {
 
 using namespace numpy_abi;
 
-// What this module knows of the NumPy in this process. Never released: there is one NumPy.
+// Cached properties of the process's NumPy. Never released, because there is only one NumPy.
 struct NumPy {
   PyTypeObject* array_type;
   PyTypeObject* scalar_type;
   DescrFromType descr_from_type;
   NewFromDescr new_from_descr;
   SetHandler set_handler;
-  Descriptor* bfloat16 = nullptr;       // looked up when it is first needed
-  PyTypeObject* masked_type = nullptr;  // null until something imports numpy.ma
+  Descriptor* bfloat16 = nullptr;       // looked up on first use
+  PyTypeObject* masked_type = nullptr;  // null until numpy.ma is imported
 };
 
 nb::object import_multiarray() {
@@ -49,8 +49,8 @@ NumPy find_numpy() {
 
 NumPy& numpy() { return made_once<find_numpy>(); }
 
-// numpy.dtype(ml_dtypes.bfloat16); null where ml_dtypes is missing. ml_dtypes costs as much to
-// import as the rest of softnpu, so it waits until a type that NumPy itself lacks shows up.
+// numpy.dtype(ml_dtypes.bfloat16); null without ml_dtypes. Importing ml_dtypes takes as long as
+// importing softnpu, so it is deferred until a type appears that NumPy itself lacks.
 Descriptor* bfloat16_descriptor() {
   NumPy& np = numpy();
   if (np.bfloat16 != nullptr) return np.bfloat16;
@@ -63,7 +63,7 @@ Descriptor* bfloat16_descriptor() {
   return np.bfloat16;
 }
 
-// numpy.ma.MaskedArray; null until something has imported it, and so while there are none.
+// numpy.ma.MaskedArray; null until it is imported, as no such arrays can exist before.
 PyTypeObject* masked_type() {
   NumPy& np = numpy();
   if (np.masked_type != nullptr) return np.masked_type;
@@ -75,7 +75,7 @@ PyTypeObject* masked_type() {
   return np.masked_type;
 }
 
-// Of two numbers for one type, NumPy makes new arrays of the first.
+// NumPy has two numbers for some types, and uses the first for new arrays.
 constexpr std::pair<TypeNum, DType> kTypes[] = {
     {kFloat, DType::f32},    {kHalf, DType::f16},      {kDouble, DType::f64},
     {kBool, DType::boolean}, {kByte, DType::i8},       {kUByte, DType::u8},
@@ -94,7 +94,7 @@ DType dtype_of(const Descriptor* descr) {
                                                                     : DType::undefined;
 }
 
-// A reference of the caller's.
+// A new reference.
 Descriptor* descriptor_of(DType dtype) {
   for (const auto& [number, type] : kTypes)
     if (type == dtype) return numpy().descr_from_type(number);
@@ -120,7 +120,7 @@ std::string dtype_text(const Descriptor* descr) {
               ", whose bytes are swapped; expected the byte order of this machine");
 }
 
-// An input gets a private copy; an output cannot, because its memory is what the caller wants.
+// An input gets a private copy; an output cannot, because the caller needs its own memory filled.
 [[gnu::cold]] Status not_aligned(const char* name, const numpy_abi::NdArray& array, Access access,
                                  Array& out) {
   if (access == Access::write)
@@ -133,16 +133,16 @@ std::string dtype_text(const Descriptor* descr) {
   return {};
 }
 
-// An array is resized, and a garbage collector may make other arrays meanwhile; so memory may be of
-// any size, and only the pool knows what is its own.
+// Resizing an array uses the handler with any size, and a garbage collection may create other
+// arrays meanwhile. So memory may have any size, and the pool decides what is its own.
 void* allocate(void*, size_t bytes) {
-  return memory::is_pooled(bytes) ? memory::take_buffer(bytes) : std::malloc(bytes);
+  return memory::is_pooled(bytes) ? memory::acquire_buffer(bytes) : std::malloc(bytes);
 }
 
 void* allocate_zeros(void*, size_t count, size_t size) { return std::calloc(count, size); }
 
 void release(void*, void* data, size_t) {
-  if (data != nullptr && !memory::give_back_buffer(data)) std::free(data);
+  if (data != nullptr && !memory::release_buffer(data)) std::free(data);
 }
 
 void* reallocate(void*, void* data, size_t bytes) {
@@ -151,7 +151,7 @@ void* reallocate(void*, void* data, size_t bytes) {
   void* const moved = allocate(nullptr, bytes);
   if (moved == nullptr) return nullptr;
   std::memcpy(moved, data, std::min(bytes, use->bytes));
-  memory::give_back_buffer(data);
+  memory::release_buffer(data);
   return moved;
 }
 
@@ -163,20 +163,19 @@ MemoryHandler handler = {.name = "softnpu",
                          .realloc = reallocate,
                          .free = release};
 
-// Lives as long as the process, as arrays may.
+// Lives as long as the process, like some arrays.
 nb::object make_handler_capsule() {
   return ask([] { return PyCapsule_New(&handler, kHandlerCapsule, nullptr); });
 }
 
-// While this is alive, NumPy gives new arrays of this thread memory of the pool. Such an array owns
-// its data like any other: views keep it alive, it can be resized, and what frees it gives the
-// memory back.
+// While one lives, NumPy allocates new arrays of this thread from the pool. Such an array owns its
+// data as usual: views keep it alive, it can be resized, and freeing it returns the memory.
 class PooledMemory {
  public:
   PooledMemory() : before_(set(made_once<make_handler_capsule>())) {}
   PooledMemory(const PooledMemory&) = delete;
   ~PooledMemory() {
-    const nb::error_scope keep;  // of the array that could not be made
+    const nb::error_scope keep;  // the error of the failed creation
     PyObject* const ours = call_or_stay([this] { return numpy().set_handler(before_.ptr()); });
     if (ours == nullptr) PyErr_Clear();
     Py_XDECREF(ours);
@@ -216,7 +215,7 @@ Status read_numpy_array(const char* name, PyObject* object, Access access, Array
     return fail("output-read-only"_rule, kParamInvalid, name,
                 " is read-only; an output must be writeable");
   const auto rank = static_cast<size_t>(array.nd);
-  // Items are powers of 2: shifts instead of divisions take 60 ns off a call.
+  // Item sizes are powers of 2: shifts instead of divisions save 60 ns for each call.
   const auto item = static_cast<uint64_t>(item_size(t.dtype));
   const int shift = std::countr_zero(item);
   bool aligned = (array.flags & kAligned) != 0;
@@ -226,7 +225,7 @@ Status read_numpy_array(const char* name, PyObject* object, Access access, Array
   for (size_t i = 0; i < rank; ++i) {
     t.sizes[i] = array.dimensions[i];
     const bool whole = (static_cast<uint64_t>(array.strides[i]) & (item - 1)) == 0;
-    // Dimensions of one element may have any stride; it is never used.
+    // A dimension of one element may have any stride, which is never used.
     if (!whole && t.sizes[i] <= 1) continue;
     t.strides[i] = array.strides[i] >> shift;
     aligned &= whole;

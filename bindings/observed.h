@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on arrays, for observers.
+// Calls on arrays, as observers see them.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace softnpu::python {
 
-// Notifies observers that an operator begins and, by ended() or an exception, that it ends. Without
-// observers it costs a test.
+// Notifies observers of the begin of an operator and, in ended() or on an exception, of its end.
+// Costs one test without observers.
 class Observed {
  public:
   Observed(std::string_view name, std::span<const Operand> operands) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators on arrays; softnpu/functional/ gives them keywords and documentation. Every
-// argument may be None; what that means is for the contract to say.
+// The operators on arrays. softnpu.functional adds keywords and documentation. Any argument may be
+// None; the contract decides what that means.
 #include "sections.h"
 
 #include "autograd.h"
@@ -28,14 +28,14 @@ void define_operator(nb::module_& m, const char* name, nb::object (*function)(A.
     try {
       return function(arguments...);
     } catch (nb::python_error&) {
-      // Tensors inside a transform look like any other, but have no memory; torch.fx has proxies.
+      // Tensors inside a transform look like others, but have no memory; torch.fx passes proxies.
       if ((has_attribute(arguments, "__torch_function__"_name) || ...))
         if (nb::object result = take_over(name, given)) return result;
       throw;
     }
   };
   m.def(name, call, any.template operator()<A>()..., nb::sig(signature));
-  // For softnpu.torch, which PyTorch has called by then.
+  // For softnpu.torch, when PyTorch has already called it.
   nb::module_(m.attr("kernels")).def(name, function, any.template operator()<A>()...);
   const auto check = [function](A... arguments) {
     const OneDevice scope;

@@ -41,7 +41,7 @@ void forget_error() {
   call_or_stay([] { PyErr_Clear(); });
 }
 
-void Held::let_go() noexcept {
+void Held::release_object() noexcept {
   PyObject* const object = release().ptr();
   call_or_stay([=] { Py_DECREF(object); });  // nanobind's dec_ref() must not throw
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever may run Python code that softnpu did not write: attributes, calls, the release of
-// objects. A thread that loses its interpreter meanwhile blocks there (gil.h). nanobind has the
-// same functions, but unwinding ends the process in them.
+// Calls that may run foreign Python code: attributes, calls, the release of objects. If the
+// interpreter ends meanwhile, the thread blocks (gil.h). nanobind has the same functions, but
+// unwinding them aborts the process.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -19,7 +19,7 @@ namespace softnpu::python {
 
 namespace nb = nanobind;
 
-// What a function of Python's C API returns, where null is a pending error, which is thrown.
+// The result of a function of Python's C API. Null means a pending error, which is thrown.
 template <class F>
 nb::object ask(F&& f) {
   PyObject* const answer = call_or_stay(f);
@@ -28,10 +28,10 @@ nb::object ask(F&& f) {
   return nb::steal(answer);
 }
 
-// Drops the pending error, and the frames that it came from.
+// Clears the pending error and the frames that it refers to.
 void forget_error();
 
-// Null where f fails with an error of this class.
+// Null if f fails with an error of this class.
 template <class F>
 nb::object ask_unless(PyObject* error, F&& f) {
   PyObject* const answer = call_or_stay(f);
@@ -42,9 +42,10 @@ nb::object ask_unless(PyObject* error, F&& f) {
   return nb::steal(answer);
 }
 
-// Names of attributes that are looked up again and again: "shape"_name is a string of Python that
-// is made once. The interpreter's cache of attributes would keep every new string.
-// Characters as an argument of a template.
+// Cached names of attributes: "shape"_name is a Python string that is created once. The
+// interpreter's attribute cache would keep every new string.
+
+// Characters as a template argument.
 template <size_t kSize>
 struct NameText {
   consteval NameText(const char (&text)[kSize]) { std::copy_n(text, kSize, characters); }
@@ -64,13 +65,13 @@ nb::handle operator""_name() {
 }
 
 nb::object attribute(nb::handle object, nb::handle name);
-// Null where there is none, or where it cannot be had.
+// Null if the attribute does not exist or cannot be read.
 nb::object find_attribute(nb::handle object, nb::handle name);
 bool has_attribute(nb::handle object, nb::handle name);
 
 template <class... Arguments>
 nb::object invoke(nb::handle function, const Arguments&... arguments) {
-  // The callee may use the first place.
+  // The callee may use the first slot.
   std::array<PyObject*, sizeof...(arguments) + 1> given{nullptr, arguments.ptr()...};
   return ask([&] {
     return PyObject_Vectorcall(function.ptr(), given.data() + 1,
@@ -83,10 +84,10 @@ inline nb::object invoke_method(nb::handle object, nb::handle name) {
 
 nb::object import_module(const char* name);
 
-// The pending error as an object, no longer pending.
+// Takes the pending error as an object.
 nb::object take_error();
 
-// An object that may be the last to hold others' objects.
+// Releases an object that may own other objects.
 class Held : public nb::object {
  public:
   Held() = default;
@@ -99,19 +100,19 @@ class Held : public nb::object {
   }
   ~Held() {
     if (is_valid()) [[unlikely]]
-      let_go();
+      release_object();
   }
 
  private:
-  [[gnu::cold]] void let_go() noexcept;
+  [[gnu::cold]] void release_object() noexcept;
 };
 
-// Objects in messages. They may be of any class, so neither relies on it: text that is not UTF-8
-// shows as escapes, and what raises an error is left out.
+// Objects in messages. They may have any class, so neither function relies on it: text that is not
+// UTF-8 is escaped, and errors are ignored.
 
-// str() of an object; its class's name where that fails.
+// str() of an object, or the name of its class if that fails.
 std::string readable(nb::handle object);
-// "module.name", and the name alone for a type that is written in C.
+// "module.name", or only the name for a type written in C.
 std::string class_name(nb::handle object);
 
 }  // namespace softnpu::python

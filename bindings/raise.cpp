@@ -7,10 +7,10 @@ namespace softnpu::python {
 
 namespace {
 
-// Never released: objects that die with the interpreter may still make wrong calls.
+// Never released: objects that are destroyed with the interpreter may still make invalid calls.
 PyObject *make_error = nullptr, *make_index_error = nullptr, *make_plain_error = nullptr;
 
-// What a caller named (a path, an array's class) need not be UTF-8.
+// Text from a caller (a path, the class of an array) may not be UTF-8.
 nb::object decoded(std::string_view text) {
   return nb::steal(
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
@@ -34,7 +34,7 @@ void load_errors() {
 }
 
 void raise(const Status& status) {
-  if (make_error == nullptr) load_errors();  // nobody has imported softnpu itself
+  if (make_error == nullptr) load_errors();  // softnpu itself has not been imported
   const nb::handle make = status.cause() == Cause::index ? make_index_error : make_error;
   raise_object(
       invoke(make, nb::int_(status.code()), decoded(status.message()), decoded(status.rule())));

@@ -10,13 +10,13 @@
 
 namespace softnpu::python {
 
-// Looks the classes of softnpu.errors up, which calls this itself.
+// Looks up the classes of softnpu.errors, which calls this itself.
 void load_errors();
 
-// Raises the class of softnpu.errors that stands for the status and its cause.
+// Raises the class of softnpu.errors for the status and its cause.
 [[noreturn]] void raise(const Status& status);
 
-// Raises a class of Python's own, where a call does not reach the device.
+// Raises a class of Python's own, for calls that do not reach the device.
 [[noreturn]] void raise(PyObject* error_class, RuleId rule, std::string_view message);
 
 }  // namespace softnpu::python

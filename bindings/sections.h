@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sections of softnpu._core, one in each file that has the name in it.
+// The sections of softnpu._core, each in the file that defines the function.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this process emulates, and with what.
+// The emulated product and the properties of the emulation.
 #include "sections.h"
 
 #include <string>
@@ -28,7 +28,7 @@ nb::dict info() {
   nb::dict out;
   out["version"] = SOFTNPU_VERSION;
   out["soc"] = std::string(product.name).c_str();
-  // What is wrong with SOFTNPU_SOC, or an empty string.
+  // The error in SOFTNPU_SOC, or an empty string.
   out["soc_failure"] = runtime::product_status().message().c_str();
   out["bf16"] = product.bf16;
   out["threads"] = loops::thread_count();
@@ -54,13 +54,12 @@ void set_threads(int count) {
 void bind_settings(nb::module_& m) {
   m.def("info", &info, nb::sig("def info() -> dict[str, typing.Any]"),
         "The emulated product, threads, instruction sets, devices and pool of this process.");
-  m.def("load_errors", &load_errors,
-        "Look the classes of softnpu.errors up, for failures to come.");
-  m.def("get_threads", &loops::thread_count, "How many threads a kernel uses.");
+  m.def("load_errors", &load_errors, "Look up the classes of softnpu.errors for later failures.");
+  m.def("get_threads", &loops::thread_count, "Return the number of threads that a kernel uses.");
   define(m, "set_threads", &set_threads, nb::arg("count"),
          "Use this many threads (1 to 1024) from the next kernel on.");
   m.def("release_memory", &memory::release_idle_buffers, nb::call_guard<GilRelease>(),
-        "Return the pool's idle buffers to the system; says how many bytes.");
+        "Release the pool's idle buffers to the system and return their number of bytes.");
   define(
       m, "set_pool_limit",
       [](size_t limit) {

@@ -13,9 +13,10 @@
 namespace softnpu::python {
 namespace {
 
-// Null where the library is not loaded, or does not export the name.
+// Null if the library is not loaded or does not export the name.
 void* find_symbol(const char* library, const char* name) {
-  void* const loaded = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);  // kept: it must not go away
+  void* const loaded =
+      dlopen(library, RTLD_LAZY | RTLD_NOLOAD);  // stays open, so that it is not unloaded
   return loaded == nullptr ? nullptr : dlsym(loaded, name);
 }
 
@@ -26,19 +27,19 @@ T read_at(nb::handle object, size_t offset) {
   return value;
 }
 
-// Where a tensor's object holds the address of its TensorImpl, which the attribute _cdata tells;
-// 0 where no place does.
+// The offset at which a tensor's object holds the address of its TensorImpl, found by comparison
+// with the attribute _cdata; 0 if it is not found.
 size_t find_offset(nb::handle tensor) {
-  const nb::object told = find_attribute(tensor, "_cdata"_name);
-  if (!told.is_valid() || !PyLong_Check(told.ptr())) return 0;
-  const void* const address = PyLong_AsVoidPtr(told.ptr());
+  const nb::object expected = find_attribute(tensor, "_cdata"_name);
+  if (!expected.is_valid() || !PyLong_Check(expected.ptr())) return 0;
+  const void* const address = PyLong_AsVoidPtr(expected.ptr());
   const auto size = static_cast<size_t>(Py_TYPE(tensor.ptr())->tp_basicsize);
   for (size_t at = sizeof(PyObject); at + sizeof(void*) <= size; at += sizeof(void*))
     if (read_at<void*>(tensor, at) == address) return at;
   return 0;
 }
 
-// Null where it cannot be found, and for subclasses, whose attributes may be others.
+// Null if it cannot be found, and for subclasses, which may define other attributes.
 void* implementation(nb::handle tensor) {
   if (!is_plain_tensor(tensor.ptr())) return nullptr;
   static constexpr size_t kUnknown = ~size_t{0};

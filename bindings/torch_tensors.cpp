@@ -24,17 +24,17 @@ bool is_lazy(PyObject* tensor) {
   return holds(invoke_method(tensor, "is_conj"_name)) || is_negated(tensor);
 }
 
-// Zeros without memory, as forward mode has them.
+// Zeros without memory, as forward mode creates them.
 bool is_lazy_zero(PyObject* tensor) { return holds(invoke_method(tensor, "_is_zerotensor"_name)); }
 
-// Null where a tensor's method fails.
+// Null if a tensor's method fails.
 nb::object ask_method(nb::handle object, nb::handle name) {
   return ask_unless(PyExc_Exception,
                     [&] { return PyObject_CallMethodNoArgs(object.ptr(), name.ptr()); });
 }
 
-// Whether an address is an offset from null: PyTorch adds a view's offset where there is no memory,
-// as in a view of lazy zeros. Only a low address is worth the question.
+// Whether an address may be an offset from null: PyTorch adds a view's offset even without memory,
+// as for a view of lazy zeros. Only low addresses need a check.
 bool is_offset_from_null(PyObject* tensor, const std::byte* address) {
   if (address == nullptr || reinterpret_cast<uintptr_t>(address) >> 40 != 0) return false;
   const nb::object storage = ask_method(tensor, "untyped_storage"_name);
@@ -43,7 +43,7 @@ bool is_offset_from_null(PyObject* tensor, const std::byte* address) {
   return !start.is_valid() || PyLong_AsVoidPtr(start.ptr()) == nullptr;
 }
 
-// Only floating and complex types can.
+// Only floating-point and complex types can require grad.
 bool is_lazy(PyObject* object, const Tensor& t) {
   if (is_complex(t.dtype)) return is_lazy(object);
   return is_floating(t.dtype) && is_negated(object);
@@ -65,7 +65,7 @@ std::string text_of(PyObject* object, nb::handle name) {
   return value.is_valid() ? readable(value) : "None";
 }
 
-// What a lazily conjugated or negated tensor stands for; any other tensor itself.
+// The resolved form of a lazily conjugated or negated tensor; any other tensor itself.
 nb::object resolve(nb::handle tensor) {
   return invoke_method(invoke_method(tensor, "resolve_conj"_name), "resolve_neg"_name);
 }
@@ -166,8 +166,8 @@ nb::object tuple_of(const Dims& dims) {
   return tuple;
 }
 
-// Whether a new tensor has memory for the elements of `tensor`, which gets its address. A mode, as
-// torch.func.grad has one, may have made something else of it.
+// Whether a new tensor has memory for the elements of `tensor`, whose address it sets. A mode, such
+// as that of torch.func.grad, may have returned another kind of object.
 bool has_memory(PyObject* made, Tensor& tensor) {
   if (std::string_view(Py_TYPE(made)->tp_name) != "Tensor") return false;
   const Held address = nb::steal(

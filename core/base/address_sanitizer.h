@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AddressSanitizer knows nothing of an allocator of our own unless it is told.
+// AddressSanitizer must be told which bytes of our own allocators are in use.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -16,13 +16,14 @@ namespace softnpu {
 
 struct Argument {
   std::string_view name;  // lives as long as the process
-  std::string value;      // as text; of a pointer to a result, the pointer
+  std::string value;      // as text; for a pointer to a result, the pointer itself
   const void* pointer = nullptr;
 };
 // "devPtr=0x7f0012345640, size=64"
 SOFTNPU_EXPORT std::string to_text(const std::vector<Argument>& arguments);
 
-// The arguments are looked at only when somebody asks for them. Lives as long as the call.
+// Arguments are converted to text only on request. A Call lives as long as the call of the
+// function.
 class Call {
  public:
   std::string_view function() const { return function_; }
@@ -45,7 +46,7 @@ class Call {
   List list_;
 };
 
-// Values of arguments as text. An enumerator's number may be one that a caller made up.
+// Converts argument values to text. A caller may pass an enumerator with any number.
 SOFTNPU_EXPORT void append_argument(std::string& out, const void* pointer);
 SOFTNPU_EXPORT void append_argument(std::string& out, const char* string);
 template <class T>
@@ -94,5 +95,5 @@ class NamedCall : public Call {
 
 }  // namespace softnpu
 
-// The call of the C function that this stands in, with the names of its parameters.
+// Describes the current call of the enclosing C function, with the names of its parameters.
 #define CALL(...) ::softnpu::NamedCall(__func__, #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// int64 arithmetic that says when it does not fit. Sizes and strides come from callers.
+// int64 arithmetic that detects overflow. Sizes and strides come from callers.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of the library's own.
+// The library's own threads.
 #pragma once
 
 #include "base/export.h"
 
 namespace softnpu {
 
-// Calls body(object) in a new thread, which has room for every kernel however low the limit on
-// stacks is. False where no thread can be had.
+// Calls body(object) in a new thread. Its stack is large enough for every kernel, whatever the
+// stack limit is. Returns false if no thread can be started.
 SOFTNPU_EXPORT bool start_detached(void* (*body)(void* object), void* object);
 
 // The same for a member function without arguments.

@@ -51,11 +51,11 @@ enum class Format : int32_t {
   ncl = 47,
 };
 
-// The documented name without its prefix: "FLOAT16", "NCDHW"; the number where there is none.
+// The documented name without its prefix ("FLOAT16", "NCDHW"), or the number of an unknown value.
 SOFTNPU_EXPORT std::string to_text(DType type);
 SOFTNPU_EXPORT std::string to_text(Format format);
 
-// Bytes of one element; 0 for types that have no whole number of bytes and for unknown ones.
+// Bytes of one element; 0 for unknown types and for types smaller than a byte.
 constexpr int64_t item_size(DType type) {
   switch (type) {
     case DType::i8:
@@ -93,7 +93,7 @@ constexpr bool is_integer(DType t) {
          t == DType::i32 || t == DType::u32 || t == DType::i64 || t == DType::u64;
 }
 
-// Formats whose layout a strided view describes. The others have a storage layout of their own.
+// Formats whose layout a strided view describes. The others have storage layouts of their own.
 constexpr bool is_public(Format f) {
   switch (f) {
     case Format::nd:

@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings in environment variables.
+// Settings in environment variables, and numbers in text.
 #pragma once
 
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <string>
 
-#include "base/parse.h"
 #include "base/text.h"
 
 namespace softnpu {
+
+// Parses `text`, which may be null, as a whole number from `least` to `most`.
+template <class T>
+std::optional<T> parse_number(const char* text, T least, T most) {
+  if (text == nullptr) return std::nullopt;
+  T number{};
+  const char* const end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, number);
+  if (error != std::errc() || stop != end || number < least || number > most) return std::nullopt;
+  return number;
+}
 
 // The variable's value; null where it is not set or empty.
 inline const char* setting(const char* variable) {
@@ -17,11 +29,11 @@ inline const char* setting(const char* variable) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-// For settings that nothing fails for: says on stderr that one is not followed, as users would
-// otherwise take what they measure or test for something else.
+// Reports on stderr that a setting is ignored. For settings that make no call fail: otherwise users
+// would misinterpret what they measure or test.
 [[gnu::cold]] void report_invalid_setting(const char* variable, const std::string& expected);
 
-// A whole number; says where it is none from `least` to `most`.
+// A whole number from `least` to `most`; any other value is reported and ignored.
 template <class T>
 std::optional<T> number_setting(const char* variable, T least, T most) {
   const char* const value = setting(variable);

@@ -20,10 +20,9 @@ namespace {
 
 struct Kind {
   std::string_view name;
-  int32_t code;  // unless another one is asked for
+  int32_t code;  // the default
 };
 
-// By FaultKind.
 constexpr Kind kKinds[] = {
     {"malloc", kRtMemoryAllocation}, {"malloc_host", kRtMemoryAllocation},
     {"memcpy", kRtInternalError},    {"memset", kRtInternalError},
@@ -64,10 +63,10 @@ constexpr int32_t kCodes[] = {
     kRtEventSyncTimeout,
 };
 
-// One thing that is asked for: the call with a number, or each call with a probability.
+// One requested failure: the call with a given number, or each call with a given probability.
 struct Fault {
   std::string as_given;
-  std::optional<FaultKind> kind = {};  // of any kind otherwise
+  std::optional<FaultKind> kind = {};  // any kind if empty
   uint64_t number = 0;
   int32_t code = 0;
   double probability = 0;
@@ -160,7 +159,7 @@ struct Faults {
 Faults read_faults() { return Faults(); }
 Faults& faults() { return made_once<read_faults>(); }
 
-// The same for each kind and number of a call, whichever thread it comes from.
+// Depends only on the kind and the number of the call, not on the thread that makes it.
 bool draws(const Fault& fault, FaultKind kind, uint64_t number) {
   Random seeded(fault.seed);
   Random drawn(seeded.next() ^ (number * std::size(kKinds) + static_cast<uint64_t>(kind)));

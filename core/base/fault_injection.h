@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that fail on purpose, so that programs can test what they do then. SOFTNPU_FAIL says which.
+// Calls that fail on purpose, so that programs can test their error handling. SOFTNPU_FAIL selects
+// them.
 #pragma once
 
 #include <atomic>
@@ -19,23 +20,23 @@ enum class FaultKind : uint8_t {
   plan,    // phase one of an operator
   launch,  // phase two
   sync,    // of a stream, an event or a device
-  stream,  // this one and the next two: creation
+  stream,  // creation, as for the next two
   event,
   context,
   create,  // of descriptors, scalars, arrays and lists
 };
 
-// A failure when SOFTNPU_FAIL is an invalid value. aclInit reports it.
+// Fails if SOFTNPU_FAIL has an invalid value. aclInit reports this.
 SOFTNPU_EXPORT Status faults_status();
 
-// The same for a text that SOFTNPU_FAIL may be set to.
+// Fails if `text` would be an invalid value of SOFTNPU_FAIL.
 SOFTNPU_EXPORT Status check_faults(std::string_view text);
 
-// False once it is known that the process asks for none.
+// False once it is known that SOFTNPU_FAIL requests no failures.
 SOFTNPU_EXPORT extern constinit std::atomic<bool> faults_are_possible;
 SOFTNPU_EXPORT Status draw_failure(FaultKind kind);
 
-// Counts the call, which must do nothing when it is to fail.
+// Counts the call. If it returns a failure, the call must do nothing else.
 inline Status injected_failure(FaultKind kind) {
   if (!faults_are_possible.load(std::memory_order_relaxed)) [[likely]]
     return {};

@@ -6,9 +6,9 @@
 
 namespace softnpu {
 
-// While it lives, the calling thread rounds to nearest, keeps subnormals and takes no traps.
-// PyTorch's set_flush_denormal(), fesetround() and libraries linked with -ffast-math set something
-// else for some threads, and results would depend on which of them computes an element.
+// While this object lives, the calling thread rounds to nearest, keeps subnormals and traps no
+// exceptions. PyTorch's set_flush_denormal(), fesetround() and libraries linked with -ffast-math
+// change this for some threads, so results would depend on which thread computes an element.
 class DefaultFloats {
  public:
   DefaultFloats() : before_(read()) {
@@ -25,8 +25,8 @@ class DefaultFloats {
  private:
 #if defined(__x86_64__)
   using Setting = uint32_t;
-  static constexpr Setting kControl = 0xFFC0;  // all bits but those that only tell what happened
-  static constexpr Setting kDefault = 0x1F80;  // no exception is a trap
+  static constexpr Setting kControl = 0xFFC0;  // all bits except the sticky exception flags
+  static constexpr Setting kDefault = 0x1F80;  // all exceptions masked
   static Setting read() {
     Setting setting;
     asm volatile("stmxcsr %0" : "=m"(setting));

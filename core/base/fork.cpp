@@ -13,9 +13,9 @@ struct ProcessLock {
   const ProcessLock* next;
 };
 
-// Only ever grows, at its head, and without a lock of its own, which a fork() could find held.
+// A list that only grows, at its head, without a lock: a fork() could find a lock held.
 std::atomic<const ProcessLock*> all_locks{nullptr};
-// The locks that a fork() holds, set while it does. Locks that were added since come before it.
+// The locks that a fork() holds. Locks added since then come before it in the list.
 const ProcessLock* locked = nullptr;
 
 void before_fork() {

@@ -14,14 +14,14 @@
 
 namespace softnpu {
 
-// fork() copies locks as they are, but of the threads only the one that called it: what another
-// one held would stay locked in the child for ever. So the locks of state that the whole process
-// shares are acquired around a fork(), outer ones first, and the child finds them free. That costs
-// calls nothing.
+// fork() copies locks in their current state, but only the thread that called it: a lock that
+// another thread held would stay locked in the child for ever. So the locks of process-wide state
+// are acquired before a fork(), outer ones first, and the child reinitialises them. Ordinary calls
+// pay nothing for this.
 enum class LockRank : uint8_t {
-  outermost,  // its holders take locks of the other ranks
-  outer,      // its holders take inner ones, and no other outer one
-  inner,      // its holders take innermost ones at most
+  outermost,  // its holders may take locks of the other ranks
+  outer,      // its holders may take inner locks, but no other outer one
+  inner,      // its holders may take innermost locks only
   innermost,  // its holders take no lock of these ranks
 };
 
@@ -30,7 +30,7 @@ struct ForkLock {
   LockRank rank;
   void (*lock)(void* object);
   void (*unlock)(void* object);
-  void (*renew)(void* object);  // in the child, instead of unlock
+  void (*renew)(void* object);  // called in the child instead of unlock
 };
 SOFTNPU_EXPORT void add_fork_lock(const ForkLock& lock);
 
@@ -42,15 +42,14 @@ void keep_free_over_fork(T& state, LockRank rank) {
                  [](void* it) { static_cast<T*>(it)->renew_in_forked_child(); }});
 }
 
-// A mutex of state that the whole process shares.
 template <LockRank rank = LockRank::inner, class Mutex = std::mutex>
 struct ProcessMutex : Mutex {
   ProcessMutex() { keep_free_over_fork(*this, rank); }
 
   void lock_for_fork() { this->lock(); }
   void unlock_after_fork() { this->unlock(); }
-  // The thread has another number in the child than the one that it locked under, so that a
-  // std::shared_mutex would take an unlock() for a reader's.
+  // Not unlock(): the thread id differs in the child, and std::shared_mutex would take an unlock()
+  // by another thread for a reader's.
   void renew_in_forked_child() { std::construct_at(static_cast<Mutex*>(this)); }
 };
 
@@ -62,9 +61,9 @@ struct OfThisProcess {
   std::atomic<T*> made{nullptr};
 };
 
-// The T of this process, which has threads of its own: made when first needed, and never destroyed,
-// since the threads may outlive static destructors. A forked child, which has none of them, gets
-// another T.
+// The T of this process, for objects that own threads: created when first needed, and never
+// destroyed, because its threads may outlive static destructors. A forked child, which has none of
+// the threads, gets a new T.
 template <class T>
 T& of_this_process() {
   std::atomic<T*>& made = lasting<OfThisProcess<T>>.made;

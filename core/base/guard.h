@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wrapper of every C entry point: no exception leaves it, every failure leaves its message, and
-// the caller's floating-point environment does not matter. pthread_cancel() takes effect
-// after the call; pthread_exit() in a callback ends the thread.
+// The wrapper of every C entry point: no exception leaves it, every failure stores its message, and
+// the caller's floating-point environment has no effect. pthread_cancel() takes effect after the
+// call; pthread_exit() in a callback ends the thread.
 #pragma once
 
 #include <cxxabi.h>
@@ -21,23 +21,23 @@
 
 namespace softnpu {
 
-// The codes that an entry point returns when C++ itself fails in it.
+// The codes that an entry point returns when a C++ exception reaches it.
 struct GuardCodes {
   int32_t out_of_memory;
   int32_t internal;
 };
 
-// The failure of a call under which C++ itself failed.
+// The failure of a call in which an unexpected exception was thrown.
 [[gnu::cold]] inline Status internal_failure(int32_t code, const Call& call,
                                              std::string_view details) noexcept {
   return fail("internal-error"_rule, code, call.function(), ": internal error: ", details);
 }
 
-// A cancellation in the middle of a call would leave its work half done.
+// Defers pthread_cancel(): a cancellation in the middle of a call would leave its work half done.
 class NoCancellation {
  public:
   NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-  // May unwind: a thread with asynchronous cancellation ends here.
+  // May unwind: a thread with asynchronous cancellation can end here.
   ~NoCancellation() noexcept(false) { pthread_setcancelstate(before_, nullptr); }
   NoCancellation(const NoCancellation&) = delete;
   NoCancellation& operator=(const NoCancellation&) = delete;
@@ -46,7 +46,7 @@ class NoCancellation {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
-// The failure of `body`, which returns a Status, named after the call.
+// Runs `body`, which returns a Status; the message of a failure begins with the name of the call.
 template <class Body>
 Status outcome(const Call& call, GuardCodes codes, Body& body) {
   try {
@@ -66,7 +66,7 @@ Status outcome(const Call& call, GuardCodes codes, Body& body) {
   }
 }
 
-// Runs `body`, which returns a Status, and returns its code.
+// Runs `body`, which returns a Status; returns its code.
 template <class Body>
 int32_t guard(const Call& call, GuardCodes codes, Body&& body) {
   const DefaultFloats floats;
@@ -79,8 +79,8 @@ int32_t guard(const Call& call, GuardCodes codes, Body&& body) {
   return status.code();
 }
 
-// The number of an enumerator that a caller may have made up. To read it as what it is declared to
-// be would be undefined then.
+// The number of an enumerator. Callers may pass any number, and reading such a value as the
+// enumeration would be undefined behaviour.
 template <class Enum>
 int32_t number_of(const Enum& value) {
   static_assert(std::is_enum_v<Enum> && sizeof(Enum) == sizeof(int32_t));

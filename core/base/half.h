@@ -18,7 +18,7 @@ constexpr uint16_t float_to_bfloat(float value) {
   return static_cast<uint16_t>((bits & 0x7FFFFFFFu) > 0x7F800000u ? quiet_nan : rounded);
 }
 
-// Branch-free, so that loops over it vectorise where the machine has no such instruction.
+// Branch-free, so that compilers vectorise loops over it on CPUs without a conversion instruction.
 constexpr float half_to_float(uint16_t half) {
   const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
   const uint32_t magnitude = half & 0x7FFFu;
@@ -28,7 +28,7 @@ constexpr float half_to_float(uint16_t half) {
   // Subnormals: magnitude · 2^-24 is exact in float32.
   const uint32_t subnormal =
       std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-24f);
-  // A signalling NaN becomes quiet, as the hardware conversion makes it.
+  // A signalling NaN becomes quiet, as in the hardware conversion.
   const uint32_t quiet = magnitude > 0x7C00u ? 0x00400000u : 0u;
   const uint32_t bits = magnitude < 0x0400u   ? subnormal
                         : magnitude < 0x7C00u ? normal

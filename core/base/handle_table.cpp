@@ -8,7 +8,7 @@
 namespace softnpu {
 namespace {
 
-// By kind; they all take "an".
+// By kind; each name needs the article "an".
 constexpr const char* kNames[] = {
     nullptr,        "aclTensor",     "aclScalar",     "aclIntArray",       "aclFloatArray",
     "aclBoolArray", "aclTensorList", "aclScalarList", "aclOpExecutor",     "aclrtContext",
@@ -21,7 +21,7 @@ std::string describe_handle(const void* handle, HandleKind wanted) {
   if (handle == nullptr) return "a null pointer";
   const HandleKind kind = HandleBits::unpack(handle).kind;
   const auto index = static_cast<size_t>(kind);
-  if (index == 0 || index >= std::size(kNames)) return "no handle of softnpu";
+  if (index == 0 || index >= std::size(kNames)) return "not a handle of softnpu";
   if (kind != wanted) return text("an ", kNames[index]);
   const bool is_executor = kind == HandleKind::executor;
   return text(is_executor ? "a consumed or destroyed " : "a destroyed ", kNames[index]);

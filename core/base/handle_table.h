@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opaque handles that can be told from dead, foreign and wrong-kind ones.
+// Opaque handles that distinguish live objects from dead, foreign and wrong-kind ones.
 //
-// A handle is not a pointer: it packs the kind (8 bits), a generation (32) and a slot (24). A
-// slot's generation changes whenever its object is destroyed, so a stale handle never meets the
-// object that took its place, which a table of addresses could not promise.
+// A handle packs the kind (8 bits), a generation (32) and a slot (24). The generation of a slot
+// changes when its object is destroyed, so a stale handle never refers to the next object in the
+// slot. A table of addresses could not guarantee that.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ enum class HandleKind : uint8_t {
   event,
   graph,
   physical_memory,
-  reservation,  // no handle, but an address, which observers are told of as one
+  reservation,  // not a handle but an address, which observers receive as one
 };
 
 struct HandleBits {
@@ -56,20 +56,20 @@ struct HandleBits {
   }
 };
 
-// Describes a pointer that is not a live handle of the wanted kind, for messages:
-// "a destroyed aclTensor", "an aclScalar", "no handle of softnpu".
+// Describes a pointer that is not a live handle of the wanted kind: "a destroyed aclTensor", "an
+// aclScalar", "not a handle of softnpu".
 SOFTNPU_EXPORT std::string describe_handle(const void* handle, HandleKind wanted);
 
-// The whole message about it: "array is an aclScalar; expected a live aclIntArray".
+// A whole message: "array is an aclScalar; expected a live aclIntArray".
 [[gnu::cold]] SOFTNPU_EXPORT std::string not_live(std::string_view argument, const void* handle,
                                                   HandleKind wanted);
 
-// The failure of a function of the runtime about it, which tells null and other pointers apart.
+// The failure of a runtime function; null and invalid handles have different codes.
 [[gnu::cold]] SOFTNPU_EXPORT Status dead_handle(std::string_view argument, const void* handle,
                                                 HandleKind wanted);
 
-// Thread-safe. Lives as long as the process. Objects are shared, so that one thread may destroy a
-// handle while another still reads the object.
+// Thread-safe; lives as long as the process. Objects are shared, so that a thread may destroy a
+// handle while another thread still reads the object.
 template <class T, HandleKind Kind>
 class HandleTable {
  public:
@@ -90,14 +90,13 @@ class HandleTable {
     return slot == kNone ? nullptr : slots_[slot].object;
   }
 
-  // Takes the object out; null when the handle is not a live one of this kind.
+  // Removes and returns the object; null when the handle is not a live one of this kind.
   std::shared_ptr<T> erase(const void* handle) {
     std::shared_ptr<T> object = take(handle);
     if (object != nullptr) notify(&Observer::destroyed, kKind, handle);
     return object;
   }
 
-  // Puts another object behind a live handle.
   bool replace(const void* handle, std::shared_ptr<T> object) {
     std::lock_guard lock(mutex_);
     const uint32_t slot = live_slot(handle);

@@ -14,24 +14,24 @@ struct ThreadErrors {
   std::string message;
   std::string_view rule;
   bool has_message = false;
-  std::string handed_out;  // keeps the text alive that take_message returned
+  std::string handed_out;  // owns the text that take_message() returned
   std::string_view rule_handed_out;
 };
 
-// Pointers and numbers have no destructor: programs call from their own exit handlers too, when a
-// thread's objects are gone already. What such a call leaves behind is made anew.
+// Pointers and numbers have no destructor. Programs call from their own exit handlers, when
+// thread-local objects are already destroyed; such a call allocates new ones.
 thread_local constinit ThreadErrors* errors = nullptr;
 thread_local constinit int32_t runtime_code = 0;
 
 void delete_errors(void* mine) {
-  // The main thread's exit is the program's: exit handlers may still read what was handed out.
+  // When the main thread exits, exit handlers may still read a message that was returned before.
   if (is_main_thread()) return;
   delete static_cast<ThreadErrors*>(mine);
   errors = nullptr;
 }
 
-// Not the destructor of a thread_local: the C library ends the process where there is no memory to
-// register one.
+// A pthread key, because the C library ends the process if it has no memory to register the
+// destructor of a thread_local.
 struct ExitKey {
   ExitKey() { usable = pthread_key_create(&key, delete_errors) == 0; }
   pthread_key_t key;
@@ -57,7 +57,7 @@ void remember_message(const Status& status) noexcept {
     own.message = in_one_line(status.message());
     own.rule = status.rule();
     own.has_message = true;
-  } catch (...) {  // no memory for it; the code alone must do
+  } catch (...) {  // out of memory: only the code is reported
   }
 }
 

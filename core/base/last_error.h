@@ -10,16 +10,16 @@
 
 namespace softnpu {
 
-// Keeps a failure's message, in one line, for aclGetRecentErrMsg; a success changes nothing.
+// Stores the message of a failure, in one line, for aclGetRecentErrMsg. Ignores a success.
 SOFTNPU_EXPORT void remember_message(const Status& status) noexcept;
 
-// The message and nullptr afterwards. The pointer stays valid until the thread's next call.
+// Returns the message once, then nullptr. The pointer stays valid until the thread's next call.
 SOFTNPU_EXPORT const char* take_message() noexcept;
 
-// The rule of the message that was taken last; "" after one that there was no memory for.
+// The rule of the message that was taken last; "" if there was no memory for it.
 SOFTNPU_EXPORT std::string_view rule_of_taken_message() noexcept;
 
-// The code that aclrtGetLastError (clears) and aclrtPeekAtLastError report.
+// The code that aclrtGetLastError (which clears it) and aclrtPeekAtLastError return.
 SOFTNPU_EXPORT void remember_runtime_code(int32_t code) noexcept;
 SOFTNPU_EXPORT int32_t last_runtime_code() noexcept;
 

@@ -2,17 +2,17 @@
 // Process-wide singletons that are never destroyed, because programs may call during exit, from any
 // thread.
 //
-// They are not function-local statics. A thread holds a guard while it makes one of those: the
-// guard could stay locked in a forked child, and making it may need Python's GIL, which a waiting
-// thread may hold.
+// They are not function-local statics, whose initialisation holds a guard: the guard could stay
+// locked in a forked child, and initialisation may need Python's GIL while another thread holds the
+// GIL and waits for the guard.
 #pragma once
 
 #include <atomic>
 
 namespace softnpu {
 
-// Made when the library is loaded; one for each type. So that its locks are known before any
-// fork().
+// One object for each type, created when the library is loaded, so that its locks are registered
+// before any fork().
 template <class T>
 inline T& lasting = *new T;
 

@@ -26,13 +26,13 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kAppending = O_WRONLY | O_APPEND | O_CREAT;
 
-// A program that has closed stderr may get the number for the end of a pipe that it reads.
+// If a program has closed stderr, its number may be reused for the read end of a pipe.
 bool takes_output(int descriptor) {
   const int flags = fcntl(descriptor, F_GETFL);
   return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
 }
 
-// A program that is started without stdout or stderr gets their numbers for files of its own.
+// If a program was started without stdout or stderr, their numbers are reused for its own files.
 const bool never_open[] = {false, !takes_output(STDOUT_FILENO), !takes_output(STDERR_FILENO)};
 
 mode_t kind_of(int descriptor) {
@@ -40,7 +40,8 @@ mode_t kind_of(int descriptor) {
   return fstat(descriptor, &about) == 0 ? about.st_mode : 0;
 }
 
-// Whether stdout or stderr becomes so in time. poll() fails where a program may open no more files.
+// Whether stdout or stderr becomes writable before the deadline. poll() fails at the limit of open
+// files.
 bool is_writable(int standard, Clock::time_point deadline) {
   const auto left = std::chrono::ceil<std::chrono::microseconds>(deadline - Clock::now()).count();
   const auto wait =
@@ -52,7 +53,7 @@ bool is_writable(int standard, Clock::time_point deadline) {
   return select(standard + 1, nullptr, &asked, nullptr, &limit) != 0;
 }
 
-// A file of our own, or else a descriptor of the process, which may block.
+// A file that we opened, or else a descriptor of the process, which may be blocking.
 struct Target {
   const OwnFile& own;
   int other;
@@ -70,10 +71,10 @@ ssize_t write_some(const Target& target, std::string_view text, Clock::time_poin
     errno = EAGAIN;
     return -1;
   }
-  return write(file, text.data(), std::min<size_t>(text.size(), PIPE_BUF));  // what pipes take
+  return write(file, text.data(), std::min<size_t>(text.size(), PIPE_BUF));  // never blocks a pipe
 }
 
-// Until all of it is written: 0, or the number of the error that keeps the rest.
+// Writes all of `text`. Returns 0 or the errno that stopped it; `text` is what is left.
 int write_until(Clock::time_point deadline, const Target& target, std::string_view& text) {
   while (!text.empty()) {
     const ssize_t written = write_some(target, text, deadline);
@@ -87,13 +88,12 @@ int write_until(Clock::time_point deadline, const Target& target, std::string_vi
   return 0;
 }
 
-// Takes half a line back, unless others have appended more since.
+// Removes an incomplete line, unless another process has appended since.
 void drop_the_last(off_t size, int file) {
   const off_t end = lseek(file, 0, SEEK_CUR);
   if (end == lseek(file, 0, SEEK_END)) (void)!ftruncate(file, end - size);
 }
 
-// Why lines are lost.
 std::string reason(int error) {
   if (error == EAGAIN) return "their reader does not read";
   if (error == ENXIO || error == EPIPE) return "nobody reads them";
@@ -119,7 +119,7 @@ Lines* Lines::to_file_of(const char* variable) {
     report_invalid_setting(variable, "a file that can be written");
     return nullptr;
   }
-  // A pipe stays open, so that its reader sees no end between two lines.
+  // The pipe stays open, so that its reader does not see the end of the file between two lines.
   if (S_ISFIFO(file.kind())) fcntl(file.descriptor(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   return new Lines(variable, strdup(path.c_str()), -1);
 }
@@ -128,8 +128,8 @@ int Lines::try_to_write(std::string_view lines) noexcept {
   const Undisturbed meanwhile;
   const bool is_file = descriptor_ < 0;
   if (!is_file && (never_open[descriptor_] || !takes_output(descriptor_))) return EBADF;
-  // Pipes and terminals are opened once more, since whether writing waits is decided for all who
-  // have the descriptor.
+  // Pipes and terminals are reopened, because O_NONBLOCK applies to everyone who shares the
+  // descriptor.
   const bool is_opened = is_file || !S_ISREG(kind_of(descriptor_));
   const int opened = is_opened ? open_own(path_, is_file ? kAppending : O_WRONLY) : -1;
   if (is_file && opened < 0) return errno;

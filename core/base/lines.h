@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the library's own lines go: messages, the log, statistics, findings. They neither stop nor
-// end the program: nothing waits long for a reader, or for a lock that the program may hold, as
-// those of <cstdio> are.
+// Output of the library's own lines: messages, the log, statistics, findings. Writing never blocks
+// or ends the program: it waits only briefly for a reader, and takes no lock of <cstdio>, which the
+// program may hold.
 #pragma once
 
 #include <atomic>
@@ -12,19 +12,21 @@ namespace softnpu {
 
 class OwnFile;
 
-// A file, which is opened for each write, as programs may close and reuse any descriptor; or stdout
-// or stderr. Lives as long as the process.
+// stdout, stderr, or a file. A file is reopened for each write, because programs may close and
+// reuse any descriptor. Lives as long as the process.
 class Lines {
  public:
   static Lines& to_stdout();
   static Lines& to_stderr();
-  // Null where the file cannot be written, which is said. `variable` names it.
+  // Opens the file that an environment variable names. Null if it cannot be written, which is
+  // reported.
   static Lines* to_file_of(const char* variable);
 
-  // In one piece, so that threads and processes do not mix their lines. What cannot be written is
-  // lost, and that is said: on stderr once, or of stderr's lines when it is read again.
+  // Writes all lines at once, so that threads and processes do not mix their lines. Lines that
+  // cannot be written are lost; this is reported once on stderr, or, for stderr itself, when it is
+  // read again.
   void write(std::string_view lines) noexcept;
-  // 0, or the number of the error, with which nothing is said.
+  // Returns 0 or the errno, and reports nothing.
   int try_to_write(std::string_view lines) noexcept;
 
  private:
@@ -35,19 +37,18 @@ class Lines {
   const char* const path_;  // absolute
   const int descriptor_;    // -1 for a file
   std::atomic<bool> lost_{false};
-  std::atomic<bool> stalled_{false};  // nobody has read for a while, so that nothing waits
+  std::atomic<bool> stalled_{false};  // the last write timed out, so the next does not wait
 };
 
-// Writes to stderr.
 inline void print_to_stderr(std::string_view lines) noexcept { Lines::to_stderr().write(lines); }
 
-// Writes to a file that is open: 0, or the number of the error that keeps the rest out.
+// Writes to an open file. Returns 0 or the errno that stopped it.
 int write_all(const OwnFile& file, std::string_view text) noexcept;
 
-// The path in a variable, for a program that may change its folder.
+// Makes the path absolute, because the program may change its working directory.
 std::string absolute_path(const char* path);
 
-// For observers, which must not throw: what cannot be told is left out.
+// For observers, which must not throw: drops what cannot be reported.
 template <class Body>
 void quietly(Body&& body) noexcept {
   try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of which the device notifies its observers: logs, traces, checkers. The device knows
-// this interface and nothing else of them.
+// The events that the device reports to its observers: logs, traces, checkers. The device knows
+// only this interface.
 #pragma once
 
 #include <array>
@@ -29,72 +29,73 @@ struct Access {
   const char* name;  // the argument, as documented
   bool writes;
   std::byte* first;              // the view's first element
-  DType dtype;                   // U8 where bytes are meant
+  DType dtype;                   // U8 for plain bytes
   std::vector<int64_t> sizes;    // in elements
   std::vector<int64_t> strides;  // in elements
   // The tensor's handle; null for a plain address.
   const void* tensor = nullptr;
 };
 
-// An operator, a copy, a fill or a function of the program's, as it was launched.
+// An operator, a copy, a fill or a host function, as it was launched.
 struct Piece {
   enum class Kind : uint8_t { kernel, copy, fill, host_function };
 
   Kind kind;
   std::string_view what;         // the documented function, a literal
-  int32_t stream = kHostThread;  // its id, or that the caller waits for it outside of streams
+  int32_t stream = kHostThread;  // its id, or kHostThread if the caller waits, outside of streams
   std::vector<Access> accesses = {};
   const void* executor = nullptr;
 
   static constexpr int32_t kHostThread = -1;
 };
 
-// Where captured work stands: how much of each stream's, by the stream's id, comes before it.
+// The position of captured work: for each stream, by id, how much of its work comes before.
 struct CapturedPlace {
   const void* graph;  // a handle
   std::map<int32_t, uint64_t> before;
 };
 
-// Every function may be called by several threads at a time. Nothing may throw but
-// std::bad_alloc, and nothing may call the C API.
+// Any function may be called by several threads at once. It may throw only std::bad_alloc, and must
+// not call the C API.
 class Observer {
  public:
   virtual ~Observer() = default;
 
-  // A C function begins and ends, on the calling thread. Whatever comes in between is part of it.
+  // A C function begins and ends on the calling thread. All events in between belong to it.
   virtual void enter(const Call&) {}
   virtual void leave(const Call&, const Status&) {}
 
   // After it was allocated; before it is released.
   virtual void allocated(runtime::Family, const std::byte*, size_t) {}
   virtual void releasing(runtime::Family, const std::byte*, size_t) {}
-  // The memory just allocated was in use before, and has kept its contents.
+  // The memory just allocated was in use before and has kept its contents.
   virtual void kept(const std::byte*, size_t) {}
   virtual void created(HandleKind, const void* /*handle*/) {}
   virtual void destroyed(HandleKind, const void* /*handle*/) {}
 
-  // The least workspace that every operator asks for.
+  // The minimum workspace that every operator requests.
   virtual uint64_t least_workspace() const { return 0; }
 
-  // Work was recorded instead of put into its stream. What it is launched as later is other pieces.
+  // Work was recorded instead of being put into its stream. Each later launch is reported as
+  // another piece.
   virtual void captured(const Piece&, const CapturedPlace&) {}
-  // Work was put into a stream, begins, and ends. What the caller waits for begins at once.
+  // Work was put into a stream, begins, and ends. Work that the caller waits for begins at once.
   virtual void launched(const Piece&) {}
   virtual void started(const Piece&) {}
   virtual void finished(const Piece&, const Status&) {}
 
-  // A mark stands for one recording of an event; null where the event was never recorded.
+  // A mark is one recording of an event; null if the event was never recorded.
   virtual void recorded(const void* /*mark*/, int32_t /*stream*/) {}
   virtual void held_back(int32_t /*stream*/, const void* /*mark*/) {}
-  // The calling thread knows now that a mark was reached, or that all work of a stream is done.
+  // The calling thread now knows that a mark was reached, or that all work of a stream is done.
   virtual void saw_mark(const void* /*mark*/) {}
   virtual void saw_end(int32_t /*stream*/) {}
-  // The calling thread runs a callback that its stream waits for, whose launch was recorded as a
-  // mark; and has run it.
+  // The calling thread begins and ends a callback that its stream waits for. The callback's launch
+  // was recorded as a mark.
   virtual void calling(const void* /*mark*/) {}
   virtual void called() {}
 
-  // The process ends, and the program has run all its handlers. May come more than once.
+  // The process ends after all of the program's exit handlers. May be called more than once.
   virtual void ending() {}
 };
 
@@ -127,7 +128,6 @@ void notify(void (Observer::*event)(Parameters...), const Arguments&... argument
     detail::for_each_observer([&](Observer& each) { (each.*event)(arguments...); });
 }
 
-// The largest workspace that an observer asks for.
 SOFTNPU_EXPORT uint64_t least_workspace();
 
 // Adds an observer, which must live as long as the process.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that the library opens for itself, in a process whose descriptors are the program's.
+// Files that the library opens for itself in a process whose descriptors belong to the program.
 #pragma once
 
 #include <fcntl.h>
@@ -8,8 +8,8 @@
 
 namespace softnpu {
 
-// Does not wait for the reader of a pipe, makes no terminal the process's own, and leaves the
-// numbers alone that everybody writes to without asking. -1 where it cannot be opened.
+// Opens a file without waiting for a pipe's reader and without acquiring a controlling terminal.
+// Never uses the numbers of stdin, stdout and stderr. Returns -1 on failure.
 inline int open_own(const char* path, int flags) noexcept {
   const int file = ::open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
   if (file < 0 || file > STDERR_FILENO) return file;
@@ -18,8 +18,8 @@ inline int open_own(const char* path, int flags) noexcept {
   return moved;
 }
 
-// A descriptor that is used and closed only while it is the same file: programs close all that they
-// do not know, and get the number for a file of their own.
+// A descriptor that is used and closed only while it still refers to the same file: programs close
+// descriptors that they do not know, and may then get the same number for their own file.
 class OwnFile {
  public:
   explicit OwnFile(int descriptor) noexcept : descriptor_(descriptor) {
@@ -32,9 +32,8 @@ class OwnFile {
   OwnFile& operator=(const OwnFile&) = delete;
 
   bool was_opened() const noexcept { return descriptor_ >= 0; }
-  // Of the file, as st_mode has it.
   mode_t kind() const noexcept { return file_.st_mode; }
-  // -1 where it is not ours, or was never open.
+  // -1 if it was not opened, or no longer refers to our file.
   int descriptor() const noexcept {
     struct stat now;
     const bool same = descriptor_ >= 0 && fstat(descriptor_, &now) == 0 &&

@@ -6,7 +6,7 @@
 
 namespace softnpu {
 
-// SplitMix64: a counter, of which each value is scrambled.
+// SplitMix64: a counter whose values are scrambled.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -17,9 +17,9 @@ class Random {
     bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu;
     return bits ^ (bits >> 31);
   }
-  // Below `end`. Good enough where `end` is small.
+  // A number below `end`. Nearly uniform if `end` is small.
   uint64_t below(uint64_t end) { return next() % end; }
-  // From 0 to below 1.
+  // A number in [0, 1).
   double fraction() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of a process or thread in a file of /proc named stat.
+// The fields of a process or thread in /proc/.../stat.
 #pragma once
 
 #include <array>
@@ -11,14 +11,14 @@ class StatFields {
  public:
   explicit StatFields(const char* path);
 
-  // 'R' where it runs, or waits for a processor; '\0' where there is no such file.
+  // 'R' if the thread runs or waits for a CPU; '\0' if there is no such file.
   char state() const { return after_name_ == nullptr ? '\0' : after_name_[2]; }
-  // Field 4 or a later one, as the system counts them.
+  // A field from number 4 on, as proc(5) counts them.
   std::optional<int> number(int field) const;
 
  private:
   std::array<char, 1024> text_;
-  const char* after_name_ = nullptr;  // the second field's end: a name may have anything in it
+  const char* after_name_ = nullptr;  // the end of field 2, a name that may contain any character
 };
 
 }  // namespace softnpu

@@ -50,18 +50,18 @@ enum Code : int32_t {
 // The documented name of an aclnn code ("ACLNN_ERR_PARAM_INVALID"), or "" for any other number.
 SOFTNPU_EXPORT std::string_view aclnn_code_name(int32_t code);
 
-// Names the rule that a failure broke; every failure has one. Those of an operator's contract stand
-// in tests/contract/<op>.toml, too, and `softnpu explain` has a paragraph for each: tests hold the
-// sets equal. An id stays what it is once it is released.
+// Names the rule that a failure broke; every failure has one. The rules of an operator's contract
+// are also in tests/contract/<op>.toml, and `softnpu explain` has a paragraph for each; tests
+// compare the sets. A released id never changes.
 struct RuleId {
   std::string_view name;
 };
 consteval RuleId operator""_rule(const char* text, size_t length) { return {{text, length}}; }
 
-// Distinctions of exceptions that the codes do not make.
+// Distinguishes exceptions that have the same code.
 enum class Cause : uint8_t { other, index };
 
-// Never throws: where there is no memory for the message, the code alone must do.
+// Never throws: without memory for the message, only the code is kept.
 class [[nodiscard]] Status {
  public:
   Status() = default;
@@ -75,18 +75,18 @@ class [[nodiscard]] Status {
 
   bool ok() const { return code_ == kSuccess; }
   int32_t code() const { return code_; }
-  // "" where nothing failed.
+  // "" on success.
   SOFTNPU_EXPORT const std::string& message() const;
   Cause cause() const { return failure_ ? failure_->cause : Cause::other; }
-  // The rule that was broken; "" where nothing failed, or without memory for the failure.
+  // The broken rule; "" on success, or without memory for the failure.
   std::string_view rule() const { return failure_ ? failure_->rule.name : std::string_view(); }
 
-  // The same failure, named after the function that the caller called.
+  // The same failure; its message begins with the function that the caller called.
   Status in(std::string_view function) const noexcept {
     return ok() ? Status() : reword(*this, function, ": ", message());
   }
 
-  // The same failure in other words.
+  // The same failure with another message.
   template <class... Parts>
   [[gnu::cold, gnu::noinline]] friend Status reword(const Status& status,
                                                     const Parts&... parts) noexcept {
@@ -105,7 +105,7 @@ class [[nodiscard]] Status {
   };
 
   int32_t code_ = kSuccess;
-  // Behind a pointer, because checks that pass make some twenty of these in a call.
+  // A pointer keeps a Status small: one call creates about twenty that are ok.
   std::shared_ptr<const Failure> failure_;
 };
 
@@ -121,15 +121,15 @@ template <class... Parts>
 
 }  // namespace softnpu
 
-// One line of a contract sheet: the condition that must hold, the code that its breach gives, the
-// rule's id, and the message. A macro only because it returns from the function that it stands in.
+// One rule of a contract: the condition that must hold, the code and the rule of the failure
+// otherwise, and its message. It is a macro because it returns from the enclosing function.
 #define REQUIRE(condition, code, rule, ...)            \
   do {                                                 \
     if (!(condition)) [[unlikely]]                     \
       return ::softnpu::fail(rule, code, __VA_ARGS__); \
   } while (false)
 
-// Passes a failure on to the caller.
+// Returns a failure to the caller.
 #define RETURN_IF_FAILED(expression)                                          \
   do {                                                                        \
     if (::softnpu::Status status_ = (expression); !status_.ok()) [[unlikely]] \

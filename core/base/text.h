@@ -38,7 +38,7 @@ std::string text(const Parts&... parts) {
   return out;
 }
 
-// The string with quotes, as JSON has it. Bytes that are not ASCII stay as they are.
+// The string in quotes, escaped as in JSON. Non-ASCII bytes are unchanged.
 inline std::string quoted(std::string_view value) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string out = "\"";
@@ -52,7 +52,7 @@ inline std::string quoted(std::string_view value) {
   return out + "\"";
 }
 
-// Messages repeat what callers passed in, paths above all.
+// Escapes line breaks: messages quote what callers passed, such as paths.
 inline std::string in_one_line(std::string_view message) {
   std::string line;
   for (const char c : message) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For writing on behalf of nobody: the program that is observed must not notice. A header alone,
-// because core/explain has no library.
+// For output that the observed program must not notice. Header-only, because core/explain links no
+// library.
 #pragma once
 
 #include <pthread.h>
@@ -13,18 +13,18 @@
 namespace softnpu {
 
 // While one lives, the thread runs no signal handler, which might not return (longjmp()), is not
-// cancelled, and may write to a terminal from the background. SIGPIPE and SIGXFSZ, by which the
-// system ends programs that write to where nobody reads, or too much, are dropped. errno is kept.
+// cancelled, and may write to a terminal from the background. SIGPIPE and SIGXFSZ, which a write to
+// a closed pipe or beyond a limit would raise, are discarded. errno is restored.
 class Undisturbed {
  public:
   Undisturbed() : errno_(errno) {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation_);
     sigset_t held;
     sigfillset(&held);
-    // A fault of the thread's own ends the process at once where its signal is blocked.
+    // If the signal of a thread's own fault were blocked, the fault would end the process at once.
     for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
       sigdelset(&held, fault);
-    sigprocmask(SIG_BLOCK, &held, &mask_);  // the thread's; the other name needs another library
+    sigprocmask(SIG_BLOCK, &held, &mask_);  // like pthread_sigmask(), which needs another library
     sigpending(&pending_);
   }
   ~Undisturbed() {

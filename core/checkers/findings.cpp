@@ -24,7 +24,7 @@ struct Findings {
   void unlock_after_fork() { mutex.unlock(); }
   void renew_in_forked_child() {
     std::construct_at(&mutex);
-    count = 0;  // the others are the parent's
+    count = 0;  // the parent reports its own
   }
 
   std::mutex mutex;
@@ -86,7 +86,7 @@ std::string readable(const Finding& f) {
   return out + text("    ", f.suggestion, "\n");
 }
 
-// Two findings with the same kind and the same stacks are one.
+// Findings of the same kind with the same stacks are one finding.
 std::string identity(const Finding& f) {
   std::string out(f.kind);
   for (const Part& part : f.parts)
@@ -110,7 +110,7 @@ void report(const Finding& finding) {
     ++all.count;
     kept = all.kept;
   }
-  // Without the lock: names of functions are looked up under the dynamic linker's.
+  // Without the lock: looking up function names takes the dynamic linker's lock.
   const std::string line = kept || all.file != nullptr ? json(finding) : "";
   if (kept) {
     std::lock_guard lock(all.mutex);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of the checkers, and where they go.
+// Findings of the checkers, and their output.
 #pragma once
 
 #include <string>
@@ -24,21 +24,19 @@ struct Finding {
   Tool tool;
   std::string_view kind;  // "use-after-free"
   std::string headline;
-  std::vector<Part> parts;  // the first is where it was found
+  std::vector<Part> parts;  // the first is where the problem was found
   std::string_view suggestion;
 };
 
-// Reads SOFTNPU_CHECK_REPORT.
 void choose_report();
 
-// Writes it: as a line of JSON to the file that SOFTNPU_CHECK_REPORT names, or keeps it for
-// take_findings(), or writes text to stderr. The same finding at the same place is written once.
+// Reports a finding: as a line of JSON in the file that SOFTNPU_CHECK_REPORT names, or kept for
+// take_findings(), or as text on stderr. The same finding at the same place is reported once.
 void report(const Finding& finding);
 
-// How many were written.
 size_t finding_count();
 
-// From now on findings are kept until they are taken, each as a line of JSON.
+// Keeps findings, as lines of JSON, until they are taken.
 SOFTNPU_EXPORT void keep_findings();
 SOFTNPU_EXPORT std::vector<std::string> take_findings();
 

@@ -6,7 +6,7 @@
 namespace softnpu::checkers {
 namespace {
 
-// Edges of a stream beyond which those are dropped that say nothing any more.
+// A stream with more edges than this drops those that are no longer needed.
 constexpr size_t kManyEdges = 64;
 
 }  // namespace

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which work is known to be done before which: a graph of streams, events and the host.
+// A graph of streams, events and the host that decides which work is known to finish before other
+// work.
 //
-// Everything put into streams is counted. A point is a place in a stream's order. A wait for an
-// event is an edge to the point where the event was recorded. The host knows points through
-// synchronisation, and whatever is launched later comes after them. All threads of the program
-// count as one host, since how they wait for each other is not seen.
+// Every item put into a stream is counted. A point is a position in a stream's order. A wait for an
+// event is an edge to the point where the event was recorded. Synchronisation makes points known to
+// the host, and all later launches come after them. All threads of the program count as one host,
+// because their own synchronisation is not visible.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct Point {
   uint64_t at;
 };
 
-// How far each stream is known to have come.
+// The latest known point of each stream.
 using Reached = std::map<int32_t, uint64_t>;
 
 inline bool has_reached(const Reached& reached, Point point) {
@@ -28,7 +29,6 @@ inline bool has_reached(const Reached& reached, Point point) {
 
 class HappensBefore {
  public:
-  // Puts something into a stream.
   Point append(int32_t stream) { return {stream, streams_[stream].last = ++count_}; }
   Point end_of(int32_t stream) const {
     const auto found = streams_.find(stream);
@@ -36,16 +36,15 @@ class HappensBefore {
   }
   // The next thing appended to the stream comes after the point.
   void wait(int32_t stream, Point point);
-  // The host knows that the point was reached.
   void host_saw(Point point);
-  // The host has seen the stream's end, and nobody asks of what was in it until now.
+  // The host has seen the stream's end, and no earlier point of it is needed any more.
   void forget(int32_t stream);
 
-  // Streams that were forgotten have nothing that the host does not know.
+  // The host knows all points of forgotten streams.
   bool host_knows(Point point) const {
     return !streams_.contains(point.stream) || has_reached(host_, point);
   }
-  // Whether the one waits for the other, which the host knows or is about to.
+  // Whether `later` waits for `earlier`; the host knows both, or is about to.
   bool waits_for(Point later, Point earlier) const;
   // Whether what is appended to the stream next comes after the point.
   bool is_before_next(Point point, int32_t stream) const;
@@ -61,10 +60,10 @@ class HappensBefore {
   };
 
   static constexpr Point kNowhere{INT32_MIN, 0};
-  // Adds the point and what comes before it, unless the host knows it, until `wanted` is reached.
+  // Adds the point and all points before it that the host does not know, until `wanted` is reached.
   void walk(Point from, Reached& reached, Point wanted) const;
 
-  uint64_t count_ = 0;  // of all streams, so that what comes to one that was forgotten is newer
+  uint64_t count_ = 0;  // of all streams, so that new points of a forgotten stream are larger
   std::map<int32_t, Stream> streams_;
   Reached host_;
 };

@@ -31,8 +31,8 @@ std::string place_of(const Allocation& allocation, const void* address) {
                                                                : " that was freed");
 }
 
-// Not safe in a signal handler in general: the thread may hold a lock of the C library. But it
-// faulted in the program's own access, and the process ends here.
+// Not async-signal-safe in general, because the thread may hold a lock of the C library. Here the
+// fault was in the program's own access, and the process ends anyway.
 void report_access(const void* address, std::string_view place, const void* context) {
   std::string pointer;
   append_argument(pointer, address);
@@ -47,8 +47,8 @@ void report_access(const void* address, std::string_view place, const void* cont
   report(finding);
 }
 
-// Flushes stdout, unless a thread is printing. The program's other buffered files are lost, as they
-// are whenever a fault ends a program.
+// Flushes stdout, unless another thread is printing. Other buffered output is lost, as after any
+// fault.
 void flush_stdout() {
   if (ftrylockfile(stdout) == 0) std::fflush(stdout);
 }
@@ -63,7 +63,7 @@ void on_fault(int signal, siginfo_t* about, void* context) {
     flush_stdout();
     _exit(kHostAccessStatus);
   }
-  sigaction(signal, &before, nullptr);  // it faults again, and ends as it would have
+  sigaction(signal, &before, nullptr);  // the access faults again, with the program's own handling
 }
 
 }  // namespace

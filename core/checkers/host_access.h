@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// memcheck, the program's own access to device memory, which an NPU's host cannot reach.
+// memcheck: detects direct access of the program to device memory, which the host of an NPU cannot
+// reach.
 #pragma once
 
 namespace softnpu::checkers {
 
-// Protects device memory from the program. A read or write of it is reported, and ends the process
+// Makes device memory inaccessible to the program. A direct access is reported and ends the process
 // with kHostAccessStatus.
 void watch_host_access();
 

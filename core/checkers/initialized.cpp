@@ -13,7 +13,7 @@ namespace {
 uintptr_t number(const std::byte* address) { return reinterpret_cast<uintptr_t>(address); }
 
 // Calls `body` with the first byte and the length of each run of adjacent bytes, until it returns
-// false. The view's strides are not negative.
+// false. The view's strides must not be negative.
 template <class Body>
 void for_each_run(const Access& access, Body&& body) {
   const int64_t item = item_size(access.dtype);
@@ -40,7 +40,7 @@ void InitChecker::allocated(runtime::Family family, const std::byte* base, size_
   std::lock_guard lock(mutex_);
   try {
     shadows_.insert_or_assign(number(base), Shadow(size));
-  } catch (const std::bad_alloc&) {  // it is not watched
+  } catch (const std::bad_alloc&) {  // the allocation is not tracked
   }
 }
 
@@ -130,7 +130,7 @@ void InitChecker::mark_written(const Access& access) {
 
 void InitChecker::copy_shadow(const Access& to, const Access& from) {
   if (watched(from.first).shadow == nullptr) return mark_written(to);
-  // By way of another, as the two may overlap.
+  // Through a temporary, because the two views may overlap.
   Shadow between(static_cast<size_t>(from.sizes[0] * from.sizes[1]));
   size_t next = 0;
   for_each_run(from, [&](const std::byte* first, size_t count) {

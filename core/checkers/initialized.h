@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// initcheck: device memory that is read although nothing wrote it.
+// initcheck: detects reads of device memory that was never written.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@ class InitChecker final : public Observer {
   void started(const Piece& piece) override;
 
  private:
-  // Bytes of one allocation that is watched.
+  // A position in the shadow of one tracked allocation.
   struct Bytes {
-    Shadow* shadow;  // null where the memory is not watched
+    Shadow* shadow;  // null if the memory is not tracked
     size_t begin;
   };
   Bytes watched(const std::byte* address);
-  // Calls `body` with the part of the bytes in each allocation that is watched, the first byte in
-  // it, and the count, until it returns false or a byte is not watched; then it is false, too.
+  // Calls `body` with the shadow, the first byte and the count of the part in each allocation.
+  // Stops and returns false if `body` returns false or a byte is not tracked.
   template <class Body>
   bool for_each_part(const std::byte* first, size_t count, Body&& body);
-  // The first byte that the access reads and nothing wrote; null where there is none.
+  // The first unwritten byte that the access reads; null if there is none.
   const std::byte* first_unwritten(const Access& access);
   void mark_written(const Access& access);
-  // A copy within the device takes what is known of its bytes along.
+  // Copies the written bits together with the bytes of a copy within the device.
   void copy_shadow(const Access& to, const Access& from);
   void report_read(const Piece& piece, SharedSite where, const Access& access,
                    const std::byte* byte) const;

@@ -9,7 +9,7 @@
 namespace softnpu::checkers {
 namespace {
 
-// Freed and destroyed objects are forgotten beyond this number.
+// The number of freed or destroyed objects that are remembered.
 constexpr size_t kMostKept = 10'000;
 
 uintptr_t number(const void* address) { return reinterpret_cast<uintptr_t>(address); }
@@ -46,7 +46,7 @@ void Ledger::releasing(runtime::Family, const std::byte* base, size_t) {
   const SharedSite here = current_site();
   std::lock_guard lock(mutex_);
   const auto found = live_.find(number(base));
-  if (found == live_.end()) return;  // from before the checks began
+  if (found == live_.end()) return;  // allocated before the checks began
   if (freed_.size() >= kMostKept) freed_.clear();
   found->second.freed = here;
   freed_[found->first] = std::move(found->second);
@@ -82,7 +82,7 @@ void Ledger::created(HandleKind kind, const void* handle) {
   const SharedSite here = current_site();
   std::lock_guard lock(mutex_);
   handles_[handle] = {handle, kind, ++now_, here};
-  destroyed_.erase(handle);  // a reserved address may come again
+  destroyed_.erase(handle);  // a reserved address may be reused
 }
 
 void Ledger::destroyed(HandleKind, const void* handle) {

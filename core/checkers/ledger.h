@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which memory was allocated and freed where, and which handles were created and destroyed.
+// Records where memory was allocated and freed, and where handles were created and destroyed.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ class Ledger final : public Observer {
   void launched(const Piece& piece) override;
   void finished(const Piece& piece, const Status& status) override;
 
-  // The allocation that contains the address, or the last one that did.
+  // The allocation that contains the address, or contained it last.
   std::optional<Allocation> find(const void* address) const;
   std::vector<Allocation> live() const;
 
@@ -55,11 +55,11 @@ class Ledger final : public Observer {
   std::vector<Handle> live_handles() const;
   // Grows with each allocation and each handle.
   uint64_t now() const;
-  // Until then, in a forked child, the parent made them.
+  // The time before which, in a forked child, all objects belong to the parent.
   uint64_t inherited() const;
-  // Where a piece was launched that is not finished; null if it was not.
+  // Where an unfinished piece was launched; null if it was not launched.
   SharedSite launch(const Piece& piece) const;
-  // Null unless it was destroyed, not too long ago.
+  // Where a handle was destroyed; null if it was not, or too long ago.
   SharedSite destruction(const void* handle) const;
 
  private:
@@ -73,13 +73,12 @@ class Ledger final : public Observer {
   std::map<const Piece*, SharedSite> launches_;
 };
 
-// The one that all checkers ask.
 Ledger& ledger();
 
-// Where memory was allocated, and freed if it was, as parts of a finding.
+// Adds to a finding where memory was allocated and, if so, freed.
 void add_history(std::string_view memory, const void* address, Finding& finding);
 
-// The same for those arguments of the site's call that the message names: memory and handles.
+// The same for the memory and handles in those arguments of the call that the message names.
 void add_history_of_arguments(const Site& site, std::string_view message, Finding& finding);
 
 // "16 bytes into an allocation of 64 bytes"

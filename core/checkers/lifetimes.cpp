@@ -11,7 +11,6 @@
 namespace softnpu::checkers {
 namespace {
 
-// Things that were created at the same place.
 struct Group {
   size_t count = 0;
   size_t bytes = 0;
@@ -21,7 +20,7 @@ struct Group {
 
 std::string key_of(const Site& site) { return text(site.function, site.stack.key()); }
 
-// Default contexts and default streams, which the device creates itself.
+// Default contexts and default streams are created by the device itself.
 bool is_the_devices(HandleKind kind, const Site& site) {
   const bool sets = site.function == "aclrtSetDevice";
   if (kind == HandleKind::context) return sets;

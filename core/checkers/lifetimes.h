@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// leakcheck, and the lifetimes of handles: what is never freed, never launched, or gone too early.
+// leakcheck, and the lifetimes of handles: leaked or unused objects, and tensors destroyed too
+// early.
 #pragma once
 
 #include <set>
@@ -18,7 +19,7 @@ class LifetimeChecker final : public Observer {
   void launched(const Piece& piece) override;
   void destroyed(HandleKind kind, const void* handle) override;
   void ending() override { report_leaks(0); }
-  // Objects that are alive, were made after that moment of the ledger, and should be gone by now.
+  // Reports objects that were created after that moment of the ledger, and are still alive.
   void report_leaks(uint64_t since);
 
  private:

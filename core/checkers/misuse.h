@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// memcheck and synccheck, the part that the device itself refuses: calls that fail by a rule that
-// points to a bug, and not merely to a wrong argument.
+// The part of memcheck and synccheck that the device itself detects: calls that break a rule which
+// indicates a bug, not just an invalid argument.
 #pragma once
 
 #include <set>
@@ -27,7 +27,7 @@ class MisuseChecker final : public Observer {
   const Tools tools_;
   ProcessMutex<> mutex_;
   std::set<std::string>
-      reported_;  // failures of launched work, which a synchronisation returns, too
+      reported_;  // failures of launched work; a synchronisation returns them again
 };
 
 }  // namespace softnpu::checkers

@@ -33,13 +33,12 @@ struct Freeing {
   const char* argument;
 };
 
-// By family.
 constexpr Freeing kFreeing[] = {
     {"aclrtFree", "devPtr"}, {"aclrtFreeHost", "hostPtr"}, {"aclrtUnmapMem", "virPtr"}};
 
 constexpr std::string_view kNotAwaited = ": nothing has waited for that work since it was launched";
 
-// The function of the program's that this thread runs. Its stream waits for it.
+// The host function that this thread runs. Its stream waits for it.
 thread_local std::optional<Point> running_function;
 
 std::string stream_name(int32_t stream) { return text("stream ", stream); }
@@ -195,7 +194,7 @@ void OrderChecker::add_records(const Piece& piece, Point point, const SharedSite
     std::vector<Record>& records = records_[block_of(access.first)];
     forget_known(records);
     const Tensor view = view_of(access);
-    // Each access that meets the older one meets this one, too, which ends later.
+    // Every access that conflicts with the older one conflicts with this one, which ends later.
     std::erase_if(records, [&](const Record& older) {
       return older.point.stream == piece.stream && older.writes <= access.writes &&
              is_same_view(older.view, view);

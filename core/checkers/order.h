@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// racecheck, synccheck and the lifetime of memory in use: work that touches the same bytes must be
-// ordered, in streams and on the host.
+// racecheck, synccheck and the lifetime of memory in use: accesses to the same bytes must be
+// ordered, between streams and with the host.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,6 @@ class OrderChecker final : public Observer {
   void called() override;
 
  private:
-  // An access by work in a stream.
   struct Record {
     std::string_view what;
     const char* name;
@@ -42,13 +41,14 @@ class OrderChecker final : public Observer {
     Point point;
     SharedSite site;
   };
-  using Records = std::map<const void*, std::vector<Record>>;  // by allocation; null: other memory
+  using Records =
+      std::map<const void*, std::vector<Record>>;  // by allocation; null for other memory
   struct Conflict {
     Record earlier;
     Access later;
   };
 
-  // Work that the piece is in conflict with and that is not known to be done.
+  // Work that conflicts with the piece and is not known to be done.
   std::vector<Conflict> conflicts(const Piece& piece) const;
   template <class IsDone>
   static std::vector<Conflict> conflicts(const Piece& piece, const Records& all, IsDone is_done);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes of an allocation were written: one bit for each.
+// One bit for each byte of an allocation: whether the byte was written.
 #pragma once
 
 #include <algorithm>
@@ -26,10 +26,10 @@ class Shadow {
     set_bits(last, up_to(end), value);
   }
 
-  // The first byte that was not written; `end` where all were.
+  // The first unwritten byte; `end` if there is none.
   size_t first_unwritten(size_t begin, size_t end) const { return first_with(false, begin, end); }
 
-  // Copies the written bits `begin` to `end` of another allocation to those from `at` on.
+  // Copies the written bits [begin, end) of another allocation to those from `at` on.
   void copy(size_t at, const Shadow& other, size_t begin, size_t end) {
     for (bool value = true; begin < end; value = !value) {
       const size_t next = other.first_with(!value, begin, end);
@@ -45,7 +45,7 @@ class Shadow {
   };
   using Words = std::unique_ptr<uint64_t[], Free>;
 
-  // Without touching them: of a large allocation, little may be used.
+  // Does not touch the words, because only a part of a large allocation may be used.
   static Words zeros(size_t count) {
     Words words(static_cast<uint64_t*>(std::calloc(count, sizeof(uint64_t))));
     if (!words) throw std::bad_alloc();
@@ -53,7 +53,7 @@ class Shadow {
   }
 
   static constexpr uint64_t kAll = ~uint64_t{0};
-  // The bits of a word from that of `begin` on, and up to that before `end`.
+  // Masks for the bits of a word from `begin` on, and for those before `end`.
   static uint64_t from(size_t begin) { return kAll << (begin % 64); }
   static uint64_t up_to(size_t end) { return kAll >> (63 - (end - 1) % 64); }
 

@@ -19,8 +19,8 @@ namespace {
 constexpr int kDeepestStack = 32;
 constexpr size_t kDeepestNesting = 8;
 
-// Of one thread. Never destroyed: programs call from their own exit handlers, when a thread's
-// objects are gone.
+// The open calls of one thread. Never destroyed: programs call from their own exit handlers, when
+// thread-local objects are already destroyed.
 struct Calls {
   struct One {
     const Call* call = nullptr;
@@ -30,7 +30,7 @@ struct Calls {
   size_t depth = 0;
 };
 
-// Null until the thread's first call, and where there is no memory for it.
+// Null until the thread's first call, or if there is no memory for it.
 thread_local constinit Calls* calls = nullptr;
 
 std::atomic<StackSource> source{nullptr};
@@ -38,7 +38,7 @@ std::atomic<StackSource> source{nullptr};
 constexpr std::string_view kOwnFiles[] = {"libsoftnpu.so",  "libascendcl.so", "libacl_rt.so",
                                           "libnnopbase.so", "libopapi",       "libasan.so",
                                           "libtsan.so",     "_core.cpython"};
-// They start a program, and are not part of it.
+// Libraries that start a program and are not part of it.
 constexpr std::string_view kStarters[] = {"libc.so", "ld-linux"};
 
 bool is_among(std::span<const std::string_view> names, std::string_view path) {
@@ -46,7 +46,7 @@ bool is_among(std::span<const std::string_view> names, std::string_view path) {
   return std::ranges::any_of(names, [&](std::string_view name) { return file.starts_with(name); });
 }
 
-// The program's name may be relative to a folder that it has left.
+// The program's name may be relative to a working directory that it has left.
 std::string program_file(const char* name) {
   char path[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
@@ -76,7 +76,7 @@ std::vector<Frame> Stack::frames() const {
     if (dladdr1(address, &about, reinterpret_cast<void**>(&loaded), RTLD_DL_LINKMAP) == 0) continue;
     if (about.dli_fname == nullptr || loaded == nullptr) continue;
     if (is_among(kOwnFiles, about.dli_fname) || is_among(kStarters, about.dli_fname)) continue;
-    // As in the file, and of the call, not of what it returns to.
+    // The address in the file, of the call instruction instead of the return address.
     const auto offset = reinterpret_cast<uintptr_t>(address) - loaded->l_addr - 1;
     const char* const name = about.dli_sname;
     const bool is_program = *loaded->l_name == '\0';

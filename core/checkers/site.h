@@ -12,23 +12,23 @@
 
 namespace softnpu::checkers {
 
-// A known line of the program, or an address in a loaded file, whose line is looked up later.
+// A known line of the program, or an address in a loaded file whose line is looked up later.
 struct Frame {
   std::string function;
   std::string file;
-  int64_t line = 0;      // 0: `offset` says where
-  uintptr_t offset = 0;  // the address as the file has it
+  int64_t line = 0;      // 0: see `offset`
+  uintptr_t offset = 0;  // the address in the file
   bool operator==(const Frame&) const = default;
 };
 
-// A captured call stack. To capture one is cheap, because functions and files are looked up only
-// when a finding is written.
+// A captured call stack. Capturing is cheap: functions and files are looked up when a finding is
+// written.
 class Stack {
  public:
   static Stack here();
-  // Innermost first, without the library's own.
+  // Innermost first, without the library's own frames.
   std::vector<Frame> frames() const;
-  // The same for equal stacks.
+  // Equal stacks have equal keys.
   std::string key() const;
 
  private:
@@ -37,7 +37,7 @@ class Stack {
 };
 
 struct Site {
-  // Empty where the program itself did something, outside of any call.
+  // Empty for the program's own accesses, outside of any call.
   std::string_view function;
   std::vector<Argument> arguments;
   Stack stack;
@@ -49,14 +49,14 @@ struct Site {
 };
 using SharedSite = std::shared_ptr<const Site>;
 
-// The site of the call that this thread is in. Captured once for each call, and only if asked for.
+// The site of this thread's current call. Captured at most once for each call, on request.
 SharedSite current_site();
 
-// The bounds of a call on this thread. Calls may be nested: a callback makes some.
+// Begin and end of a call on this thread. Calls may be nested, in callbacks.
 void enter_call(const Call& call);
 void leave_call();
 
-// Replaces the native stack by that of an interpreter. False where the interpreter has none.
+// Replaces the native stack by an interpreter's. Returns false if the interpreter has none.
 using StackSource = bool (*)(std::vector<Frame>& out);
 SOFTNPU_EXPORT void set_stack_source(StackSource source);
 

@@ -27,15 +27,15 @@ Tools all_tools() {
 
 std::atomic<LifetimeChecker*> lifetimes{nullptr};
 
-// Asks every operator for a workspace, so that programs that forget it are caught.
+// Requests a workspace for every operator, so that programs that never allocate one are caught.
 class AskForWorkspace final : public Observer {
  public:
   uint64_t least_workspace() const override { return 512; }
 };
 
-// Runs after everything of the program's, as the library was loaded before. To call exit() again
-// changes the status, and nothing else: the C library goes on where it was, and writes what is
-// buffered without waiting for streams that other threads read or write.
+// Runs after all of the program's exit handlers, because the library was loaded before them.
+// Calling exit() again only changes the status: the C library continues where it was, and flushes
+// buffers without waiting for streams that other threads use.
 void end_of_process() {
   notify(&Observer::ending);
   if (finding_count() == 0) return;
@@ -71,7 +71,8 @@ std::optional<Tools> parse_tools(std::string_view list) {
 void start(Tools tools) {
   static std::atomic<bool> started{false};
   if (started.exchange(true)) return;
-  // First the one that knows which call this is, then the one that the others ask.
+  // MisuseChecker first, because it tracks the current call; then the ledger, which the others
+  // query.
   observe(*new MisuseChecker(tools));
   observe(ledger());
   if (tools.have(Tool::memcheck)) observe(*new AskForWorkspace);

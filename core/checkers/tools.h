@@ -20,19 +20,17 @@ class Tools {
   unsigned bits_ = 0;
 };
 
-// The valid lists of tools, for messages.
 constexpr char kToolLists[] = "all, or some of memcheck,initcheck,racecheck,synccheck,leakcheck";
 
-// From "all", "1", or names with commas between; nothing where one is not known.
+// Parses "all", "1", or a comma-separated list; nothing if a name is unknown.
 SOFTNPU_EXPORT std::optional<Tools> parse_tools(std::string_view list);
 
-// Starts the tools that SOFTNPU_CHECK lists; they report once more when the process ends.
 void start_as_asked();
 
-// Installs the checkers. Once; memory that was allocated before is not protected from the program.
+// Installs the checkers, once. Memory that was allocated before stays accessible to the program.
 SOFTNPU_EXPORT void start(Tools tools);
 
-// Reports what is alive now and was made after that moment, which the ledger counts.
+// moment() returns the ledger's current time; look_for_leaks() reports objects created after it.
 SOFTNPU_EXPORT uint64_t moment();
 SOFTNPU_EXPORT void look_for_leaks(uint64_t since);
 

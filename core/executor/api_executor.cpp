@@ -96,7 +96,7 @@ aclnnStatus AclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTen
                      addr);
 }
 
-// Operators need no initialisation of their own; the path is that of a configuration.
+// Operators need no initialisation; the argument is the path of a configuration file.
 aclnnStatus aclnnInit(const char*) { return kSuccess; }
 aclnnStatus aclnnFinalize(void) { return kSuccess; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The predicates that the description of an operator has for its checks. Each names its rule, and
-// says in its message what was given and what was expected.
+// The predicates that an operator's description uses for its checks. Each takes the name of its
+// rule; its message has the actual and the expected value.
 #pragma once
 
 #include <initializer_list>
@@ -10,14 +10,13 @@
 
 namespace softnpu {
 
-// One of the types; BF16 only where the selected product has it.
+// The data type is one of `types`; BF16 only if the selected product supports it.
 SOFTNPU_EXPORT Status check_type(RuleId rule, const Operand& operand,
                                  std::initializer_list<DType> types);
-// All formats are public.
 SOFTNPU_EXPORT Status check_formats(std::span<const Operand> operands);
 SOFTNPU_EXPORT Status check_same_type(RuleId rule, const Operand& operand, const Operand& other);
 SOFTNPU_EXPORT Status check_same_shape(RuleId rule, const Operand& operand, const Operand& other);
-// A number that converts to float32.
+// The scalar converts to float32.
 SOFTNPU_EXPORT Status check_real(RuleId rule, const char* name, const Scalar& scalar);
 // A result of `from`'s type can be written to `to`.
 SOFTNPU_EXPORT Status check_cast(RuleId rule, const Operand& from, const Operand& to);

@@ -131,8 +131,7 @@ Status Executor::set_address(Counted counted, size_t index, const void* handle, 
   Tensor moved = found->tensor;
   moved.data = static_cast<std::byte*>(address);
   const Operand changed{found->name, {&moved, found->handle}, found->use};
-  // What lies in memory that was freed overlaps nothing: it waits for its own new address, without
-  // which no launch takes it.
+  // Operands in freed memory are ignored: they must get a new address before they can be launched.
   std::vector<Operand> live;
   for (const Bound& o : operands_) {
     if (&o == found)
@@ -150,7 +149,6 @@ namespace {
 
 constexpr uintptr_t kWorkspaceAlignment = 64;
 
-// Notes the workspace in `out`, if the operator needs one.
 Status check_workspace(const Executor& executor, void* workspace, uint64_t size, Placement& out) {
   const uint64_t planned = executor.workspace_size();
   if (planned == 0) return {};
@@ -176,7 +174,7 @@ Status check_workspace(const Executor& executor, void* workspace, uint64_t size,
   return {};
 }
 
-// Given up where the launch fails, or throws.
+// Releases the claim on an executor if the launch fails or throws.
 struct Claim {
   Executor* executor;
   bool kept = false;

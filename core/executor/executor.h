@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What phase one leaves and phase two launches.
+// The executor: the result of phase one, which phase two launches.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@
 
 namespace softnpu {
 
-// An operator that is planned: it needs only addresses. `origins` are the first elements of its
-// operands, in order.
+// A planned operator, which needs only addresses: `origins` are the first elements of its operands,
+// in order.
 class Launchable {
  public:
   virtual ~Launchable() = default;
@@ -23,19 +23,18 @@ class Launchable {
   virtual Status run(std::byte* const* origins, std::byte* workspace) const = 0;
 };
 
-// The memory that one launch uses, all of it allocated at that time (runtime::memory_time).
+// The memory of one launch, all of it allocated at `time` (runtime::memory_time).
 struct Placement {
   uint64_t time;
   std::byte* workspace = nullptr;
   std::vector<std::byte*> origins = {};
 };
 
-// Which of an executor's tensors a caller counts when it names one by index.
 enum class Counted : uint8_t { inputs, outputs, all };
 
 class SOFTNPU_EXPORT Executor {
  public:
-  // `time` is when the operands' memory was known to be allocated, or earlier.
+  // The operands' memory was known to be allocated at `time`.
   Executor(const OperatorTraits& traits, std::span<const Operand> operands,
            std::unique_ptr<Launchable> plan, uint64_t time);
 
@@ -44,29 +43,29 @@ class SOFTNPU_EXPORT Executor {
   void set_repeatable() { repeatable_ = true; }
   bool is_repeatable() const { return repeatable_; }
 
-  // A launch of an executor that is not repeatable claims it; only one launch can.
+  // An executor that is not repeatable can be claimed by one launch only.
   bool claim() { return repeatable_ || !claimed_.exchange(true); }
   void unclaim() { claimed_ = false; }
 
-  // Gives a tensor of phase one another address, or changes nothing.
+  // Changes the address of a tensor of phase one. A failure changes nothing.
   Status set_address(Counted counted, size_t index, const void* handle, void* address);
 
-  // Where the operands lie now, unless they lie in memory that was freed since they got their
-  // addresses, or overlap the workspace, which `out` has already.
+  // Stores the current addresses in `out`. Fails if an operand's memory was freed since it got its
+  // address, or overlaps the workspace in `out`.
   Status place(Placement& out) const;
-  // What a launch at that place touches, for observers.
+  // The accesses of a launch with these addresses, for observers.
   std::vector<Access> accesses(const Placement& placement) const;
-  // The memory may have been freed since the launch, which waited for its turn in the stream.
+  // Rechecks the memory, which may have been freed while the launch waited in the stream.
   Status run(const Placement& placement) const;
 
  private:
-  struct Bound {  // an operand with its own copy of the descriptor
+  struct Bound {  // an operand with a copy of its descriptor
     const char* name;
     Use use;
     const void* handle;
-    size_t bytes;   // that a launch touches, from the first on
-    Tensor tensor;  // its address changes, with the lock held
-    uint64_t time;  // when it got its address
+    size_t bytes;   // that a launch touches, from the first element on
+    Tensor tensor;  // the address in it is guarded by mutex_
+    uint64_t time;  // when the address was set
   };
 
   Status check_still_allocated(const Placement& placement) const;
@@ -75,7 +74,7 @@ class SOFTNPU_EXPORT Executor {
   const OperatorTraits& traits_;
   std::unique_ptr<Launchable> plan_;
   uint64_t workspace_size_;
-  mutable std::mutex mutex_;  // guards the addresses; launches that wait have their own
+  mutable std::mutex mutex_;  // guards the addresses; queued launches have copies
   std::vector<Bound> operands_;
   std::atomic<bool> repeatable_{false};
   std::atomic<bool> claimed_{false};

@@ -83,7 +83,7 @@ Status check_overlap(const OperatorTraits& traits, std::span<const Operand> oper
 }
 
 Status check_data(std::span<const Operand> operands, Memory memory) {
-  // One check for all operands, then the next: that is the order of the contract.
+  // Each check runs on all operands before the next check, which is the order of the contract.
   const auto every = [&](auto&& check) -> Status {
     for (size_t i = 0; i < operands.size(); ++i)
       if (needs_data(operands[i])) RETURN_IF_FAILED(check(operands[i], i));
@@ -149,7 +149,7 @@ const T* Handles::look_up(const char* name, Table& table, const void* handle, co
   auto object = table.find(handle);
   if (object == nullptr) {
     if (status_.ok()) status_ = not_found(name, handle, Table::kKind);
-    return &stand_in;  // not null: the null checks of the other arguments come first
+    return &stand_in;  // not null: null checks of other arguments come first
   }
   const T* live = object.get();
   kept_[count_++] = std::move(object);

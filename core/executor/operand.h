@@ -16,7 +16,7 @@
 
 namespace softnpu {
 
-// A tensor argument; null when the caller passed null. `handle` is what the C caller named it by.
+// A tensor argument; null if the caller passed null. `handle` is the C caller's handle.
 struct TensorArg {
   const Tensor* tensor = nullptr;
   const void* handle = nullptr;
@@ -26,11 +26,11 @@ struct TensorArg {
   const Tensor* operator->() const { return tensor; }
 };
 
-enum class Use : uint8_t { read, write, update, shape_only };  // update: read, then written
+enum class Use : uint8_t { read, write, update, shape_only };  // update: read and written
 
 constexpr bool writes(Use use) { return use == Use::write || use == Use::update; }
 
-// No operator has more tensors, scalars and arrays together.
+// The maximum number of tensors, scalars and arrays of an operator.
 constexpr size_t kMostArguments = 8;
 
 struct Operand {
@@ -39,13 +39,11 @@ struct Operand {
   Use use;
 };
 
-// Whether its elements are touched.
 SOFTNPU_EXPORT bool needs_data(const Operand& operand);
 
-// For observers: what an operand's elements are, if it lies at `first`.
+// The access to an operand at address `first`, for observers.
 SOFTNPU_EXPORT Access access_of(const Operand& operand, std::byte* first);
 
-// The products that have an operator.
 class Products {
  public:
   consteval Products(std::initializer_list<runtime::Soc> list) {
@@ -57,32 +55,30 @@ class Products {
   unsigned bits_ = 0;
 };
 
-// What the checks after an operator's own need to know of it.
 struct OperatorTraits {
   std::string_view name;
   Products products;
   bool in_place;  // an output may be exactly the same view as an input
 };
 
-// Whether pointers must lie in device memory (the C API) or may point anywhere (Python arrays).
+// Device: pointers must be in device memory (the C API). Host: anywhere (Python arrays).
 enum class Memory : uint8_t { device, host };
 
-// The common rules, after all of the operator's own: storage, output layout, data, overlap,
+// The common rules, checked after the operator's own: storage, output layout, data, overlap,
 // product.
 SOFTNPU_EXPORT Status check_common(const OperatorTraits& traits, std::span<const Operand> operands,
                                    Memory memory);
 
-// The part of them that depends on addresses, for an operand that gets a new one: data present,
-// device memory, and that none of `operands`, it and those whose memory was not freed, overlaps
-// an output.
+// Those of the common rules that depend on addresses, for an operand with a new address: its data,
+// and the overlap among `operands`, which are that operand and all others in live memory.
 SOFTNPU_EXPORT Status check_new_address(const OperatorTraits& traits, const Operand& changed,
                                         std::span<const Operand> operands);
 
-// Private formats have a storage layout that a view cannot describe.
+// Fails for private formats, whose storage layout a view cannot describe.
 SOFTNPU_EXPORT Status check_format(const char* name, const Tensor& tensor);
 
 // Looks up the handles of one call, keeps their objects alive for its duration, and remembers the
-// first handle that is not a live one of its kind. A null handle gives a null argument.
+// first invalid handle. A null handle becomes a null argument.
 class SOFTNPU_EXPORT Handles {
  public:
   TensorArg tensor(const char* name, const void* handle);

@@ -5,7 +5,7 @@
 //   check_pointers()   the contract's null checks, in order
 //   check()            the rest of the contract, in order
 //   operands()         its tensors, inputs first
-//   Plan, plan()       what phase one leaves for a launch: workspace_size() and run()
+//   Plan, plan()       the plan that a launch runs: workspace_size() and run()
 #pragma once
 
 #include "base/fault_injection.h"
@@ -29,8 +29,8 @@ class PlannedOperator final : public Launchable {
   Plan plan_;
 };
 
-// Phase one of the C API. `read` turns handles into Op::Args. Nothing is written and nothing stays
-// allocated unless all checks pass.
+// Phase one of the C API. `read` converts handles to Op::Args. Writes and allocates nothing unless
+// all checks pass.
 template <class Op, class Handle, class Read>
 int32_t phase_one(const Call& call, uint64_t* workspace_size, Handle** executor, Read&& read) {
   return guard(call, {kInnerNullptr, kCreateExecutor}, [&]() -> Status {
@@ -43,7 +43,8 @@ int32_t phase_one(const Call& call, uint64_t* workspace_size, Handle** executor,
     RETURN_IF_FAILED(handles.status());
     RETURN_IF_FAILED(Op::check(args));
     const auto operands = Op::operands(args);
-    const uint64_t time = runtime::memory_time();  // earlier than the checks, so as to miss nothing
+    const uint64_t time =
+        runtime::memory_time();  // before the checks, so that no release is missed
     RETURN_IF_FAILED(check_common(Op::kTraits, operands, Memory::device));
 
     auto plan = std::make_unique<PlannedOperator<typename Op::Plan>>(Op::plan(args));

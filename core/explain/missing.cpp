@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loaded before a program by `softnpu run --explain-missing`. Appends a line to a file for each
-// library that the program opens, and for each name of the acl family that it looks up in vain.
+// Preloaded by `softnpu run --explain-missing`. Appends a line to a file for each library that the
+// program opens, and for each name of the acl family that it fails to find.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -21,9 +21,9 @@ namespace {
 using Lookup = void* (*)(void*, const char*);
 using Open = void* (*)(const char*, int);
 
-char report[PATH_MAX];  // empty: there is none, or the program has not begun
+char report[PATH_MAX];  // empty if there is no report, or before the program begins
 
-// The versions that glibc has given to dlsym, which cannot find itself.
+// The versions of dlsym in glibc. dlsym cannot look itself up.
 Lookup system_dlsym() {
   static std::atomic<void*> known;
   for (const char* const version : {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"})
@@ -37,7 +37,7 @@ Open next_dlopen() {
   return reinterpret_cast<Open>(known.load());
 }
 
-// Programs may look the same name up in a loop.
+// Suppresses repetitions: programs may look up the same name in a loop.
 bool is_new(const char* kind, const char* name, const void* caller) {
   static std::atomic<uint64_t> seen[1024];
   uint64_t hash = reinterpret_cast<uintptr_t>(caller) ^ static_cast<uint64_t>(*kind);
@@ -54,11 +54,11 @@ void write_line(const char* kind, const char* name, const void* caller) {
   if (length < 0 || static_cast<size_t>(length) >= sizeof line) return;
   const softnpu::Undisturbed meanwhile;
   const softnpu::OwnFile file(softnpu::open_own(report, O_WRONLY | O_APPEND | O_CREAT));
-  // A line that cannot be written is lost, which the program must not notice.
+  // An error is ignored, because the program must not notice this write.
   (void)!write(file.descriptor(), line, static_cast<size_t>(length));
 }
 
-// What the caller's own library, and those that it needs, define without being global.
+// Whether the caller's own library or its dependencies define the name without being global.
 bool caller_has(const char* name, const void* caller) {
   Dl_info info;
   if (dladdr(caller, &info) == 0 || info.dli_fname == nullptr) return false;
@@ -73,7 +73,7 @@ bool caller_has(const char* name, const void* caller) {
   const int before = errno;
   const bool family =
       name != nullptr && (name[0] | 0x20) == 'a' && name[1] == 'c' && name[2] == 'l';
-  // Who looks for the next definition has one already.
+  // A caller that passes RTLD_NEXT has found a definition already.
   if (report[0] != 0 && family && handle != RTLD_NEXT && system_dlsym()(handle, name) == nullptr &&
       !(handle == RTLD_DEFAULT && caller_has(name, caller)) && is_new("symbol", name, caller))
     write_line("symbol", name, caller);
@@ -94,13 +94,13 @@ bool caller_has(const char* name, const void* caller) {
 [[gnu::constructor]] void start() {
   if (const char* const given = std::getenv("SOFTNPU_MISSING_REPORT"))
     std::snprintf(report, sizeof report, "%s", given);
-  note_open("/proc/self/exe", report);  // what a script has started, too
+  note_open("/proc/self/exe", report);  // also reports programs that a script starts
 }
 
 }  // namespace
 
-// Both leave by a jump (core/explain is always compiled with -foptimize-sibling-calls): the system
-// looks at the return address to know who asks, whose search path and scope count.
+// Both are tail calls (core/explain is always compiled with -foptimize-sibling-calls), because the
+// system uses the return address to determine the caller, whose search path and scope apply.
 extern "C" {
 [[gnu::visibility("default")]] void* dlsym(void* handle, const char* name) noexcept {
   note_lookup(handle, name, __builtin_return_address(0));

@@ -30,7 +30,7 @@ extern const KernelTable table;
 namespace {
 
 #if defined(__x86_64__)
-// Clang 14's __builtin_cpu_supports() does not know it.
+// Clang 14's __builtin_cpu_supports() does not know F16C.
 bool has_f16c() {
   unsigned a, b, c = 0, d;
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walks over the tiles of an elementwise operator, compiled once for all formulas: they make
-// rows of all operands contiguous, and call the formula's loop on them. The one here is for rows of
-// 16 elements and more, and for tiles that are transposed; loops/gathered.h is for shorter rows.
+// The walk over the tiles of an elementwise operator, compiled once for all formulas: it makes rows
+// of all operands contiguous and calls the formula's loop on them. It handles rows of at least 16
+// elements and transposed tiles; loops/gathered.h handles shorter rows.
 #include "loops/gathered.h"
 #include "loops/scratch.h"
 #include "loops/tile_operands.h"
@@ -16,7 +16,7 @@ struct Buffers {
   alignas(64) std::byte out[TileInput::kRowBytes];
   alignas(64) std::byte raw[TileInput::kRowBytes];
   alignas(64) std::byte narrow[TileOutput::kNarrowBytes];
-  // Of all transposed inputs, whose rows are a square longer than a tile's.
+  // For all transposed inputs; each row has 16 elements of padding.
   alignas(64) std::byte blocks[(loops::kMostTransposed / 4 * 5) * 4];
 };
 
@@ -41,7 +41,7 @@ class TileWalk {
   }
 
   void run(int64_t begin, int64_t end) {
-    // The usual case: no row is brought together with another, or repeated.
+    // The usual case: no row is converted, joined or repeated.
     if (whole_ && l_.ny == 1 && l_.has_dense_rows_only()) return run_tiles(begin, end);
     const loops::Scratch scratch;
     auto& buffers = scratch.as<Buffers>();
@@ -52,7 +52,7 @@ class TileWalk {
   }
 
  private:
-  // How many rows are computed as one. Short ones are copied together if they have to be.
+  // How many rows are computed as one. Short rows are joined even if this takes a copy.
   int64_t rows_together(int64_t width) const {
     if (2 * width > kPiece || transposes_ || !out_.joins(width)) return 1;
     bool joins = true;
@@ -100,7 +100,7 @@ class TileWalk {
   DType stage_;
   RowLoop loop_;
   bool transposes_ = false;
-  bool whole_;  // all rows are used where they lie, whatever their length
+  bool whole_;  // all rows are used in place, at any length
   Row row_;
   TileInput in_[kMostInputs];
   TileOutput out_;

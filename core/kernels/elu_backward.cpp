@@ -18,7 +18,7 @@ struct FromResult {
   }
 };
 
-// The same in float32, where EluBackwardNumbers::result_fits_float() holds.
+// The float32 formula, used if EluBackwardNumbers::result_fits_float() holds.
 struct FromResultInFloat {
   float scale, alpha_scale;
   template <class V>
@@ -35,13 +35,13 @@ struct FromInput {
   }
 };
 
-// The same in float32, where EluBackwardNumbers::input_fits_float() holds. Below `least` the result
-// loses bits to underflow that a large gradOutput would bring back, so such elements are computed
-// in float64. Not kFine: for results that are rounded to 16 bits.
+// The float32 formula, used if EluBackwardNumbers::input_fits_float() holds. Below `least`,
+// underflow loses bits that a large gradOutput would make visible, so such elements are computed in
+// float64. Without kFine, the accuracy suffices for results that are rounded to 16 bits.
 template <bool kFine>
 struct FromInputInFloat {
   FromInput wide;
-  ScaledPowers powers;  // times alpha · scale
+  ScaledPowers powers;  // multiplied by alpha · scale
   float scale, least;
 
   explicit FromInputInFloat(const EluBackwardNumbers& c)
@@ -61,11 +61,12 @@ struct FromInputInFloat {
   }
 };
 
-// Whether the shorter exp is accurate enough: for 16-bit results of 16-bit inputs. Where x is so
-// low that its error would show, a FLOAT16 result is 0 already, but not of a BF16 gradOutput, which
-// may be larger. It depends on types alone, so that all layouts have the same results.
+// Whether the faster exp is accurate enough: for 16-bit results of 16-bit inputs. Its error is
+// largest for low x, where FLOAT16 results are already 0; a BF16 gradOutput may be larger, so
+// FLOAT16 results of it are excluded. The choice depends only on types, so that all layouts have
+// the same results.
 bool rounds_to_16_bits(const ElementwiseLayout& layout) {
-  const DType grad = layout.dtype[0], out = layout.dtype[2];  // that of x is gradOutput's
+  const DType grad = layout.dtype[0], out = layout.dtype[2];  // x has gradOutput's type
   if (grad == DType::f32) return false;
   return out == DType::bf16 || (out == DType::f16 && grad == DType::f16);
 }

@@ -3,31 +3,31 @@
 #include <cstring>
 
 #include "kernels/kernels.h"
+#include "loops/access.h"
 #include "loops/bits.h"
 #include "loops/level.h"
-#include "loops/prefetch.h"
-#include "loops/read_once.h"
 
 SOFTNPU_LEVEL_BEGIN
 namespace {
 
 using Task = MaxUnpool3dTask;
 
-constexpr int64_t kAhead = 48;  // elements: how far ahead their places are prefetched
+constexpr int64_t kAhead = 48;  // elements: prefetch distance of a scatter
 
-// f.template operator()<Index>() with the type of the indices.
+// Calls f.template operator()<Index>() with the type of the indices.
 template <class F>
 SOFTNPU_INLINE auto with_index(const Task& task, const F& f) {
   return task.has_int32 ? f.template operator()<int32_t>() : f.template operator()<int64_t>();
 }
 
-// The first element of a plane, in an operand of these strides.
+// The first element of a plane in an operand with these strides.
 template <class T>
 T* plane_of(const Task& task, T* data, const int64_t (&strides)[5], int64_t plane) {
   return data + plane / task.channels * strides[0] + plane % task.channels * strides[1];
 }
 
-// A row of a part: its first position, where that is along d, h, w, and how many it has.
+// Calls f for each row of a part: with its first position, a function for its offset along d, h, w,
+// and its length.
 template <class F>
 SOFTNPU_INLINE void for_rows(const Task& task, const UnpoolPart& part, const F& f) {
   for (int64_t position = part.begin, count; position < part.end; position += count) {
@@ -92,11 +92,11 @@ void fill_zero(const Task& task, Bits* plane) {
   }
 }
 
-// In the order of positions. An index that has become bad since it was checked is passed over.
+// Scatters in the order of positions. Skips an index that became invalid after it was checked.
 template <class Bits, class Index, class OffsetOf>
 SOFTNPU_INLINE void scatter(const Task& task, const Bits* self, const Index* indices, Bits* out,
                             const UnpoolPart& part, OffsetOf offset_of) {
-  // Copies, since stores to out might change the task as far as compilers know.
+  // Copies, because compilers must assume that stores to out change the task.
   const int64_t self_step = task.self_strides[4], index_step = task.index_strides[4];
   const auto limit = static_cast<uint64_t>(task.limit);
   const bool prefetches = task.prefetches;
@@ -104,7 +104,7 @@ SOFTNPU_INLINE void scatter(const Task& task, const Bits* self, const Index* ind
     const Bits* const from = self + offset(task.self_strides);
     const Index* const index = indices + offset(task.index_strides);
     for (int64_t i = 0; i < count; ++i) {
-      // It may be bad: then nothing happens.
+      // An invalid index is harmless here.
       if (prefetches) prefetch(out, index[least(i + kAhead, count - 1) * index_step]);
       const int64_t at = read_once(index + i * index_step);
       if (static_cast<uint64_t>(at) < limit) [[likely]]

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // max_unpool3d_backward: out[n, c, i] = gradOutput[n, c, indices[n, c, i]], bit for bit.
 //
-// Each index is loaded once, checked, and that copy is used, since another thread may overwrite it.
-// Prefetching may read it earlier, and only as a hint.
+// Each index is loaded once and checked, because another thread may overwrite it. Prefetching may
+// read it earlier, as a hint only.
 #include "base/tuning.h"
 #include "kernels/kernels.h"
+#include "loops/access.h"
 #include "loops/bits.h"
 #include "loops/level.h"
-#include "loops/prefetch.h"
-#include "loops/read_once.h"
 #include "loops/stream_out.h"
 
 SOFTNPU_LEVEL_BEGIN
@@ -16,7 +15,7 @@ namespace {
 
 using Task = MaxUnpool3dBackwardTask;
 
-// Consecutive positions of one row, and where their elements come from.
+// Consecutive positions of one row, and the data to gather.
 template <class Bits>
 struct Row {
   const Bits* grad;
@@ -43,7 +42,7 @@ SOFTNPU_INLINE bool has_bad(const int64_t (&at)[kUnrolled], int64_t last) {
   return signs >> 63 != 0;
 }
 
-// False, with nothing written, if one of kUnrolled indices is bad.
+// Returns false and writes nothing if one of kUnrolled indices is invalid.
 template <class Bits, class OffsetOf>
 SOFTNPU_INLINE bool gather_some(const Bits* grad, const int64_t* index, int64_t last,
                                 OffsetOf offset_of, Bits* out) {
@@ -56,7 +55,7 @@ SOFTNPU_INLINE bool gather_some(const Bits* grad, const int64_t* index, int64_t 
   return true;
 }
 
-// The first bad index of a row: its position in the row and its value.
+// Returns the first invalid index of a row: its position in the row and its value.
 template <class Bits, class OffsetOf>
 SOFTNPU_INLINE BadIndex gather_run(const Row<Bits> row, int64_t stride, OffsetOf offset_of) {
   int64_t i = 0;
@@ -73,7 +72,7 @@ SOFTNPU_INLINE BadIndex gather_run(const Row<Bits> row, int64_t stride, OffsetOf
 
 constexpr auto kSame = [](int64_t at) { return at; };
 
-// Dense operands from memory: elements are prefetched before they are needed, and so are indices.
+// For dense operands in memory: prefetches elements and indices.
 template <bool kStreams, class Bits>
 BadIndex gather_far(const Row<Bits> row) {
   const auto run = [&](int64_t begin, int64_t end) {
@@ -91,7 +90,7 @@ BadIndex gather_far(const Row<Bits> row) {
     for (int64_t i = 0; i < kBlock && good; i += kUnrolled) {
       for (int64_t k = i; k < i + kUnrolled; ++k) {
         if (k % 8 == 0) prefetch(index, k + 2 * kGatherAhead);
-        prefetch<kSecondCache>(row.grad, index[k + kGatherAhead]);  // may be bad: then nothing
+        prefetch<kSecondCache>(row.grad, index[k + kGatherAhead]);  // harmless if invalid
       }
       good = gather_some(row.grad, index + i, row.last, kSame, to + i);
     }
@@ -102,7 +101,7 @@ BadIndex gather_far(const Row<Bits> row) {
   return run(begin, row.count);
 }
 
-// A row whose operands have any layout.
+// Gathers a row of operands with any layout.
 template <class Bits>
 BadIndex gather_row(const Task& task, const Row<Bits>& row) {
   const int64_t* const gs = task.grad_strides;

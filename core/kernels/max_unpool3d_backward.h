@@ -17,8 +17,8 @@ struct MaxUnpool3dBackwardTask {
   int64_t grad_strides[5] = {};    // n, c, D, H, W of gradOutput
   int64_t grad_h = 1, grad_w = 1;  // sizes of gradOutput
   int64_t limit = 0;               // D·H·W of gradOutput
-  bool grad_flat = true;           // D, H, W of gradOutput have one stride
-  bool is_far = false;             // operands come from memory
+  bool grad_flat = true;           // one stride fits D, H, W of gradOutput
+  bool is_far = false;             // the operands come from memory
   bool stream = false;             // non-temporal stores
   loops::Order order = loops::Order::forward;
 

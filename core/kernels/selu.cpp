@@ -9,8 +9,8 @@
 SOFTNPU_LEVEL_BEGIN
 namespace {
 
-// Of integers: INT32 does not fit float32, and a result is cut off, so it must not cross a whole
-// number.
+// For integers, in float64: float32 does not hold INT32, and truncating a rounded result could be
+// off by one.
 struct Selu {
   SeluNumbers c;
   SOFTNPU_INLINE double operator()(double x) const {

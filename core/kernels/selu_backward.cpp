@@ -2,15 +2,13 @@
 // selu_backward: gradInput = gradOutput · selu'(x), from the forward's output y.
 #include "kernels/selu_backward.h"
 
-#include <cmath>
-
 #include "kernels/kernels.h"
 #include "loops/row_loops.h"
 
 SOFTNPU_LEVEL_BEGIN
 namespace {
 
-// In float64, for INT32: a rounding before the one toward zero could cross a whole number.
+// In float64, for integers: a rounding before the truncation could cross a whole number.
 struct FromResult {
   SeluBackwardNumbers c;
   SOFTNPU_INLINE double operator()(double grad, double y) const {
@@ -18,9 +16,8 @@ struct FromResult {
   }
 };
 
-// In float32, within 2 units in the last place. Near -lambda · alpha, where y + lambda · alpha
-// cancels, adding the constant's first part is exact, and the second part brings the bits that are
-// left.
+// In float32, within 2 ULP. The constant is split: near -lambda · alpha, where y + lambda · alpha
+// cancels, the sum with its first part is exact, and the second part adds the remaining bits.
 struct FromResultInFloat {
   float lambda, high, low;
 
@@ -36,31 +33,10 @@ struct FromResultInFloat {
   }
 };
 
-// Of INT8, in whole numbers: gradOutput · c is gradOutput + gradOutput · (c - 1), whose second part
-// is rounded down in the high half of a product. There the constant is off by 2^-16 at most, the
-// product by 0.00195, and no exact result but 0 is nearer to a whole number than 0.002.
-struct FromResultInWholeNumbers {
-  int16_t lambda_part, lambda_alpha_part;
-
-  explicit FromResultInWholeNumbers(const SeluBackwardNumbers& c)
-      : lambda_part(part(c.lambda)), lambda_alpha_part(part(c.lambda_alpha)) {}
-
-  static int16_t part(double c) { return static_cast<int16_t>(std::lround((c - 1) * 32768)); }
-
-  SOFTNPU_INLINE int16_t operator()(int16_t grad, int16_t y) const {
-    const int16_t twice = static_cast<int16_t>(2 * grad);
-    const int16_t factor = y >= 0 ? lambda_part : lambda_alpha_part;
-    const int16_t part = static_cast<int16_t>((int32_t{twice} * int32_t{factor}) >> 16);
-    const int16_t below = static_cast<int16_t>(grad + part + (y >= 0 ? 0 : grad * y));
-    // None is whole but 0: the number toward zero is one more.
-    return static_cast<int16_t>(below + (below < 0));
-  }
-};
-
 constexpr RowLoops kLoops = [] {
   RowLoops loops = kFloatLoops<FromResultInFloat, 2>;
-  loops.i8[0] = row_loop<FromResultInWholeNumbers, 2, int8_t, false>;
-  loops.i8[1] = row_loop<FromResultInWholeNumbers, 2, int8_t, true>;
+  loops.i8[0] = row_loop<FromResult, 2, int8_t, false>;
+  loops.i8[1] = row_loop<FromResult, 2, int8_t, true>;
   loops.i32[0] = row_loop<FromResult, 2, int32_t, false>;
   loops.i32[1] = row_loop<FromResult, 2, int32_t, true>;
   return loops;
@@ -74,8 +50,7 @@ void selu_backward(const ElementwiseLayout& layout, std::byte* const* origins, c
   const auto walk_with = [&](const auto& formula) {
     walk_rows(layout, origins, kLoops, &formula, begin, end);
   };
-  if (layout.dtype[0] == DType::i8) return walk_with(FromResultInWholeNumbers(c));
-  if (layout.dtype[0] == DType::i32) return walk_with(FromResult{c});
+  if (is_integer(layout.dtype[0])) return walk_with(FromResult{c});
   walk_with(FromResultInFloat(c));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float32 arithmetic of the kernels of the smooth L1 loss and of its gradient.
+// Float32 arithmetic for the smooth L1 loss and its gradient.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@ inline float rounded_down(double v) {
   return nearest <= v ? nearest : std::bit_cast<float>(std::bit_cast<uint32_t>(nearest) - 1);
 }
 
-// The rounding error of d, the rounded a - b: never -0.
+// The rounding error of d, the rounded a - b; never -0.
 template <class V>
 SOFTNPU_INLINE V excess_of_difference(V a, V b, V d) {
   const V back = a - d;

@@ -26,10 +26,10 @@ struct SmoothL1Loss {
   }
 };
 
-// The same in float32, where SmoothL1LossNumbers::fits_float() holds: within 2 units in the last
-// place. A factor that is a power of two loses nothing, so that d and the last product are rounded
-// and no more. Another one comes in two parts, and d with what its rounding lost: three roundings
-// would be too many.
+// The float32 formula, used if SmoothL1LossNumbers::fits_float() holds: within 2 ULP. A factor that
+// is a power of two is exact, so that only d and the last product are rounded. Any other factor is
+// split in two parts, and the rounding error of d is included, because three roundings would be too
+// many.
 template <bool kPowerOfTwo>
 struct SmoothL1LossInFloat {
   float beta, half_beta, factor, factor_low;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers that phase one hands to the kernel, in float64, where products and sums of float32
-// values overflow nowhere. Some allow float32, which is quicker.
+// The parameters that phase one passes to the kernel, in float64, where products and sums of
+// float32 values do not overflow. For some values float32 suffices and is faster.
 #pragma once
 
 namespace softnpu::kernels {
@@ -13,7 +13,7 @@ struct SmoothL1LossNumbers {
   explicit SmoothL1LossNumbers(double beta)
       : beta(beta), half_beta(beta / 2), half_over_beta(beta > 0 ? 0.5 / beta : 0) {}
 
-  // d · half_over_beta is only rounded among the subnormals where the loss is far below them.
+  // With these bounds, d · half_over_beta is subnormal only if the loss underflows anyway.
   bool fits_float() const { return beta == 0 || (beta > 0x1p-60 && beta < 0x1p60); }
 };
 

@@ -20,12 +20,12 @@ struct SmoothL1 {
   }
 };
 
-// Two different numbers of these types are as far apart at least.
+// A lower bound of the difference of two unequal numbers of these types.
 inline float least_difference(DType self, DType target) {
   return self == DType::f16 && target == DType::f16 ? 0x1p-24f : 0.0f;
 }
 
-// Bounded, because only the sign of a large d counts: it has no finite error.
+// Bounded, because for a large d, whose error may be infinite, only the sign counts.
 template <class V>
 SOFTNPU_INLINE V bounded_excess(V a, V b, V d) {
   const V excess = excess_of_difference(a, b, d), most = splat<V>(0x1p60f);
@@ -33,12 +33,12 @@ SOFTNPU_INLINE V bounded_excess(V a, V b, V d) {
   return select(below > -most, below, -most);
 }
 
-// The same in float32, where SmoothL1LossBackwardNumbers::fits_float() holds: within 2 units in the
-// last place. Products with a power of two lose nothing. Another factor norm / beta comes in two
-// parts, and unless the result is rounded to 16 bits, d with what rounding lost: three roundings
-// would be too many. Where a product of d falls among the subnormals, a large gradOut would bring
-// back the bits that are lost there, so such elements are computed in float64. That of the lower
-// part does so 24 bits earlier.
+// The float32 formula, used if SmoothL1LossBackwardNumbers::fits_float() holds: within 2 ULP.
+// Products with a power of two are exact. Any other factor norm / beta is split in two parts, and
+// the rounding error of d is included unless the result is rounded to 16 bits, because three
+// roundings would be too many. If a product of d is subnormal, a large gradOut would make the lost
+// bits visible, so such elements are computed in float64. The product with the lower part becomes
+// subnormal 24 bits earlier.
 enum class Factor { power_of_two, any, any_for_16_bits };
 template <Factor kFactor>
 struct SmoothL1InFloat {
@@ -53,7 +53,6 @@ struct SmoothL1InFloat {
         factor(rounded_down(c.norm_over_beta)),
         factor_low(static_cast<float>(c.norm_over_beta - factor)),
         least(static_cast<float>((kPowerOfTwo ? 0x1p-125 : 0x1p-101) / c.norm_over_beta)) {
-    // A factor of 1 loses nothing.
     if (least <= least_difference || c.norm_over_beta == 1) least = 0;
   }
 
@@ -67,7 +66,7 @@ struct SmoothL1InFloat {
         low = fused(bounded_excess(self, target, d), splat<V>(-factor), low);
       inside = fused(d, splat<V>(factor), low);
     }
-    // Within 1 unit of norm where |d| = beta, and no comparison is true of NaN.
+    // At |d| = beta, `inside` is within 1 ULP of norm. Comparisons with NaN are false.
     const V below = select(inside < -norm, splat<V>(-norm), inside);
     return grad * select(below > norm, splat<V>(norm), below);
   }

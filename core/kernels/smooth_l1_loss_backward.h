@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers that phase one hands to the kernel. float64: products and sums of float32 values keep
-// all their bits in it, nothing overflows on the way, and one rounding is left. Some allow float32,
-// which is quicker.
+// The parameters that phase one passes to the kernel. In float64, products and sums of float32
+// values are exact and do not overflow, so the result is rounded once. For some values float32
+// suffices and is faster.
 #pragma once
 
 namespace softnpu::kernels {
@@ -11,8 +11,7 @@ struct SmoothL1LossBackwardNumbers {
   double norm;  // 1, or 1/N for the mean
   double norm_over_beta;
 
-  // Four roundings are all that happens to normal numbers: of d, of norm / beta, and of two
-  // products.
+  // With these bounds, all intermediate values are normal numbers, and four roundings happen.
   bool fits_float() const { return is_moderate(norm) && is_moderate(norm_over_beta) && beta > 0; }
   static bool is_moderate(double v) { return v > 0x1p-60 && v < 0x1p60; }
 };

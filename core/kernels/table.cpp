@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once for each instruction set: the table of that set's kernels.
+// The table of one instruction set's kernels, compiled once for each instruction set.
 #include "kernels/table.h"
 #include "kernels/kernels.h"
 #include "loops/level.h"

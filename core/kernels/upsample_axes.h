@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The axes of nearest upsampling as its kernels walk them. `in` is the smaller side, self or
-// gradInput, `out` the upsampled one, out or gradOut.
+// The axes of nearest upsampling. `in` is the smaller side (self or gradInput), `out` the upsampled
+// one (out or gradOut).
 #pragma once
 
 #include <cstdint>
 
 namespace softnpu::kernels {
 
-// One axis that is upsampled: element i of `in` belongs to the elements [start(i), start(i + 1)) of
-// `out`.
+// An upsampled axis: element i of `in` corresponds to elements [start(i), start(i + 1)) of `out`.
 struct UpsampleAxis {
   int64_t in = 1, out = 1;                // sizes
   int64_t in_stride = 0, out_stride = 0;  // in elements
   float scale = 1;
 
   // The contract's start(i): ceil(i · scale) in float32, at most `out`. Sizes are at most 2^20,
-  // which float32 and int32 hold.
+  // which float32 and int32 represent exactly.
   int64_t start(int64_t i) const {
     const float product = static_cast<float>(i) * scale, end = static_cast<float>(out);
     const float at = product < end ? product : end;
     const auto below = static_cast<int32_t>(at);
     return below + (static_cast<float>(below) < at);
   }
-  // The inverse: the i whose elements z is among; the last one for what lies behind start(in).
+  // The inverse: the i whose range contains z; the last i for elements past start(in).
   int64_t source(int64_t z) const {
     const auto guess = static_cast<int64_t>(static_cast<float>(z) / scale);
     int64_t i = guess < in ? guess : in - 1;
@@ -31,11 +30,10 @@ struct UpsampleAxis {
     return i;
   }
   bool is_identity() const { return scale == 1 && in == out; }
-  // No range is longer. Products are rounded, so that one may be longer than ceil(scale).
+  // The maximum length of a range. Because products are rounded, it can exceed ceil(scale).
   int64_t longest() const { return static_cast<int64_t>(scale < out ? scale : out) + 2; }
 };
 
-// An axis along which both sides have the same elements.
 struct UpsampleOuter {
   int64_t size = 1, in_stride = 0, out_stride = 0;
 };
@@ -43,8 +41,7 @@ struct UpsampleOuter {
 struct UpsampleAxes {
   UpsampleOuter batch, channels;
   UpsampleAxis d, h, w;
-  // The side axis: channels that are innermost in `out`, with all axes of scale 1 that are adjacent
-  // to them.
+  // The side axis: channels that are innermost in `out`, merged with all adjacent axes of scale 1.
   UpsampleOuter side;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over boxes of gradOut, for elements that are adjacent in memory, a vector of them at a time.
+// Sums over boxes of gradOut, for a vector of adjacent elements at a time.
 #pragma once
 
 #include "kernels/upsample_nearest3d_backward.h"
@@ -7,12 +7,11 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// How many elements a box has along each axis, and how far apart they are.
 struct Box {
   int64_t nz, sz, ny, sy, ahead = 0, nx = 1, sx = 0;
 };
 
-// Finished sums go to a row of float (of double for DOUBLE), unfinished ones to a SumRow.
+// Finished sums are stored as float (DOUBLE: as double), unfinished ones in a SumRow.
 template <class T>
 using Finished = std::conditional_t<kIsCompensated<T>, double, float>;
 
@@ -26,7 +25,7 @@ SOFTNPU_INLINE void put(const SumRow<kIsCompensated<T>>& out, int64_t i,
   out.put(i, sum);
 }
 
-// The same, added to the sums that are there.
+// Like put(), but adds to the sums that are there.
 template <bool kCompensated>
 struct AddedTo {
   SumRow<kCompensated> sums;
@@ -39,7 +38,7 @@ SOFTNPU_INLINE void put(const AddedTo<kIsCompensated<T>>& out, int64_t i,
   out.sums.put(i, all);
 }
 
-// sum(0) + sum(1) + …, n of them: kN, or box's own number where that is 0.
+// sum(0) + sum(1) + …: kN terms, or n terms if kN is 0.
 template <int kN, class Sum>
 SOFTNPU_INLINE auto sum_along(int64_t n, const Sum& sum) {
   auto all = sum(0);
@@ -47,8 +46,8 @@ SOFTNPU_INLINE auto sum_along(int64_t n, const Sum& sum) {
   return all;
 }
 
-// The sums of kCount vectors of boxes that begin at from[i] and from there on. Every sum adds up
-// along D, then H, then W. Boxes of few planes and rows are unrolled.
+// Sums kCount vectors of boxes from from[i] on. Each sum adds along D, then H, then W. Boxes with
+// few planes and rows are unrolled.
 template <int kZ, int kY, int kX, class V, int kCount, class T, class Out>
 SOFTNPU_INLINE void sum_vectors(const T* from, Box box, int64_t i, Out out) {
   for (int k = 0; k < kCount; ++k, i += kLanesOf<V>) {
@@ -66,10 +65,10 @@ SOFTNPU_INLINE void sum_vectors(const T* from, Box box, int64_t i, Out out) {
   }
 }
 
-// The sums of n boxes that begin at adjacent elements.
+// Sums n boxes that begin at adjacent elements.
 template <int kZ, int kY, int kX, class T, class Out>
 SOFTNPU_INLINE void sum_boxes(const T* from, Box box, int64_t n, Out out) {
-  // The last vector may meet elements again: it finds the same sums, unless they are added to.
+  // The last vector may repeat elements, which is wrong only if sums are added to existing ones.
   constexpr bool kAgain = !std::is_same_v<Out, AddedTo<kIsCompensated<T>>>;
   int64_t i = 0;
   for (; i + 2 * kWideLanes <= n; i += 2 * kWideLanes)
@@ -82,7 +81,8 @@ SOFTNPU_INLINE void sum_boxes(const T* from, Box box, int64_t n, Out out) {
   for (; i < n; ++i) sum_vectors<kZ, kY, kX, double, 1>(from, box, i, out);
 }
 
-// Calls body with the numbers of planes and rows in a box as constants, 0 where they are not few.
+// Calls body with the number of planes and of rows in a box as constants, or 0 if it is larger
+// than 2.
 template <class Body>
 SOFTNPU_INLINE void with_few(const Box& box, const Body& body) {
   const auto with_rows = [&]<int kZ>() SOFTNPU_INLINED {
@@ -95,8 +95,8 @@ SOFTNPU_INLINE void with_few(const Box& box, const Body& body) {
   body.template operator()<0, 0>();
 }
 
-// One large box of each of n columns: a row of its planes after the other, since memory is read far
-// slower from many places at once.
+// Sums n adjacent large boxes. Rows are processed one after the other, because reading from many
+// places at once is far slower.
 template <class T>
 void sum_large_columns(const T* from, Box box, int64_t n, const SumRow<kIsCompensated<T>>& sums) {
   const int64_t rows = box.ny;
@@ -107,8 +107,8 @@ void sum_large_columns(const T* from, Box box, int64_t n, const SumRow<kIsCompen
     sum_boxes<0, 1, 1>(from + y * box.sy, box, n, AddedTo<kIsCompensated<T>>{sums});
 }
 
-// The sums of boxes of one element along W, of n each in `rows` rows. The boxes of a row come after
-// those of the row before along H; their sums are contiguous.
+// Sums boxes of one element along W: `rows` rows of n boxes each. The boxes of a row follow those
+// of the row before along H; their sums are contiguous.
 template <class T>
 void sum_columns(const T* from, const Box& box, int64_t n, int64_t rows,
                  const SumRow<kIsCompensated<T>>& sums) {

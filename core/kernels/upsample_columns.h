@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last step for rows along W: neighbours in a row of sums are added up.
+// The last step for rows along W: adds up adjacent elements in a row of sums.
 #pragma once
 
 #include "kernels/upsample_boxes.h"
@@ -7,10 +7,10 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// Adds up rows along W, with `side` adjacent elements at each position; several short rows at once.
-// Ranges of two are pairs. Others have a list for each place in a range, which names the sum to add
-// for each element: if the element's range has no such place, one of -0, which changes nothing; if
-// the range is empty, one of 0.
+// Adds up rows along W, with `side` adjacent elements at each position, for several short rows at
+// once. Ranges of two elements are added in pairs. Other ranges use lists: list p has the index of
+// the p-th term of each element, or the index of the constant -0, which changes no sum, if the
+// range is shorter, or of 0 if the range is empty.
 template <class T>
 class Columns {
  public:
@@ -18,8 +18,8 @@ class Columns {
   using Row = SumRow<kCompensated>;
   using Sum = RunningSum<double, kCompensated>;
 
-  // For elements [first, end) along the axis, in up to `rows` rows. The constants are behind the
-  // last of them in `sums`; `list` has room for kUpsampleList places.
+  // Prepares elements [first, end) along the axis, in up to `rows` rows. Stores the constants
+  // behind the last of them in `sums`; `list` has room for kUpsampleList indices.
   void enter(const UpsampleAxis& axis, int64_t first, int64_t end, int64_t side, int64_t rows,
              const Row& sums, int32_t* list) {
     const int64_t begin = axis.start(first), width = (end - first) * side;
@@ -40,7 +40,7 @@ class Columns {
     repeat_for_rows(rows, static_cast<int32_t>(none));
   }
 
-  // Of `rows` rows, no more than were entered.
+  // Adds up `rows` rows, at most as many as were prepared.
   void total(const Row& sums, int64_t rows, Finished<T>* out) const {
     const int64_t n = rows * width_;
     if (pairs_) return total_pairs(sums, n, out);
@@ -48,7 +48,8 @@ class Columns {
   }
 
  private:
-  // The range of `length` positions from sum `from` on, for `side` elements from number `i` on.
+  // Lists the range of `length` positions from sum `from` on, for `side` elements from number `i`
+  // on.
   void add_places(int64_t from, int64_t length, int64_t side, int64_t i, int32_t none) {
     for (; longest_ < (length > 1 ? length : 1); ++longest_)
       for (int64_t k = 0; k < width_; ++k)

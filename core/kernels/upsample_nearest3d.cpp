@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // upsample_nearest3d: each element of out is a copy of one of self, bit for bit.
 //
-// A row of out is made once. Rows along H and planes along D that are copies of the same elements
-// of self are then copied from it, while it is in a cache.
+// A row of out is made once. Rows along H and planes along D with the same source are copied from
+// it while it is in a cache.
 #include "kernels/kernels.h"
 #include "loops/bits.h"
 #include "loops/scratch.h"
-#include "loops/spaced.h"
 #include "loops/stream_out.h"
 
 SOFTNPU_LEVEL_BEGIN
@@ -69,8 +68,8 @@ class Copier {
     });
   }
 
-  // The tile by columns: where in the tile a run of the side axis begins, its column, its first
-  // element along the side axis, and how many elements it has.
+  // Calls f for each run of the side axis in the tile: its offset in the tile, its column, its
+  // first element along the side axis, and its length.
   template <class F>
   SOFTNPU_INLINE void for_runs(const F& f) const {
     int64_t x = first_ / t_.side.size, s = first_ % t_.side.size;
@@ -80,7 +79,7 @@ class Copier {
     }
   }
 
-  // Rows [y, y + rows) of each of the planes.
+  // Makes rows [y, y + rows) in each of the planes.
   void make_rows(int64_t n, int64_t c, const UpsamplePlanes& planes, int64_t y, int64_t rows) {
     const Bits* const from =
         self_ + n * t_.batch.in_stride + c * t_.channels.in_stride + planes.source * t_.d.in_stride;
@@ -101,7 +100,7 @@ class Copier {
     }
   }
 
-  // A tile of `count` rows that begin `stride` elements apart.
+  // `count` rows of a tile, `stride` elements apart.
   struct Rows {
     Bits* begin;
     int64_t stride, count;
@@ -133,7 +132,7 @@ class Copier {
     for (; i < width_; ++i) to[i] = from[places_[i]];
   }
 
-  // To rows of out, the first of which begins at `to`.
+  // Writes rows to out, the first one at `to`.
   void write(const Rows& made, Bits* to) const {
     if (has_dense_rows_ && made.stride == width_ && t_.h.out_stride == width_)
       return put(made.begin, made.count * width_, to);
@@ -163,10 +162,9 @@ class Copier {
   const Bits* self_;
   Bits* out_;
   Bits* staged_;
-  int64_t* places_;  // of self, for each element of the tile
-  // Of self, adjacent elements along the side axis are copied together.
-  const bool has_runs_;
-  const bool has_dense_rows_;      // of out
+  int64_t* places_;            // the source of each element of the tile, in self
+  const bool has_runs_;        // adjacent elements of self along the side axis are copied together
+  const bool has_dense_rows_;  // of out
   int64_t first_ = 0, width_ = 0;  // of the tile
 };
 

@@ -9,19 +9,19 @@
 
 namespace softnpu::kernels {
 
-// Planes of out, `count` of them from `first` on, that are copies of one plane of self.
+// `count` planes of out from `first` on that are copies of one plane of self.
 struct UpsamplePlanes {
   int32_t first, count, source;
 };
 
 struct UpsampleNearest3dTask : UpsampleAxes {
   int64_t item = 0;  // bytes of an element
-  // For each column and each row of out, along W and H, that of self.
+  // The source of each column (W) and of each row (H) of out.
   const int32_t* columns = nullptr;
   const int32_t* rows = nullptr;
   const UpsamplePlanes* planes = nullptr;
   int64_t plane_groups = 0;
-  // A row is W with the side axis inside it. It is cut into tiles.
+  // A row is W with the side axis inside it. It is divided into tiles.
   int64_t tile = 1, tiles = 1;
   bool stream = false;  // out is written with non-temporal stores
 
@@ -30,7 +30,7 @@ struct UpsampleNearest3dTask : UpsampleAxes {
   int64_t units() const { return tiles * batch.size * channels.size * plane_groups * h.out; }
 };
 
-// Elements of a tile, each of which has a place that it is copied from.
+// The maximum number of elements of a tile.
 constexpr int64_t kUpsampleCopied = kBlockBytes / sizeof(int64_t);
 
 }  // namespace softnpu::kernels

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // upsample_nearest3d_backward: each element of gradInput is the sum of a box of gradOut.
 //
-// Every sum adds up along D, then H, then W, in float64 (DOUBLE with compensated summation), and is
-// rounded once: the bits depend neither on the layout nor on the threads. Elements along the side
-// axis are summed independently. In channels-last memory it is C; if W has scale 1, it joins the
-// side axis or becomes it, and H and D take the roles of W and H. Memory is read in one of four
-// ways:
+// Each sum adds along D, then H, then W, in float64 (DOUBLE: with compensated summation), and is
+// rounded once, so its bits depend neither on the layout nor on the number of threads. Elements
+// along the side axis are summed independently. In channels-last memory it is C; if W has scale 1,
+// W joins the side axis or becomes it, and H and D take the roles of W and H. There are four ways
+// to read gradOut:
 //   side    the side axis is contiguous: vectors along it are summed over D, H, W in registers;
 //   row     W is contiguous, apart from the side axis: vectors along W are summed over D and H into
-//           a row of scratch memory, and its neighbours are added up (upsample_columns.h);
-//   staged  neither: a box is copied to scratch memory, some channels innermost, and read from
-//   there
-//           in one of the former ways;
-//   plain   the box is too large to be staged: element by element.
+//   a row of
+//           scratch memory, and adjacent elements of it are added up (upsample_columns.h);
+//   staged  neither: a box is copied to scratch memory with some channels innermost, then summed as
+//   above; plain   the box is too large to be staged: element by element.
 #include "kernels/kernels.h"
 #include "kernels/upsample_boxes.h"
 #include "kernels/upsample_columns.h"
@@ -80,13 +79,13 @@ class GradientMaker {
     entered_ = 0;
   }
 
-  // start(first) … start(first + count), which is at most a tile.
+  // Stores start(first) … start(first + count).
   static void list_starts(const UpsampleAxis& axis, int64_t first, int64_t count, int32_t* starts) {
     for (int64_t i = 0; i <= count; ++i) starts[i] = static_cast<int32_t>(axis.start(first + i));
   }
 
-  // For blocks with `side` elements of the side axis: how many rows are made at once, and how they
-  // are added up along W.
+  // Prepares blocks with `side` elements of the side axis: how many rows are made at once, and how
+  // they are added up along W.
   void enter_side(int64_t side) {
     entered_ = side;
     const int64_t longer = (width_ > span_ ? width_ : span_) * side;
@@ -96,7 +95,7 @@ class GradientMaker {
       columns_.enter(t_.w, first_, first_ + width_, side, rows_at_once_, sums_, scratch_.list);
   }
 
-  // Rows [h, h + rows) of a plane.
+  // Makes rows [h, h + rows) of a plane.
   void make_plane(int64_t n, int64_t c, int64_t block, int64_t d, int64_t h, int64_t rows) {
     const int64_t s = block * t_.side_block, side = least(t_.side_block, t_.side.size - s);
     if (side != entered_) enter_side(side);
@@ -145,13 +144,13 @@ class GradientMaker {
     output_.write(out, target);
   }
 
-  // The next box along H, which is prefetched.
+  // The distance to the next box along H, for prefetching.
   static int64_t ahead_of(const Task& t) {
     const auto whole = static_cast<int64_t>(t.h.scale);
     return (whole + (static_cast<float>(whole) < t.h.scale)) * t.h.out_stride;
   }
 
-  // Over D and H, `count` rows. False if a range along W is longer than a row of sums.
+  // Sums `count` rows over D and H. Returns false if a range along W is longer than a row of sums.
   bool sum_rows(const T* from, const Box& box, int64_t side, int64_t count,
                 const SumRow<kIsCompensated<T>>& sums) {
     const int64_t n = span_ * side;
@@ -166,7 +165,7 @@ class GradientMaker {
     return true;
   }
 
-  // One range along W that is longer than a row of sums.
+  // Sums one range along W that is longer than a row of sums.
   void total_long_range(const T* from, const Box& box, int64_t side, Stage* made) {
     const int64_t step = kUpsampleTile / side;
     RunningSum<double, kIsCompensated<T>> totals[kUpsampleSide];
@@ -182,7 +181,7 @@ class GradientMaker {
     for (int64_t s = 0; s < side; ++s) made[s] = static_cast<Stage>(totals[s].total());
   }
 
-  // Over D, H and W: vectors along the side axis, or its elements one by one.
+  // Sums over D, H and W: vectors along the side axis, or its elements one by one.
   void total_row(const T* from, Box box, int64_t side, Stage* made) {
     if (by_rows_) return total_long_range(from, box, side, made);
     box.sx = t_.w.out_stride;
@@ -206,8 +205,8 @@ class GradientMaker {
     });
   }
 
-  // Calls make() with each element along W: where its range begins, how long it is, and where its
-  // total goes.
+  // Calls make() for each element along W: with the begin and the length of its range, and the
+  // place of its total.
   template <class Make>
   SOFTNPU_INLINE void for_columns(int64_t side, Stage* made, const Make& make) {
     for (int64_t w = 0; w < width_; ++w, made += side) {
@@ -242,11 +241,10 @@ class GradientMaker {
   T* const staged_;
   const UpsampleOutput<T> output_;
   Columns<T> columns_;
-  // The tile along W: where it begins and how long it is, in gradInput and in gradOut.
+  // The tile along W: its begin and its length, in gradInput and in gradOut.
   int64_t tile_ = -1, first_ = 0, width_ = 0, begin_ = 0, span_ = 0;
-  // Depends on the number of elements of the side axis, entered_.
+  // Valid for the number of elements of the side axis in entered_.
   int64_t entered_ = 0, rows_at_once_ = 1;
-  // The rows whose starts are listed.
   int64_t listed_from_ = 0, listed_ = 0;
   bool by_rows_ = false;
 };

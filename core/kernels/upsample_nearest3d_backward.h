@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan for the kernel: the axes of both tensors as the kernel walks them.
+// The plan for the kernel: the axes of both tensors.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,15 @@ namespace softnpu::kernels {
 // Element i of gradInput along an axis is the sum of gradOut's elements [start(i), start(i + 1)).
 struct UpsampleNearest3dBackwardTask : UpsampleAxes {
   enum class Mode : uint8_t {
-    side,    // the side axis is contiguous: vectors along it are summed
-    row,     // W is contiguous: rows are summed, then neighbours in the sum
-    staged,  // neither: a box is copied to scratch memory, and read from there
-    plain,   // element by element, for boxes too large to be staged
+    side,  // see upsample_nearest3d_backward.cpp
+    row,
+    staged,
+    plain,
   };
   Mode mode = Mode::plain;
   DType dtype = DType::undefined;
-  // The side axis is cut into blocks.
   int64_t side_block = 1, side_blocks = 1;
-  // Rows of gradInput are cut into tiles along W.
+  // Rows of gradInput are divided into tiles along W.
   int64_t tile = 1, tiles = 1;
 
   bool stream = false;  // gradInput is written with non-temporal stores
@@ -33,17 +32,16 @@ struct UpsampleNearest3dBackwardTask : UpsampleAxes {
 };
 
 constexpr int64_t kUpsampleTile = kTileElements;
-constexpr int64_t kUpsampleList = kBlockBytes / sizeof(int32_t);  // places of elements
+constexpr int64_t kUpsampleList = kBlockBytes / sizeof(int32_t);  // indices
 
-// A thread's scratch memory.
 struct UpsampleScratch {
-  // Sums over D and H of a tile, and their rounding errors; behind them, the constants 0 and -0.
+  // Sums over D and H of a tile, and their rounding errors, followed by the constants 0 and -0.
   double sums[kUpsampleTile + 8], lost[kUpsampleTile + 8];
   alignas(double) std::byte finished[kUpsampleTile * sizeof(double)];  // elements of gradInput
   alignas(64) std::byte staged[kBlockBytes];  // a box, or finished elements of its type
-  // Where the ranges of a tile begin along W, and of rows along H.
+  // The begins of a tile's ranges along W, and of rows along H.
   int32_t columns_from[kUpsampleTile + 1], rows_from[kUpsampleTile + 1];
-  int32_t list[kUpsampleList];  // what is added up along W (upsample_columns.h)
+  int32_t list[kUpsampleList];  // the terms along W (upsample_columns.h)
 };
 
 }  // namespace softnpu::kernels

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The output of the upsample gradient: rows of finished elements are converted, spread to where
-// they belong, and streamed past the caches.
+// The output of the upsampling gradient: finished elements are converted, scattered to their
+// strides, and written with plain or streaming stores.
 #pragma once
 
 #include <cstring>
@@ -8,8 +8,8 @@
 
 #include "kernels/upsample_boxes.h"
 #include "kernels/upsample_nearest3d_backward.h"
+#include "loops/bits.h"
 #include "loops/convert.h"
-#include "loops/spaced.h"
 #include "loops/stream_out.h"
 
 SOFTNPU_LEVEL_BEGIN
@@ -23,7 +23,7 @@ template <class T>
 class UpsampleOutput {
  public:
   using Stage = Finished<T>;
-  // Rows of gradInput: `width` elements along W, `side` beside each other at each.
+  // Rows of gradInput with `width` positions along W and `side` adjacent elements at each position.
   struct Rows {
     T* to;
     int64_t rows, width, side;
@@ -31,11 +31,11 @@ class UpsampleOutput {
     int64_t row_size() const { return width * side; }
   };
 
-  // `stage` and `converted` hold the elements of the largest rows.
+  // `stage` and `converted` have room for the largest rows.
   UpsampleOutput(const UpsampleNearest3dBackwardTask& task, Stage* stage, T* converted)
       : t_(task), stage_(stage), converted_(converted) {}
 
-  // Where to make the elements of rows: there, if they need not be converted or spread.
+  // Where to compute the elements of rows: in place, if they need not be converted or scattered.
   Stage* place(const Rows& rows) const {
     if constexpr (std::is_same_v<T, Stage>)
       if (is_dense(rows) && !t_.stream) return rows.to;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Applies a formula to a block of elements, with SIMD vectors if its call operator is a template,
+// Applies a formula to a block of elements: with SIMD vectors if its call operator is a template,
 // otherwise in scalar loops. Elements that is_rare() selects are computed with the float64 formula,
 // `wide`.
 #pragma once
@@ -10,11 +10,10 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// How often an element that a row repeats is written down, for all loops that read it.
+// How often a repeated element is stored, so that loops can read it like a row.
 constexpr int64_t kRepeated = 4 * kBlock;
 
-// The loops take the formula by value: behind a reference its numbers might change with every
-// store.
+// The loops take the formula by value, because stores might alias a formula behind a reference.
 template <class Formula, class... In>
 SOFTNPU_INLINE void apply_plain(const Formula formula, int64_t n, float* out, const In*... in) {
   SOFTNPU_INDEPENDENT
@@ -53,9 +52,10 @@ SOFTNPU_INLINE Lanes apply_lanes(const Formula& formula, In... in) {
   return one_nan(formula(in...));
 }
 
-// Writes a block of results. with_inputs(f, i) calls f with the vectors of all inputs that begin
-// with element i. Results wait for one look at all rare elements: a store may be to an input. One
-// look finds NaN, too: it makes the sum one; so may infinities, which does no harm.
+// Computes a block of results. with_inputs(f, i) calls f with the vectors of all inputs that begin
+// at element i. Results are stored after all elements were checked for rare ones, because an input
+// may be the output. One check finds all NaNs: they make the sum NaN. So may infinities, which is
+// harmless.
 template <class Formula, class T, size_t kCount, class With>
 SOFTNPU_INLINE void apply_block(const Formula& formula, T (&out)[kCount], const With& with_inputs) {
   constexpr int64_t kVectors = static_cast<int64_t>(kCount) / kLanes;

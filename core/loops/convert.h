@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of any type as float32 numbers, and back with one rounding.
+// Converts elements of any type to float32, and back with one rounding.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// Rounds toward zero and saturates. NaN does not occur: integers go in.
+// Truncates and saturates. The value is never NaN, because the inputs are integers.
 template <class T, class Stage>
 SOFTNPU_INLINE T saturate(Stage v, Stage low, Stage high) {
   v = v < low ? low : v;
@@ -25,9 +25,6 @@ SOFTNPU_INLINE void narrow(float v, double& out) { out = v; }
 SOFTNPU_INLINE void narrow(double v, double& out) { out = v; }
 SOFTNPU_INLINE void narrow(float v, Complex<float>& out) { out = {v, 0.0f}; }
 SOFTNPU_INLINE void narrow(float v, Complex<double>& out) { out = {v, 0.0}; }
-SOFTNPU_INLINE void narrow(int16_t v, int8_t& out) {
-  out = saturate<int8_t, int16_t>(v, -128, 127);
-}
 SOFTNPU_INLINE void narrow(double v, int8_t& out) { out = saturate<int8_t>(v, -128.0, 127.0); }
 SOFTNPU_INLINE void narrow(double v, int32_t& out) {
   out = saturate<int32_t>(v, -2147483648.0, 2147483647.0);

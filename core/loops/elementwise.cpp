@@ -3,53 +3,59 @@
 
 #include <algorithm>
 #include <cstdlib>
-
-#include "loops/dimensions.h"
+#include <vector>
 
 namespace softnpu::loops {
 namespace {
 
-// Whether `outer` continues `inner` in every operand, so that the two are one dimension.
+struct Dimension {
+  int64_t size;
+  std::array<int64_t, kMaxOperands> stride;
+};
+using Dimensions = std::vector<Dimension>;
+
+// Whether `outer` continues `inner` in every operand, so that the two can be merged.
 bool continues(const Dimension& outer, const Dimension& inner, int operands) {
   for (int k = 0; k < operands; ++k)
     if (outer.stride[k] != inner.stride[k] * inner.size) return false;
   return true;
 }
 
-// The stride of an operand along dimension i of `out`, to which it broadcasts.
+// The stride of an operand along dimension i of `out`, to which it is broadcast.
 int64_t stride_along(const Tensor& operand, const Tensor& out, size_t i) {
   const size_t missing = out.rank() - operand.rank();
   if (i < missing || operand.sizes[i - missing] == 1) return 0;
   return operand.strides[i - missing];
 }
 
-// Dimensions longer than 1, outermost first, ordered by the output's strides and merged.
+// Dimensions longer than 1, outermost first, sorted by the output's strides and merged.
 Dimensions collapse(std::span<const Tensor* const> operands) {
   const int count = static_cast<int>(operands.size());
   const Tensor& out = *operands.back();
   const auto output_stride = [&](const Dimension& d) { return std::abs(d.stride[count - 1]); };
-  Dimensions dims(out.rank());
+  Dimensions dims;
+  dims.reserve(out.rank());
   for (size_t i = 0; i < out.rank(); ++i) {
     if (out.sizes[i] == 1) continue;
     Dimension d{out.sizes[i], {}};
     for (int k = 0; k < count; ++k) d.stride[k] = stride_along(*operands[k], out, i);
-    dims.insert_sorted(d, output_stride);
+    const auto next = std::ranges::find_if(
+        dims, [&](const Dimension& other) { return output_stride(other) < output_stride(d); });
+    dims.insert(next, d);
   }
-  size_t kept = 0;
-  for (size_t i = 1; i < dims.size(); ++i) {
-    if (continues(dims[kept], dims[i], count)) {
-      dims[i].size *= dims[kept].size;
-      dims[kept] = dims[i];
-    } else {
-      dims[++kept] = dims[i];
-    }
+  Dimensions merged;
+  merged.reserve(dims.size());
+  for (const Dimension& d : dims) {
+    if (merged.empty() || !continues(merged.back(), d, count))
+      merged.push_back(d);
+    else
+      merged.back() = {merged.back().size * d.size, d.stride};
   }
-  if (!dims.empty()) dims.truncate(kept + 1);
-  return dims;
+  return merged;
 }
 
-// The dimension, other than x, along which an input is dense that is not dense along x; else the
-// next one out, so that short rows can share a tile. The number of dimensions when there is none.
+// A dimension along which an input is dense that is not dense along x; otherwise the innermost
+// dimension, so that short rows can share a tile. dims.size() if there is none.
 struct Y {
   size_t dimension;
   bool transposed;
@@ -64,7 +70,7 @@ Y pick_y(const Dimensions& dims, int operands) {
   return {dims.size() < 2 ? dims.size() : dims.size() - 2, false};
 }
 
-// The size of the operands in memory, where a repeated element is stored once.
+// The size of the operands in memory; a repeated element counts once.
 int64_t bytes_of(const Dimensions& dims, const ElementwiseLayout& l) {
   int64_t bytes = 0;
   for (int k = 0; k < l.operands; ++k) {
@@ -81,8 +87,8 @@ void set_far(ElementwiseLayout& l, int64_t bytes) {
   if (bytes >= kNearBytes && !l.far) l.order = Order::turning;
 }
 
-// How many elements a tile has of each input that is dense along y. From memory, more of each page
-// that it reads are worth it.
+// The number of elements in a tile of each transposed input. Tiles in memory are larger, to use
+// more of each page.
 int64_t transposed_elements(const ElementwiseLayout& l) {
   const int64_t bytes = (l.far ? 2 : 1) * kBlockBytes;
   const int64_t item = std::max<int64_t>(2, item_size(l.dtype[0]));
@@ -91,21 +97,21 @@ int64_t transposed_elements(const ElementwiseLayout& l) {
 
 void choose_tiles(ElementwiseLayout& l, bool transposed) {
   if (transposed) {
-    // Whole squares.
+    // A multiple of the squares that are transposed.
     const int64_t most_x = transposed_elements(l) / kTransposedRows / 16 * 16;
     l.tile_y = std::min(l.ny, kTransposedRows);
-    // Equal tiles in x: a narrow one left over would cost as much as a full one.
+    // Tiles of equal width, because a narrow last tile would cost as much as a full one.
     const int64_t count = (l.nx + most_x - 1) / most_x;
     l.tile_x = std::min(l.nx, ((l.nx + count - 1) / count + 15) / 16 * 16);
-    // Along y first, the next tile continues the lines that were read, which helps from memory; in
-    // cache the other way shares the work better.
+    // With y first, the next tile continues the cache lines of this one, which is faster in memory.
+    // In a cache, x first balances the work better.
     l.y_first = l.far;
   } else {
     l.tile_x = std::min<int64_t>(l.nx, kTileElements);
     if (l.ny > 1)
       l.tile_y = std::min<int64_t>(l.ny, std::max<int64_t>(1, kTileElements / 4 / l.tile_x));
   }
-  // Small arrays have one tile, without a division.
+  // Avoids a division for small arrays.
   const auto tiles = [](int64_t n, int64_t tile) { return n <= tile ? 1 : (n + tile - 1) / tile; };
   l.tiles_x = tiles(l.nx, l.tile_x);
   l.tiles_y = tiles(l.ny, l.tile_y);
@@ -113,16 +119,16 @@ void choose_tiles(ElementwiseLayout& l, bool transposed) {
   for (int64_t size : l.outer) l.tiles *= size;
 }
 
-// The usual case: all operands have the output's sizes and are contiguous, which makes one
-// dimension of everything.
+// The usual case: all operands are contiguous and have the output's sizes, so everything is one
+// dimension.
 bool is_plain(std::span<const Tensor* const> operands) {
   for (const Tensor* operand : operands)
     if (!(operand->sizes == operands.back()->sizes) || !is_contiguous(*operand)) return false;
   return true;
 }
 
-// Whether elements are brought together one by one: where rows are short, or share no tile that is
-// worth it. Rows of a vector and more are computed where they lie.
+// Whether elements are gathered one by one: if rows are short, or too few rows share a tile. Longer
+// rows are computed in place.
 bool should_gather(const Dimensions& dims, const Y& y) {
   if (dims.size() < 2 || dims.size() > kMostGathered) return false;
   if (dims.back().size < kShortRow) return true;
@@ -159,11 +165,11 @@ ElementwiseLayout classify(std::span<const Tensor* const> operands) {
   if (!l.gathered && !dims.empty()) {
     l.nx = dims.back().size;
     l.sx = dims.back().stride;
-    dims.truncate(dims.size() - 1);
+    dims.pop_back();
     if (y.dimension < dims.size()) {
       l.ny = dims[y.dimension].size;
       l.sy = dims[y.dimension].stride;
-      dims.erase(y.dimension);
+      dims.erase(dims.begin() + static_cast<ptrdiff_t>(y.dimension));
     }
     set_far(l, bytes);
   }

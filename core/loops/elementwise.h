@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The iteration space of an elementwise operator, classified once: dimensions are ordered by the
-// output's strides and merged where every operand allows, and two are picked: x, along which the
-// output, or most operands, are contiguous, and y, along which the others are.
+// The iteration space of an elementwise operator, classified once. Dimensions are sorted by the
+// output's strides and merged if every operand allows it. The output is usually contiguous along x,
+// and an input that is not contiguous along x may be contiguous along y.
 #pragma once
 
 #include <array>
@@ -17,32 +17,32 @@
 namespace softnpu::loops {
 
 constexpr int kMaxOperands = 4;  // inputs first, then the one output
-// The most dimensions of operands that are gathered element by element.
+// The maximum number of dimensions for gathering element by element.
 constexpr size_t kMostGathered = 8;
-// The most elements of all transposed inputs' tiles together: of 16 bits, two blocks.
+// The maximum number of elements in the tiles of all transposed inputs together.
 constexpr int64_t kMostTransposed = kBlockBytes;
 
 struct ElementwiseLayout {
   int operands = 0;
   std::array<DType, kMaxOperands> dtype{};
-  // Sizes and strides (in elements) of x and y.
   int64_t nx = 1, ny = 1;
   std::array<int64_t, kMaxOperands> sx{}, sy{};
-  // Tiles: the unit of work. Their order is x fastest, then y, then the outer dimensions.
+  // Tiles are the unit of work, ordered by x, then y, then the outer dimensions.
   bool far = false;       // operands are in memory, not in a cache
   bool stream = false;    // non-temporal stores
   bool y_first = false;   // tiles are ordered along y first
-  bool gathered = false;  // tiles are of elements in the output's order; all dimensions are `outer`
+  bool gathered = false;  // a tile is elements in the output's order; all dimensions are in `outer`
   Order order = Order::forward;
   int64_t tile_x = 1, tile_y = 1, tiles_x = 1, tiles_y = 1, tiles = 0;
-  // Of the dimensions outside x and y, outermost first.
+  // The dimensions other than x and y, outermost first.
   Dims outer;
   std::array<Dims, kMaxOperands> outer_strides;
 
-  // An input is contiguous along y, not along x: it is transposed by whole tiles.
+  // Whether an input is contiguous along y, but not along x. Whole tiles of it are transposed.
   bool is_transposed(int k) const { return sy[k] == 1 && sx[k] != 1 && sx[k] != 0; }
 
-  // The output's rows are dense, and those of each input, or repeat one element.
+  // Whether the rows of the output are dense, and those of each input are dense or repeat one
+  // element.
   bool has_dense_rows() const {
     bool dense = sx[operands - 1] == 1;
     for (int k = 0; k + 1 < operands; ++k) dense &= sx[k] == 0 || sx[k] == 1;
@@ -55,7 +55,6 @@ struct ElementwiseLayout {
     return count;
   }
 
-  // The rows of all operands are dense: none repeats an element.
   bool has_dense_rows_only() const {
     for (int k = 0; k < operands; ++k)
       if (sx[k] != 1) return false;
@@ -63,14 +62,14 @@ struct ElementwiseLayout {
   }
 };
 
-// One kernel: works through tiles [begin, end) on the operands' first elements.
+// A kernel: computes tiles [begin, end). `origins` are the operands' first elements.
 using ElementwiseKernel = void (*)(const ElementwiseLayout& layout, std::byte* const* origins,
                                    const void* formula, int64_t begin, int64_t end);
 
-// The operands broadcast to the last one's sizes.
+// Classifies operands, which are broadcast to the last one's sizes.
 SOFTNPU_EXPORT ElementwiseLayout classify(std::span<const Tensor* const> operands);
 
-// A planned elementwise operator: the layout, the kernel, and the formula's numbers.
+// A planned elementwise operator: the layout, the kernel, and the formula's parameters.
 class ElementwisePlan {
  public:
   template <class Formula>
@@ -82,7 +81,7 @@ class ElementwisePlan {
     layout_.stream = layout_.far;
   }
 
-  // For an output whose pages were never touched.
+  // For an output in new pages, where streaming stores are slower.
   void expect_fresh_output() { layout_.stream = false; }
 
   uint64_t workspace_size() const { return 0; }
@@ -101,7 +100,7 @@ class ElementwisePlan {
     return elements < kAlone && layout_.has_dense_rows();
   }
 
-  // In one cache line, which another core wrote.
+  // One cache line, because another core reads it.
   struct alignas(64) Work {
     const ElementwisePlan& plan;
     std::array<std::byte*, kMaxOperands> origins;
@@ -120,7 +119,7 @@ class ElementwisePlan {
   ElementwiseLayout layout_;
 };
 
-// A planned operator of one tensor, which is its input and its output.
+// A planned operator with one tensor that is both its input and its output.
 class InPlacePlan {
  public:
   template <class Formula>

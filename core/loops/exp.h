@@ -10,8 +10,8 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// a · b + c: one rounding where the machine can, two elsewhere. Only for values whose last bit
-// does not matter.
+// a · b + c: one rounding with an FMA instruction, two without. Only for values whose last bit does
+// not matter.
 SOFTNPU_INLINE double multiply_add(double a, double b, double c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   return __builtin_fma(a, b, c);
@@ -20,19 +20,19 @@ SOFTNPU_INLINE double multiply_add(double a, double b, double c) {
 #endif
 }
 
-// exp(t) with a relative error below 2^-34, over float64's whole range of t except that results
-// below 2^-1021 come out as 0 or as about 2^-1022: far below all that a float32 can use.
+// exp(t) with a relative error below 2^-34 for all float64 values of t. Results below 2^-1021, far
+// below the range of float32, become 0 or about 2^-1022.
 SOFTNPU_INLINE double exp_for_float(double t) {
   const double low = -708.0, high = 710.0;  // e^710 overflows to infinity, as it should
   double x = t < low ? low : t;
   x = x > high ? high : x;
-  // x = n · ln 2 + r. Adding 1.5 · 2^52 rounds to an integer and leaves it in the low bits.
+  // x = n · ln 2 + r. Adding 1.5 · 2^52 rounds to an integer, which is then in the low bits.
   const double shift = 0x1.8p52;
   const double shifted = multiply_add(x, 0x1.71547652b82fep0, shift);
   const double n = shifted - shift;
   const double r = multiply_add(n, -0x1.62e42fefa39efp-1, x);
-  // Twice the minimax polynomial on |r| <= ln 2 / 2, relative error 2^-34.5, for half of 2^n: where
-  // results are largest, n is 1024, and 2^n itself would be infinite.
+  // Twice the minimax polynomial on |r| <= ln 2 / 2 (relative error 2^-34.5) is multiplied by 2^(n
+  // - 1), because 2^n is infinite for the largest results.
   double p = 0x1.9eb714a54f9cfp-12;
   p = multiply_add(p, r, 0x1.6da4c0c179f1cp-9);
   p = multiply_add(p, r, 0x1.1112fa5c2d77ap-6);
@@ -43,12 +43,13 @@ SOFTNPU_INLINE double exp_for_float(double t) {
   p = multiply_add(p, r, 0x1.ffffffffababdp+0);
   const int64_t exponent = std::bit_cast<int64_t>(shifted) + 1022;  // its high bits shift out
   const double power = std::bit_cast<double>(exponent << 52);
-  // exp of anything below is 0 in float64; a NaN has come through the polynomial.
+  // For lower t, exp is 0 in float64. NaN has passed through the polynomial.
   return t < -745.2 ? 0.0 : p * power;
 }
 
-// factor · 2^(i/16), in two parts: `value`, from whose bits i sixteenths of an exponent are taken,
-// so that adding n + i of them gives factor · 2^(n/16 + i/16); and `rest`, in units of it.
+// factor · 2^(i/16) in two parts. `value` is the rounded number minus i in the exponent's
+// sixteenths, so that adding n + i sixteenths gives factor · 2^(n/16 + i/16). `rest` is the
+// relative rounding error of it.
 struct ScaledPowers {
   float value[16], rest[16];
 
@@ -66,20 +67,19 @@ struct ScaledPowers {
     }
   }
 
-  static constexpr int kPlaces = 19;  // of a sixteenth in an exponent
+  static constexpr int kPlaces = 19;  // position of a sixteenth of the exponent's unit
 };
 
-// factor · exp(x) in float32 for -87 < x <= 0, within 0.6 units in the last place where the result
-// is normal (0.56 for a factor of 1). Not kFine, for results that are rounded to 16 bits:
-// within 1.4 units for x > -11, 2.2 for x > -30, and 4.5 elsewhere, with fewer steps. V is
-// float or Lanes. A polynomial up to ln 2 / 2 would need three more steps than this one up to a
-// sixteenth of that.
+// factor · exp(x) in float32 for -87 < x <= 0, within 0.6 ULP if the result is normal. Without
+// kFine, for results that are rounded to 16 bits: within 1.4 ULP for x > -11, 2.2 for x > -30,
+// and 4.5 elsewhere. V is float or Lanes. The table of sixteenths shortens the polynomial by three
+// steps.
 template <bool kFine, class V>
 SOFTNPU_INLINE V scaled_exp(V x, const ScaledPowers& powers) {
   const V shift = splat<V>(0x1.8p23f);
   const V shifted = fused(x, splat<V>(0x1.715476p+4f), shift);
   const V n = shifted - shift;
-  // ln 2 / 16 in two parts: the difference to its product with the first is exact.
+  // ln 2 / 16 in two parts; the first product and the difference are exact.
   const V near = fused(n, splat<V>(-0x1.62e43p-5f), x);
   const V r = kFine ? fused(n, splat<V>(0x1.05c61p-33f), near) : near;
   const V q = fused(r, splat<V>(0x1.555556p-3f), splat<V>(0x1.00022p-1f));

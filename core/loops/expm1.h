@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp(t) - 1 for results that are rounded to float32 or less: near 0, where exp would lose the
-// difference to 1, the series of the difference itself. And ScaledElu, the float32 formula of elu
-// and selu.
+// exp(t) - 1 for results that are rounded to float32 or less, with a series near 0, where exp(t) -
+// 1 would cancel. And ScaledElu, the float32 formula of elu and selu.
 #pragma once
 
 #include "loops/exp.h"
 
 SOFTNPU_LEVEL_BEGIN
 
-// exp(t) - 1 with a relative error below 2^-32; of -0, -0.
+// exp(t) - 1 with a relative error below 2^-32; -0 for -0.
 SOFTNPU_INLINE double expm1_for_float(double t) {
-  double p = 1.0 / 3628800;  // of (exp(t) - 1) / t: 1 / (k + 1)!, from t^9 down
+  double p = 1.0 / 3628800;  // coefficients 1 / (k + 1)! of (exp(t) - 1) / t
   p = multiply_add(p, t, 1.0 / 362880);
   p = multiply_add(p, t, 1.0 / 40320);
   p = multiply_add(p, t, 1.0 / 5040);
@@ -36,15 +35,15 @@ struct ScaledElu {
 
   template <class V>
   SOFTNPU_INLINE V operator()(V x) const {
-    // Below -20 no float32 changes any more; NaN, and zeros with their sign, take the linear way.
+    // Below -20, no result changes in float32. NaN and ±0 take the linear branch.
     const V low = splat<V>(-20.0f);
     const V below = scaled_expm1(select(x < low, low, x));
     return select(x < 0.0f, below, x * select(x > 0.0f, splat<V>(scale), splat<V>(factor)));
   }
 
  private:
-  // factor · (exp(x) - 1) for -20 <= x < 0. As scaled_exp(), but for a step more of the polynomial:
-  // where 2^n is 1, nothing is left of the sum but it.
+  // factor · (exp(x) - 1) for -20 <= x < 0. Like scaled_exp(), with one more term, because for 2^n
+  // = 1 the result is the polynomial itself.
   template <class V>
   SOFTNPU_INLINE V scaled_expm1(V x) const {
     const V shift = splat<V>(0x1.8p23f);

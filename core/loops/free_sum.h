@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sum of numbers that are not negative, which comes out the same in any order: what it adds are
-// whole numbers.
+// A sum of nonnegative numbers that does not depend on their order, because it adds integers.
 //
-// A term is split into limbs of 52 bits, at places that are the same for all terms: limb k counts
-// multiples of unit(k) = 2^(52 k - 208), rounded to nearest. Limbs are added as integers. In the
-// end the two count from the largest term's on. So each term is rounded to 2^-51 of the largest or
-// less, and nothing else is lost: the error of n terms is n · 2^-52 at most, and far less unless
-// nearly all of them are about that small.
+// A term is split into limbs of 52 bits, at the same positions for all terms: limb k counts
+// multiples of unit(k) = 2^(52 k - 208), rounded to nearest. Limbs are added as integers. The
+// result uses the two limbs from the largest term's on. So each term is rounded to 2^-51 of the
+// largest term or less, and the error of n terms is at most n · 2^-52 of it.
 #pragma once
 
 #include <mutex>
@@ -22,14 +20,14 @@ struct FreeSum {
   static constexpr int kLimbs = 7;  // terms are below 2^155
 
   Wide limbs[kLimbs] = {};
-  int top = 1;         // the highest limb that a term has; those below top - 1 do not count
-  double special = 0;  // the sum of the infinities and NaN
+  int top = 1;         // the highest limb of any term; the result uses this limb and the one below
+  double special = 0;  // the sum of infinities and NaNs
 
   SOFTNPU_EXPORT void add(const FreeSum& other);
   SOFTNPU_EXPORT double value() const;
 };
 
-// The sum to which threads add theirs.
+// The total, to which each thread adds its sum.
 class SharedSum {
  public:
   SOFTNPU_EXPORT void add(const FreeSum& part);

@@ -5,13 +5,12 @@
 
 #include <cstdint>
 
-#include "loops/count.h"
 #include "loops/tile_operands.h"
 
 SOFTNPU_LEVEL_BEGIN
 
-// Where the elements of one operand lie: its own dimensions, innermost first, merged as far as this
-// operand allows.
+// The location of one operand's elements: its own dimensions, innermost first, merged as far as
+// possible.
 class ElementPath {
  public:
   ElementPath(const ElementwiseLayout& l, int k) {
@@ -27,7 +26,7 @@ class ElementPath {
   bool is_dense() const { return count_ == 1 && stride_[0] == 1; }
 
   // Calls f(at, rows, run) for pieces that cover elements [first, first + n): `rows` rows of `run`
-  // elements, row_stride() and stride() apart. `at` is where the piece begins.
+  // elements, which begin at offset `at`. Strides are row_stride() and stride().
   template <class F>
   void for_pieces(int64_t first, int64_t n, const F& f) const {
     int64_t index[loops::kMostGathered], at = 0;
@@ -38,13 +37,13 @@ class ElementPath {
     }
     while (n > 0) {
       int64_t rows = 1, run = least(size_[0] - index[0], n);
-      if (run == size_[0]) {  // whole rows, as far as the next dimension goes
+      if (run == size_[0]) {  // several whole rows at once
         rows = count_ > 1 ? size_[1] - index[1] : 1;
         if (rows * run > n) rows = n / run;
       }
       f(at, rows, run);
       n -= rows * run;
-      // A part of a row ends it, or the piece of elements.
+      // A part of a row ends at the end of the row, or is the last piece.
       if (run < size_[0]) {
         index[0] += run;
         at += run * stride_[0];
@@ -70,8 +69,15 @@ class ElementPath {
   int64_t size_[loops::kMostGathered], stride_[loops::kMostGathered];
 };
 
-// copy(i, r, x) for element i, the x-th of row r, which is dense if `stride` is 1. Short
-// rows are unrolled.
+// Calls f<n>(), for n from 1 to kMost.
+template <int kMost, class F>
+SOFTNPU_INLINE void with_count(int64_t n, const F& f) {
+  if constexpr (kMost > 1)
+    if (n < kMost) return with_count<kMost - 1>(n, f);
+  f.template operator()<kMost>();
+}
+
+// Calls copy(i, r, x, stride) for element i, the x-th of row r. Short rows are unrolled.
 template <class Copy>
 SOFTNPU_INLINE void for_rows(int64_t rows, int64_t run, int64_t stride, const Copy& copy) {
   constexpr int kMost = kUnrolled;
@@ -93,7 +99,7 @@ SOFTNPU_INLINE void for_rows(int64_t rows, int64_t run, int64_t stride, const Co
   });
 }
 
-// One operand: its elements from number `first` on, brought together or spread.
+// One operand whose elements, from number `first` on, are gathered or scattered.
 class GatheredOperand {
  public:
   GatheredOperand(const ElementwiseLayout& l, int k, std::byte* origin, DType stage)
@@ -105,7 +111,7 @@ class GatheredOperand {
 
   bool is_in_place() const { return !converts_ && path_.is_dense(); }
 
-  // n elements of the stage's type: where they lie, or in `rows`.
+  // Returns n elements of the stage's type: in place, or copied to `rows`.
   const std::byte* load(int64_t first, int64_t n, std::byte* rows, std::byte* raw) const {
     const std::byte* elements = at(first);
     if (!path_.is_dense()) {
@@ -120,11 +126,10 @@ class GatheredOperand {
     to_float(type_, elements, n, reinterpret_cast<float*>(rows));
     return rows;
   }
-  // Where results may be written at once, or `rows`.
+  // Where to write results: in place, or `rows`.
   std::byte* place(int64_t first, std::byte* rows) const {
     return is_in_place() ? at(first) : rows;
   }
-  // Writes results that are not in place.
   void store(const std::byte* results, int64_t first, int64_t n, std::byte* narrow) const {
     if (converts_) {
       std::byte* const to = path_.is_dense() ? at(first) : narrow;
@@ -141,7 +146,7 @@ class GatheredOperand {
  private:
   std::byte* at(int64_t element) const { return origin_ + element * item_; }
 
-  // copy(i, element) for element number first + i.
+  // Calls copy(i, element) for element number first + i.
   template <class T, class Copy>
   void for_elements(int64_t first, int64_t n, const Copy& copy) const {
     const int64_t sx = path_.stride(), sy = path_.row_stride();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A vector of float32 as the instruction set has it, read from and written to memory of any
-// floating type: compilers do not turn loops into the hardware's half-precision conversions by
-// themselves. If SOFTNPU_LANES is undefined, scalar loops are used.
+// Vectors of float32, loaded from and stored to any floating type, because compilers do not use the
+// hardware's half-precision conversions in loops. Without SOFTNPU_LANES, scalar loops are used.
 //
-// 16-bit stores require NaNs to be canonical (one_nan()).
+// 16-bit stores require canonical NaNs (one_nan()).
 #pragma once
 
 #include <bit>
@@ -34,20 +33,20 @@ SOFTNPU_INLINE bool any(bool condition) { return condition; }
 SOFTNPU_INLINE bool is_less(float v, float limit) { return v < limit; }
 // Whether 0 < |v| < limit.
 SOFTNPU_INLINE bool is_tiny(float v, float limit) { return (v < limit) & (v > -limit) & (v != 0); }
-// Entry i % 16 of a table, from 1.5 · 2^23 + i.
+// Entry i % 16 of a table, for shifted = 1.5 · 2^23 + i.
 SOFTNPU_INLINE float look_up(const float* table, float shifted) {
   return table[std::bit_cast<uint32_t>(shifted) & 15];
 }
-// The bits of v plus those of `shifted`, moved to the left.
+// The bits of v plus the bits of `shifted`, shifted left.
 SOFTNPU_INLINE float add_bits(float v, float shifted, int places) {
   return std::bit_cast<float>(std::bit_cast<uint32_t>(v) +
                               (std::bit_cast<uint32_t>(shifted) << places));
 }
-// a · b + c with one rounding, in software where it must be: the same bits everywhere.
+// a · b + c with one rounding, in software if necessary, so that all levels have the same bits.
 SOFTNPU_INLINE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
 #if defined(SOFTNPU_LANES) && defined(__AVX2__)
-// The values of eight words that are elements of type T.
+// Converts eight 16-bit elements of type T.
 template <class T>
 SOFTNPU_INLINE __m256 widen_eight(__m128i words);
 template <>
@@ -61,7 +60,7 @@ SOFTNPU_INLINE __m256 widen_eight<bf16>(__m128i words) {
 #endif
 
 #if defined(__AVX512F__)
-// The forms with a full mask are the plain instructions; gcc 12 warns of the plain intrinsics.
+// Masked forms with a full mask, because gcc 12 warns about the plain intrinsics.
 constexpr int64_t kLanes = 16;
 using Lanes = __m512;
 
@@ -90,7 +89,7 @@ SOFTNPU_INLINE Lanes load_lanes(const float* in) { return _mm512_loadu_ps(in); }
 SOFTNPU_INLINE Lanes load_lanes(const f16* in) {
   return _mm512_maskz_cvtph_ps(0xFFFF, _mm256_loadu_si256((const __m256i*)in));
 }
-// Word i becomes the high half of float i; one step instead of widening and shifting.
+// Word i becomes the high half of float i, in one step instead of widening and shifting.
 SOFTNPU_INLINE Lanes widen_words(__m256i words) {
   const __m512i places = _mm512_maskz_slli_epi32(
       0xFFFF, _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), 16);
@@ -100,7 +99,7 @@ SOFTNPU_INLINE Lanes widen_words(__m256i words) {
 SOFTNPU_INLINE Lanes load_lanes(const bf16* in) {
   return widen_words(_mm256_loadu_si256((const __m256i*)in));
 }
-// Every second element; all 2 · kLanes of them are read.
+// Every second element. Reads all 2 · kLanes elements.
 SOFTNPU_INLINE Lanes load_even_lanes(const float* in) {
   const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   return _mm512_permutex2var_ps(_mm512_loadu_ps(in), even, _mm512_loadu_ps(in + 16));
@@ -117,7 +116,7 @@ SOFTNPU_INLINE void copy_even(const T* in, T* out) {
   _mm256_storeu_si256((__m256i*)out, even_words(in));
 }
 SOFTNPU_INLINE void store_lanes(Lanes v, float* out) { _mm512_storeu_ps(out, v); }
-// The words that elements of type T are.
+// The bits of elements of type T.
 template <class T>
 SOFTNPU_INLINE __m256i to_words(Lanes v);
 template <>
@@ -141,7 +140,7 @@ template <class T>
 SOFTNPU_INLINE void store_lanes(Lanes v, T* out) {
   _mm256_storeu_si256((__m256i*)out, to_words<T>(v));
 }
-// To every second place; the places between them are not written.
+// Stores to every second element and leaves those in between unchanged.
 #define SOFTNPU_STORES_EVEN 1
 SOFTNPU_INLINE void store_even_lanes(Lanes v, float* out) {
   const __m512i low = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
@@ -161,7 +160,7 @@ template <class T>
 SOFTNPU_INLINE void spread_even(const T* in, T* out) {
   store_even_words(_mm256_loadu_si256((const __m256i*)in), out);
 }
-// The first `count` elements, fewer than kLanes; nothing behind them is touched.
+// The first `count` elements, fewer than kLanes. Accesses nothing behind them.
 SOFTNPU_INLINE __mmask16 first_lanes(int64_t count) {
   return static_cast<__mmask16>((1u << count) - 1);
 }
@@ -223,7 +222,7 @@ SOFTNPU_INLINE void copy_even(const T* in, T* out) {
   _mm_storeu_si128((__m128i*)out, even_words(in));
 }
 SOFTNPU_INLINE void store_lanes(Lanes v, float* out) { _mm256_storeu_ps(out, v); }
-// The words that elements of type T are.
+// The bits of elements of type T.
 template <class T>
 SOFTNPU_INLINE __m128i to_words(Lanes v);
 template <>
@@ -249,11 +248,11 @@ using LaneBits = uint32_t __attribute__((vector_size(sizeof(Lanes))));
 #if !defined(__AVX512F__)
 SOFTNPU_INLINE auto is_less(Lanes v, float limit) { return v < limit; }
 SOFTNPU_INLINE auto differ(Lanes a, Lanes b) { return a != b; }
-// In integers: doubled bits have no sign, and one less makes the largest of 0. Two comparisons less
-// in smooth_l1.
+// In integers: doubling the bits drops the sign, and subtracting one turns 0 into the largest
+// number. This saves two comparisons.
 SOFTNPU_INLINE auto is_tiny(Lanes v, float limit) {
   using Ordered = int32_t __attribute__((vector_size(sizeof(Lanes))));
-  constexpr uint32_t kLess = 0x7FFFFFFF;  // one less, and the sign turned around for the comparison
+  constexpr uint32_t kLess = 0x7FFFFFFF;  // -1, with the sign flipped for the signed comparison
   const auto least = static_cast<int32_t>(2 * std::bit_cast<uint32_t>(limit) + kLess);
   return (Ordered)((LaneBits)v + (LaneBits)v + kLess) < least;
 }

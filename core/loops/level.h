@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel sources are compiled once for each instruction set, each time into a namespace of its own
-// (SOFTNPU_LEVEL, set by the build). Code in that namespace must not be shared between levels, and
-// must use as little as possible from outside it: an inline function of the standard library that
-// one level compiles with its instructions could be linked into another.
+// (SOFTNPU_LEVEL, set by the build). This code must use as little as possible from outside its
+// namespace: the linker keeps one copy of an inline function of the standard library, which another
+// level may have compiled with instructions that the CPU lacks.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 #define SOFTNPU_LEVEL_BEGIN namespace softnpu::kernels::SOFTNPU_LEVEL {
 #define SOFTNPU_LEVEL_END }
 
-// Iterations of the next loop do not depend on each other, although a store may hit the very
-// element that was loaded (in-place operators).
+// The iterations of the next loop are independent, although an iteration may store to the element
+// that it loaded (in-place operators).
 #if defined(__clang__)
 #define SOFTNPU_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define SOFTNPU_UNROLLED _Pragma("clang loop unroll(full)")
@@ -24,13 +24,13 @@
 #define SOFTNPU_UNROLLED _Pragma("GCC unroll 16")
 #endif
 
-// Sanitizers find the same in calls, which compile far quicker.
+// Not inlined with sanitizers, which find the same errors in calls and compile them much faster.
 #ifdef SOFTNPU_SANITIZED
 #define SOFTNPU_INLINE inline
 #define SOFTNPU_INLINED
 #else
 #define SOFTNPU_INLINE inline __attribute__((always_inline))
-// The same behind the parameters of a lambda.
+// The same for lambdas, after the parameters.
 #define SOFTNPU_INLINED __attribute__((always_inline))
 #endif
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vectors of lanes.h on 64-bit Arm, whose base instructions have everything that is needed.
+// The vectors of lanes.h for 64-bit Arm, whose baseline has all needed instructions.
 #pragma once
 
 #include <arm_neon.h>
@@ -10,7 +10,7 @@
 SOFTNPU_LEVEL_BEGIN
 
 constexpr int64_t kLanes = 4;
-// A vector of the compiler's, like x86's: clang selects between these with `?:`, as gcc does.
+// A vector type of the compiler, as on x86, because clang then supports `?:` on it like gcc.
 using Lanes = float __attribute__((vector_size(16)));
 
 template <class V>
@@ -39,7 +39,7 @@ SOFTNPU_INLINE Lanes load_lanes(const f16* in) {
 SOFTNPU_INLINE Lanes load_lanes(const bf16* in) {
   return (Lanes)vshll_n_u16(vld1_u16(&in->bits), 16);
 }
-// Every second element; all 2 · kLanes of them are read.
+// Every second element. Reads all 2 · kLanes elements.
 template <class T>
 SOFTNPU_INLINE uint16x4_t even_words(const T* in) {
   return vld2_u16(&in->bits).val[0];
@@ -60,7 +60,7 @@ SOFTNPU_INLINE void store_lanes(Lanes v, bf16* out) {
   vst1_u16(&out->bits, vshrn_n_u32(sum, 16));
 }
 
-// As in transpose.h, in two rounds, which interleave floats, then pairs of them.
+// As in transpose.h, in two rounds, which interleave floats, then pairs of floats.
 template <class Load, class Store>
 SOFTNPU_INLINE void transpose_registers(const Load& load, const Store& store) {
   float32x4_t r[4];

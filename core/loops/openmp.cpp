@@ -12,8 +12,8 @@
 namespace softnpu::loops {
 namespace {
 
-// Whether this process was forked and has run no other program since. Its parent's team, which is
-// not there, may have worked before.
+// Whether this process is a fork without an exec. The parent's team, which does not exist here, may
+// have been used.
 bool was_forked() {
   constexpr unsigned kForkedWithoutExec = 0x40;  // the kernel's PF_FORKNOEXEC
   const auto flags = static_cast<unsigned>(StatFields("/proc/self/stat").number(9).value_or(0));
@@ -22,7 +22,7 @@ bool was_forked() {
 
 std::atomic<const OpenMp*> found{nullptr};
 std::atomic<bool> lost_team{false};
-thread_local constinit bool ended_team = false;  // for the fork() that the thread is about to make
+thread_local constinit bool ended_team = false;  // before this thread's current fork()
 
 template <class Function>
 bool find(void* library, const char* name, Function*& out) {
@@ -32,7 +32,8 @@ bool find(void* library, const char* name, Function*& out) {
 
 const OpenMp* look_for_openmp() {
   for (const char* name : {"libgomp.so.1", "libiomp5.so", "libomp.so.5", "libomp.so"}) {
-    void* const library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);  // kept: it must not go away
+    void* const library =
+        dlopen(name, RTLD_LAZY | RTLD_NOLOAD);  // stays open, so that it is not unloaded
     if (library == nullptr) continue;
     static OpenMp openmp;
     if (find(library, "GOMP_parallel", openmp.parallel) &&
@@ -40,7 +41,7 @@ const OpenMp* look_for_openmp() {
         find(library, "omp_get_max_threads", openmp.most_threads)) {
       find(library, "omp_pause_resource_all", openmp.end_team);
       if (!was_forked()) return &openmp;
-      lost_team = true;  // as the handler notes where it was registered before the fork()
+      lost_team = true;  // the library was loaded after the fork(), so no handler set it
       return nullptr;
     }
     dlclose(library);
@@ -56,11 +57,11 @@ bool called_from_main_thread() {
 }  // namespace
 
 const OpenMp* borrowed_openmp() {
-  // Of the main thread only, so no lock.
+  // Only used by the main thread, so no lock is needed.
   static unsigned asked = 0, next = 1;
   if (lost_team.load(std::memory_order_relaxed) || !called_from_main_thread()) return nullptr;
   if (const OpenMp* const known = found.load(std::memory_order_relaxed)) return known;
-  // To look costs as much as a small job: each of the first jobs does, later few.
+  // A look costs as much as a small job, so each of the first jobs looks, and later few.
   if (++asked < next) return nullptr;
   next = asked + (asked < kJobsPerLook ? 1 : kJobsPerLook);
   found.store(look_for_openmp(), std::memory_order_release);

@@ -14,7 +14,7 @@ namespace {
 
 thread_local pid_t known_thread = 0;
 
-// The processor that a thread waits for, or that runs it; -1 where it wants none.
+// The processor that a thread runs on or waits for; -1 if the thread sleeps.
 int wanted_processor(pid_t thread) {
   std::array<char, 64> path;
   std::snprintf(path.data(), path.size(), "/proc/self/task/%d/stat", thread);

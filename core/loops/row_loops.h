@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A formula's loops over contiguous rows, one for each type that all its operands may have. Nothing
-// else of an elementwise operator is compiled for each formula: the walks (kernels/elementwise.cpp)
-// make rows contiguous, and call these.
+// A formula's loops over contiguous rows, one for each type that all its operands may have. Only
+// these loops are compiled for each formula: the walks (kernels/elementwise.cpp) make rows
+// contiguous and call them.
 #pragma once
 
 #include <type_traits>
@@ -16,7 +16,8 @@ SOFTNPU_LEVEL_BEGIN
 using loops::ElementwiseLayout;
 using loops::kMaxOperands;
 
-// One row of all operands. An input whose step is 0 repeats one element, kRepeated times.
+// One row of all operands. An input with step 0 repeats one element, which is stored kRepeated
+// times.
 struct Row {
   int64_t n;
   void* out;
@@ -25,11 +26,12 @@ struct Row {
 };
 using RowLoop = void (*)(const void* formula, const Row& row);
 
-// For each type: with plain stores, and with streaming stores. Null where there is none.
+// For each type: a loop with plain stores and one with streaming stores. Null for unsupported
+// types.
 struct RowLoops {
   int inputs;
   RowLoop f32[2], f16[2], bf16[2], i8[2], i32[2];
-  bool stores = true;  // there is an output, to which results belong
+  bool stores = true;  // false if the formula's results are summed
 
   const RowLoop* of(DType type) const {
     switch (type) {
@@ -63,14 +65,14 @@ struct RowInput {
 #endif
 };
 
-// Elements as float32.
+// Elements converted to float32.
 template <class T>
 struct Widened {
   float values[kRepeated];
   Widened(const T* in, int64_t n) { load_dense(in, n, values); }
 };
 
-// At most kRepeated elements with plain loops.
+// Computes at most kRepeated elements with scalar loops.
 template <class Formula, class T, class... In>
 SOFTNPU_INLINE void plain_piece(const Formula& formula, int64_t n, T* out, const In*... in) {
   if constexpr (std::is_same_v<T, float>) {
@@ -89,7 +91,7 @@ template <bool kStreams, class Formula, class T, class... In>
 void plain_row(const Formula formula, const Row& row, T* out, const In... in) {
   constexpr int64_t kPiece = kStreams ? 64 / sizeof(T) : kRepeated;
   for (int64_t at = 0, count; at < row.n; at += count) {
-    // A streamed row's pieces are lines, after the part that lies before the first.
+    // Pieces of a streamed row are cache lines, after the part before the first line.
     const int64_t head = kStreams && at == 0 ? elements_before_line(out) : 0;
     count = least(row.n - at, head > 0 ? head : kPiece);
     if constexpr (kStreams) {
@@ -104,7 +106,7 @@ void plain_row(const Formula formula, const Row& row, T* out, const In... in) {
 }
 
 #ifdef SOFTNPU_LANES
-// Elements [at, end), fewer than a block.
+// Computes elements [at, end), fewer than a block.
 template <class Formula, class T, class... In>
 SOFTNPU_INLINE void row_part(const Formula& formula, int64_t at, int64_t end, T* out,
                              const In&... in) {
@@ -113,12 +115,12 @@ SOFTNPU_INLINE void row_part(const Formula& formula, int64_t at, int64_t end, T*
   if (at < end) store_some(apply_lanes(formula, in.some(at, end - at)...), out + at, end - at);
 }
 
-// A streamed row is made line by line for FLOAT, so that all inputs are read in one sequence.
+// For FLOAT, a streamed row is computed line by line, so that all inputs are read sequentially.
 template <bool kStreams, class Formula, class T, class... In>
 SOFTNPU_INLINE void lanes_row(const Formula formula, const Row& row, T* out, const In... in) {
   constexpr int64_t kUnit = kStreams && sizeof(T) == sizeof(float) ? 64 / sizeof(T) : kBlock;
-  // Whole lines of the result: streaming stores need them, and arrays that begin off a line mostly
-  // do so together, so that their loads become whole, too. Short rows do not gain by it.
+  // Starts at a cache line of the output: streaming stores require it, and inputs are usually
+  // aligned alike, so that their loads do not cross lines. Short rows gain nothing.
   const int64_t n = row.n;
   int64_t at = 0;
   if (kStreams || n >= kTileElements) {
@@ -162,11 +164,11 @@ constexpr RowLoops kFloatLoops{
     .i8 = {},
     .i32 = {}};
 
-// Works through tiles [begin, end) of an elementwise operator (kernels/elementwise.cpp).
+// Computes tiles [begin, end) of an elementwise operator (kernels/elementwise.cpp).
 void walk_rows(const loops::ElementwiseLayout& l, std::byte* const* origins, const RowLoops& loops,
                const void* formula, int64_t begin, int64_t end);
 
-// The same with a formula of `kInputs` floats.
+// The same for a formula of `kInputs` floats.
 template <int kInputs, class Formula>
 void walk(const loops::ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
           int64_t begin, int64_t end) {

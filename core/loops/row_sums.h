@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A formula's loops over dense rows where its results are summed (loops/free_sum.h), not stored.
+// A formula's loops over dense rows whose results are summed (loops/free_sum.h).
 #pragma once
 
 #include "loops/free_sum.h"
@@ -11,22 +11,22 @@ SOFTNPU_LEVEL_BEGIN
 using WideBits = uint64_t __attribute__((vector_size(sizeof(Wide))));
 using loops::FreeSum;
 
-// The number to which multiples of limb k's unit, from -2^51 to 2^51, are added in its last bits,
-// and what is less than a unit is rounded.
+// Adding this number rounds a term to a multiple of limb k's unit, from -2^51 to 2^51, which is
+// then in the last bits of the sum.
 inline double holder_of(int k) {
   constexpr uint64_t kBias = 1023, kOneAndAHalf = uint64_t{1} << 51;
   const int exponent = FreeSum::kLimbBits * (k + 1) + FreeSum::kLowest;
   return std::bit_cast<double>((static_cast<uint64_t>(exponent) + kBias) << 52 | kOneAndAHalf);
 }
 
-// The lowest limb that holds a term: those below half a unit of the next one.
+// The lowest limb that can hold a term: the term is below half a unit of the next one.
 inline int limb_of(double term) {
   constexpr int kBias = 1023, kHalf = FreeSum::kLowest + FreeSum::kLimbBits - 1;
   const int exponent = static_cast<int>(std::bit_cast<uint64_t>(term) >> 52) - kBias;
   return exponent < kHalf ? 1 : (exponent - kHalf) / FreeSum::kLimbBits + 1;
 }
 
-// Terms in vectors, split between a limb and the one below.
+// Adds vectors of terms, split into a limb and the one below.
 class SplitTerms {
  public:
   explicit SplitTerms(int top) : top_(top), upper_(holder_of(top)), lower_(holder_of(top - 1)) {}
@@ -39,7 +39,8 @@ class SplitTerms {
     plain_ += term;
   }
 
-  // After `vectors` of them. False where a higher limb is needed, which the sum has then.
+  // Adds `vectors` vectors to the sum. Returns false if a higher limb is needed, and sets the sum's
+  // to it.
   bool add_to(FreeSum& sum, int64_t vectors) const {
     double highest = 0, plain = 0;
     for (int i = 0; i < kWideLanes; ++i) {
@@ -61,7 +62,7 @@ class SplitTerms {
 
  private:
   static int64_t multiples(WideBits held, int64_t vectors, double holder) {
-    uint64_t sum = 0;  // what overflows on the way comes back
+    uint64_t sum = 0;  // overflow cancels in the subtraction below
     for (int i = 0; i < kWideLanes; ++i) sum += held[i];
     const auto holders = static_cast<uint64_t>(vectors * kWideLanes);
     return static_cast<int64_t>(sum - holders * std::bit_cast<uint64_t>(holder));
@@ -73,14 +74,14 @@ class SplitTerms {
   Wide highest_{}, plain_{};
 };
 
-// A formula of two inputs, and where its results go.
+// A formula of two inputs and the sum of its results.
 template <class Formula>
 struct Summed {
   Formula formula;
   FreeSum* sum;
 };
 
-// Few enough for 64 bits to hold the sum of a limb.
+// A limb's sum of this many terms fits 64 bits.
 constexpr int64_t kSummedAtOnce = kTileElements;
 
 template <class Formula, class T>
@@ -91,7 +92,7 @@ SOFTNPU_INLINE bool sum_some(const Formula formula, const RowInput<T> a, const R
   for (; i + kWideLanes <= end; i += kWideLanes)
     terms.add(formula.wide(load_wide<Wide>(a.from(i)), load_wide<Wide>(b.from(i))));
   if (i < end) {
-    Wide last{};  // zeros behind the end
+    Wide last{};  // padded with zeros
     for (int64_t k = 0; i + k < end; ++k)
       last[k] = formula.wide(load_wide<double>(a.from(i + k)), load_wide<double>(b.from(i + k)));
     terms.add(last);
@@ -118,7 +119,7 @@ constexpr RowLoops kSumLoops{.inputs = 2,
                              .i32 = {},
                              .stores = false};
 
-// Adds the formula's results of tiles [begin, end) to what stands in the output's place.
+// Adds the formula's results of tiles [begin, end) to the SharedSum in the output's place.
 template <class Formula>
 void sum_tiles(const ElementwiseLayout& l, std::byte* const* origins, const Formula& formula,
                int64_t begin, int64_t end) {

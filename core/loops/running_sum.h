@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running sums in float64, of one element or of a vector of them.
+// Running sums in float64, for one element or a vector.
 #pragma once
 
 #include <type_traits>
@@ -8,8 +8,8 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// FLOAT and the 16-bit types leave float64 bits enough. For DOUBLE the rounding errors are summed
-// beside the sum (Knuth's two-sum).
+// For FLOAT and 16-bit types, float64 is precise enough. For DOUBLE, the rounding errors are summed
+// separately (Knuth's two-sum).
 template <class T>
 constexpr bool kIsCompensated = std::is_same_v<T, double>;
 
@@ -32,13 +32,13 @@ struct RunningSum<V, true> {
     lost = lost + (error + other.lost);
   }
   SOFTNPU_INLINE V total() const {
-    // Nothing lost: the sum as it is, which keeps -0. Infinities make the errors NaN; the plain sum
-    // is right then, too.
+    // If nothing is lost, the plain sum keeps -0. If the errors are NaN, because of infinities, the
+    // plain sum is right.
     return one_nan(((lost == 0) | (lost - lost != 0)) ? value : value + lost);
   }
 };
 
-// A row of running sums. `lost` is there for DOUBLE only.
+// A row of running sums. `lost` is used for DOUBLE only.
 template <bool kCompensated>
 struct SumRow {
   double *value, *lost;

@@ -11,15 +11,15 @@
 namespace softnpu::loops {
 namespace {
 
-// Not a thread_local: to reach the first one of a library may take an allocation, and the process
-// ends where that fails. Nor do those outlive their destructors, and programs call until the end.
+// Not a thread_local: the first access may allocate, and the process ends if that fails. It would
+// also be destroyed before programs make their last calls.
 struct Key {
   pthread_key_t number = 0;
   const bool exists = pthread_key_create(&number, std::free) == 0;
 };
 const Key key;
 
-// For threads that can get no memory of their own. Pages that are never used take none.
+// For threads without memory of their own. Unused pages take no memory.
 alignas(Scratch::kAlignment) std::byte shared_memory[kScratchBytes];
 struct SharedUse : ProcessMutex<> {};
 

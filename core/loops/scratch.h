@@ -12,8 +12,8 @@ namespace softnpu::loops {
 
 constexpr size_t kScratchBytes = size_t{352} << 10;
 
-// The calling thread's memory, which it keeps until it ends. A thread that can get none waits for
-// its turn at what the process has for such threads. A thread has no two of these at a time.
+// The calling thread's memory, which it keeps until it ends. Threads that cannot allocate share one
+// block and wait for their turn. A thread must not have two Scratch objects at a time.
 class Scratch {
  public:
   SOFTNPU_EXPORT Scratch();
@@ -23,7 +23,7 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  // With whatever was there before.
+  // The contents are undefined.
   template <class T>
   T& as() const {
     static_assert(sizeof(T) <= kScratchBytes && alignof(T) <= kAlignment);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pieces of one job: a static partition with work stealing. Each worker starts with its own
-// share, the same part of the range in every job, so that it finds data in its core's cache.
+// share, the same part of the range in every job, so that its data is in its core's cache.
 #pragma once
 
 #include <sched.h>
@@ -27,15 +27,15 @@ inline void pause_briefly() {
 #endif
 }
 
-// A job, without its workers.
+// A job without its workers.
 struct Job {
   RangeBody body;  // the caller's
   int64_t count;
   int pieces;
-  int64_t step;  // 0: forward; else elements of a step from the end to the beginning
-  int left = 0;  // pieces of a share that are its owner's alone, once it has begun
+  int64_t step;  // 0: forward; otherwise elements of a step, from the end to the beginning
+  int left = 0;  // the last pieces of a share, reserved for its owner once it has started
 
-  // Where a piece begins. The larger ones are spread evenly, so that no share gets all of them.
+  // The begin of a piece. Larger pieces are spread evenly over the shares.
   int64_t begin(int64_t piece) const {
     return count / pieces * piece + count % pieces * piece / pieces;
   }
@@ -52,7 +52,7 @@ struct Job {
 
 class Shares {
  public:
-  // Lets workers into job number `number`. The one before must be over.
+  // Publishes job number `number`. The job before must be over.
   void deal(uint32_t number, const Job& job, int workers) {
     object_.store(job.body.object, std::memory_order_relaxed);
     call_.store(job.body.call, std::memory_order_relaxed);
@@ -72,15 +72,14 @@ class Shares {
     }
   }
 
-  // Works on a job until none of its pieces is unclaimed. Returns how many it did.
+  // Works on a job until all its pieces are claimed. Returns how many this worker did.
   int work_on(uint32_t number, int worker) { return work(number, worker, false); }
 
-  // The same for workers that a barrier joins, and that take part in the current job only.
+  // Works on the current job, for workers that a barrier joins afterwards.
   void work_on_dealt(int worker) { work(number_.load(std::memory_order_relaxed), worker, true); }
 
-  // For threads of our own, which no barrier joins as one does OpenMP's: each worker adds the
-  // number of its pieces once, because additions to a shared counter are slow. wait() returns when
-  // all pieces are counted.
+  // For our own threads, which no barrier joins: each worker adds the number of its pieces once,
+  // because additions to a shared counter are slow. wait() returns when all pieces are counted.
   void expect() { done_.store(0, std::memory_order_relaxed); }
   void count(int ran) {
     if (ran > 0) done_.fetch_add(ran, std::memory_order_release);
@@ -100,14 +99,14 @@ class Shares {
     if (worker >= workers) return ran;
     note_thread(worker);
     const DefaultFloats floats;
-    // In a large team only the thread that dealt helps with a short job that a barrier ends:
-    // looking for work would take the others longer than doing it.
+    // In a large team, only the dealer helps others with a short job that ends with a barrier: for
+    // the other workers, looking for work takes longer than doing it.
     const bool helps = worker == 0 || workers <= kSmallTeam || !joined ||
                        pieces_.load(std::memory_order_relaxed) > workers;
     const int theirs = left_.load(std::memory_order_relaxed);
     for (int i = 0; i < (helps ? workers : 1); ++i) {
       const int owner = (worker + i) % workers;
-      // A share that nobody has begun may have no owner.
+      // A share that nobody has started may have no owner.
       const int left = i == 0 || theirs == 0 || is_untouched(owner, workers) ? 0 : theirs;
       for (int piece; (piece = claim(shares_[owner], number, left)) >= 0; ++ran) {
         if (worker != 0 && ran == 0 && is_on_dealers_processor()) make_way_for(0, workers);
@@ -121,8 +120,8 @@ class Shares {
     return ran;
   }
 
-  // The job's number, the next unclaimed piece and the end of the share in one word: a worker that
-  // wakes late cannot claim a piece of a job that is over, nor of the next one by mistake.
+  // The job's number, the next unclaimed piece and the end of the share in one word, so that a
+  // worker that wakes late cannot claim a piece of another job.
   struct alignas(64) Share {
     std::atomic<uint64_t> word{0};
   };
@@ -134,17 +133,16 @@ class Shares {
   void note_thread(int worker) {
     const pid_t thread = this_thread();
     std::atomic<pid_t>& last = threads_[worker];
-    // Read alone, the line is in all threads' caches.
+    // Without a store, the cache line stays shared.
     if (last.load(std::memory_order_relaxed) != thread)
       last.store(thread, std::memory_order_relaxed);
   }
 
-  // Whether the thread that dealt, worker 0, may be waiting for the calling one.
+  // Whether worker 0, which dealt the job, may be waiting for this thread's processor.
   bool is_on_dealers_processor() const {
     return sched_getcpu() == processor_.load(std::memory_order_relaxed);
   }
-  // Whether the job takes so long that workers which have not begun are worth waiting for; a
-  // barrier waits for them in any case.
+  // Whether the job takes so long that it pays to start workers that have not started yet.
   bool is_long() const {
     const auto began = began_.load(std::memory_order_relaxed);
     return began != Clock::time_point() && Clock::now() - began > kLongJob;
@@ -154,18 +152,18 @@ class Shares {
     const auto next = static_cast<int>(word >> 16 & 0xFFFF), end = static_cast<int>(word & 0xFFFF);
     return next < end && is_first(next, owner, workers);
   }
-  // That worker may be waiting for the calling one's processor (processors.h).
+  // Migrates this thread if that worker may be waiting for its processor (processors.h).
   void make_way_for(int worker, int workers) const {
     const pid_t thread = threads_[worker].load(std::memory_order_relaxed);
     if (thread != 0) step_aside_for(thread, workers);
   }
 
-  // Whether nobody has begun with the owner's share.
+  // Whether the piece is the first one of the owner's share.
   bool is_first(int piece, int owner, int workers) const {
     return piece == first_piece(pieces_.load(std::memory_order_relaxed), workers, owner);
   }
 
-  // The next piece of a share, except the last `left` ones; -1 if there is none.
+  // Claims the next piece of a share, except the last `left` ones; -1 if there is none.
   static int claim(Share& share, uint32_t number, int left) {
     uint64_t word = share.word.load(std::memory_order_acquire);
     for (;;) {
@@ -177,7 +175,7 @@ class Shares {
     }
   }
 
-  // The piece of that number, or, backwards, the one that mirrors it in its owner's share.
+  // Runs a piece, or, backwards, the piece that mirrors it in its owner's share.
   void run(int64_t piece, int owner, int workers, int worker) const {
     const Job job{{object_.load(std::memory_order_relaxed), call_.load(std::memory_order_relaxed)},
                   count_.load(std::memory_order_relaxed),
@@ -196,11 +194,11 @@ class Shares {
   std::atomic<int> pieces_{0}, left_{0};
   std::atomic<int> workers_{0};
   std::atomic<uint32_t> number_{0};
-  std::atomic<int> processor_{-1};          // where it was dealt
+  std::atomic<int> processor_{-1};          // of the dealer
   std::atomic<Clock::time_point> began_{};  // of jobs that may take long
   alignas(64) std::atomic<int> done_{0};
   Share shares_[kMostThreads];
-  std::atomic<pid_t> threads_[kMostThreads] = {};  // which was each worker last
+  std::atomic<pid_t> threads_[kMostThreads] = {};  // the last thread of each worker
 };
 
 }  // namespace softnpu::loops

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores of a vector's first `count` elements, kLanes at most, for instruction sets
-// without masked ones. Nothing after them is touched. Sizes are compile-time constants: memcpy()
-// calls are slow, and partial writes defeat store-to-load forwarding. A part of lanes.h.
+// Loads and stores of a vector's first `count` elements, at most kLanes, for instruction sets
+// without masks. Nothing behind them is accessed. All sizes are constants: calls of memcpy() are
+// slow, and partial writes defeat store-to-load forwarding. A part of lanes.h.
 #pragma once
 
 #include <bit>
@@ -22,7 +22,7 @@ SOFTNPU_INLINE __m128i load_some_words(const T* in, int64_t count) {
 #if defined(__AVX512F__)
   return _mm_maskz_loadu_epi16(static_cast<__mmask8>((1u << count) - 1), in);
 #else
-  // From the last elements to the first: what comes later moves them up.
+  // From the last elements to the first: each step moves the others up.
   __m128i all = _mm_setzero_si128();
   if (count & 1) all = _mm_insert_epi16(all, std::bit_cast<int16_t>(in[count - 1]), 0);
   if (count & 2) {
@@ -36,7 +36,7 @@ SOFTNPU_INLINE __m128i load_some_words(const T* in, int64_t count) {
 #endif
 
 #if defined(__AVX512F__)
-// lanes.h has all else.
+// See lanes.h.
 #elif defined(__AVX2__)
 SOFTNPU_INLINE Lanes load_some(const float* in, int64_t count) {
   alignas(64) static constexpr int32_t kMask[2 * kLanes] = {-1, -1, -1, -1, -1, -1, -1, -1};

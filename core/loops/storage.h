@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types that elements are stored as, and their values as the types that formulas compute in.
+// The storage types of elements, and their conversion to the types that formulas compute in.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// Storage types. The 16-bit floats are told apart by their own types.
+// The 16-bit floats have distinct types.
 struct f16 {
   uint16_t bits;
 };
@@ -26,8 +26,8 @@ SOFTNPU_INLINE double widen(double v) { return v; }
 SOFTNPU_INLINE float widen(f16 v) { return half_to_float(v.bits); }
 SOFTNPU_INLINE float widen(bf16 v) { return bfloat_to_float(v.bits); }
 
-// Which NaN comes out of an operation depends on the order in which a compiler puts its operands,
-// and that differs between the body and the tail of one loop. One quiet NaN stands for all.
+// Which NaN an operation returns depends on the order of its operands, which compilers choose
+// differently in the body and the tail of a loop. One quiet NaN replaces all.
 SOFTNPU_INLINE float one_nan(float v) { return v == v ? v : __builtin_nanf(""); }
 SOFTNPU_INLINE double one_nan(double v) { return v == v ? v : __builtin_nan(""); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Non-temporal (streaming) stores, for outputs that are larger than the caches: a plain store would
-// first read the cache line from memory. They are slower on fresh pages.
+// Non-temporal (streaming) stores, for outputs larger than the caches: a plain store would first
+// read the cache line from memory. They are slower on new pages.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// How many elements lie before the next cache line of `to`.
+// The number of elements before the next cache line boundary.
 template <class T>
 SOFTNPU_INLINE int64_t elements_before_line(const T* to) {
   return static_cast<int64_t>(-reinterpret_cast<uintptr_t>(to) & 63) /
@@ -43,12 +43,13 @@ inline void stream_out(std::byte* to, const std::byte* from, int64_t bytes) {
 #endif
 }
 
-// One block of whole lines, both sides aligned.
+// Streams whole cache lines; both sides are aligned.
 template <class T, size_t kCount>
 SOFTNPU_INLINE void stream_lines(T* to, const T (&from)[kCount]) {
   static_assert(sizeof from % 64 == 0);
 #if defined(__AVX512F__)
-  // In the pieces that were just written: reading two at once waits until both have left the core.
+  // In the pieces that were just written, because a wider load would wait until both have left the
+  // store buffer.
   if constexpr (sizeof(T) == 2)
     for (size_t i = 0; i < sizeof from / 32; ++i)
       _mm256_stream_si256((__m256i*)to + i, _mm256_load_si256((const __m256i*)from + i));
@@ -63,7 +64,7 @@ SOFTNPU_INLINE void stream_lines(T* to, const T (&from)[kCount]) {
 #endif
 }
 
-// Other threads see what was streamed once this has run.
+// Makes streamed data visible to other threads.
 inline void finish_streaming() {
 #if defined(__x86_64__)
   _mm_sfence();

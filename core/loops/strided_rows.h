@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
+#include "loops/bits.h"
 #include "loops/convert.h"
 #include "loops/level.h"
-#include "loops/spaced.h"
 
 SOFTNPU_LEVEL_BEGIN
 
@@ -14,14 +14,14 @@ template <class T>
 void gather_row(const T* in, int64_t stride, int64_t n, T* out) {
   int64_t i = 0;
 #ifdef SOFTNPU_LANES
-  // The last elements are left, so that nothing behind them is read.
+  // The last elements are left out, so that nothing behind them is read.
   if constexpr (kHasLanes<T>)
     for (; stride == 2 && i + kLanes < n; i += kLanes) copy_even(in + i * 2, out + i);
 #endif
   copy_spaced(in + i * stride, stride, n - i, out + i, 1);
 }
 
-// The same element n times.
+// Stores the same element n times.
 template <class T>
 void repeat_element(T value, int64_t n, T* out) {
   constexpr int64_t kLine = 64 / sizeof(T);

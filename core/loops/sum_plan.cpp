@@ -13,7 +13,8 @@
 namespace softnpu::loops {
 namespace {
 
-// How far apart elements lie along dimension i of what a tensor broadcasts to; 0: they are one.
+// The distance between elements along dimension i of the broadcast shape; 0 if all are the same
+// element.
 int64_t distance(const Tensor& tensor, size_t rank, size_t i) {
   const size_t missing = rank - tensor.rank();
   if (i < missing || tensor.sizes[i - missing] == 1) return 0;
@@ -26,7 +27,7 @@ void put(T value, std::byte* out) {
 }
 
 void store(float value, DType type, std::byte* out) {
-  if (std::isnan(value)) value = std::numeric_limits<float>::quiet_NaN();  // one stands for all
+  if (std::isnan(value)) value = std::numeric_limits<float>::quiet_NaN();  // the canonical NaN
   if (type == DType::f16) return put(float_to_half(value), out);
   if (type == DType::bf16) return put(float_to_bfloat(value), out);
   put(value, out);

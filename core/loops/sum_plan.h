@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A planned sum, or mean, of a formula's results. The order in which elements are read does not
-// matter (loops/free_sum.h), so they are read as they lie in memory.
+// A planned sum or mean of a formula's results. It does not depend on the order of elements
+// (loops/free_sum.h), so they are read in memory order.
 #pragma once
 
 #include "loops/elementwise.h"
 
 namespace softnpu::loops {
 
-// An array of these sizes whose dimensions lie in memory in the order of the inputs'.
+// An array of these sizes with the inputs' order of dimensions in memory.
 SOFTNPU_EXPORT Tensor array_like(std::span<const Tensor* const, 2> inputs, const Dims& sizes);
 
 class SumPlan {
  public:
-  // `sizes` is what the inputs broadcast to. The kernel has a SharedSum in the output's place.
+  // The inputs are broadcast to `sizes`. The kernel gets a SharedSum in the output's place.
   template <class Formula>
   SumPlan(std::span<const Tensor* const, 2> inputs, const Dims& sizes, ElementwiseKernel kernel,
           const Formula& formula, double divisor, DType result)

@@ -19,7 +19,7 @@
 namespace softnpu::loops {
 namespace {
 
-// Processors that the process may use; if there are too many to list, those of the machine.
+// The processors that the process may use, or those of the machine if they do not fit a cpu_set_t.
 int processors() {
   cpu_set_t usable;
   if (sched_getaffinity(0, sizeof usable, &usable) == 0) return CPU_COUNT(&usable);
@@ -33,12 +33,13 @@ std::atomic<int> default_threads() {
 
 std::atomic<int>& wanted_threads() { return made_once<default_threads>(); }
 
-// Fewer threads than before would end the others, so OpenMP's own setting is kept to.
+// Never more threads than OpenMP's setting. Asking for fewer than before would end the other
+// threads.
 int team_of(const OpenMp& openmp, int workers) { return std::min(workers, openmp.most_threads()); }
 
-// Four pieces per thread, so that one delayed thread does not hold up the rest; one per thread if
-// pieces would be shorter than `grain`. A larger team, which takes longer to wake, is not woken for
-// two pieces of `grain`; pieces may be a quarter of that, so that there is work for all.
+// Four pieces for each thread, so that one delayed thread does not delay the job, or one if pieces
+// would be shorter than `grain`. A larger team, which takes longer to wake, needs a job of three
+// grains; its pieces may be a quarter of a grain, so that all threads have work.
 int pieces_for(int64_t count, int64_t grain, int workers) {
   if (workers <= 1) return 1;
   const int64_t most = count / grain, few = kPiecesPerThread * workers;
@@ -49,11 +50,11 @@ int pieces_for(int64_t count, int64_t grain, int workers) {
       std::min<int64_t>(count / std::max<int64_t>(grain / kGrainParts, 1), workers));
 }
 
-// One job at a time, on threads of its own or on an OpenMP runtime's.
+// Runs one job at a time, on our own threads or on those of an OpenMP runtime.
 class Pool {
  public:
-  // False when another thread's job is running, when OpenMP is set to one thread, or when the job
-  // is too short to be shared.
+  // Returns false if another thread's job is running, if OpenMP is set to one thread, or if the job
+  // is too short.
   bool try_run(Job job, int64_t grain, int workers, Order order) {
     std::unique_lock owner(owner_, std::try_to_lock);
     if (!owner) return false;
@@ -62,7 +63,7 @@ class Pool {
     const int team = openmp == nullptr ? workers : team_of(*openmp, workers);
     job.pieces = pieces_for(job.count, grain, team);
     if (job.pieces <= 1) return false;
-    // In a team of two the last piece of a share is still in its owner's cache.
+    // In a team of two, the last piece of a share is still in its owner's cache.
     job.left = order == Order::turning && job.pieces > team && team <= kSmallTeam ? 1 : 0;
     if (openmp == nullptr)
       run_on_own_threads(number, job, team);
@@ -72,15 +73,16 @@ class Pool {
   }
 
  private:
-  // The team finds all that it needs in the cache line that deal() wrote: small jobs notice each
-  // further one.
+  // The team reads only the cache line that deal() wrote, because each further one slows down small
+  // jobs.
   void run_on(const OpenMp& openmp, uint32_t number, const Job& job, int team) {
     static const auto thread_number = openmp.thread_number;
     shares_.deal(number, job, team);
     openmp.parallel(
         [](void* shares) { static_cast<Shares*>(shares)->work_on_dealt(thread_number()); },
         &shares_, static_cast<unsigned>(team), 0);
-    number_.store(number, std::memory_order_relaxed);  // own threads that see it find nothing to do
+    number_.store(number,
+                  std::memory_order_relaxed);  // our own threads find nothing left of this job
   }
 
   void run_on_own_threads(uint32_t number, const Job& job, int workers) {
@@ -93,7 +95,7 @@ class Pool {
     shares_.wait();
   }
 
-  // Starts no more than it can get: fewer threads make a kernel slower, not wrong.
+  // Starts as many threads as possible: with fewer, a kernel is slower, not wrong.
   void start_workers(int wanted) {
     while (started_ < wanted && start_detached<&Pool::serve>(this)) ++started_;
   }
@@ -126,8 +128,8 @@ class Pool {
   std::atomic<int> sleepers_{0};
 };
 
-// A forked child has no OpenMP team either, which may have worked for others before: hence
-// handlers from the start, not from the first job on.
+// A forked child has no OpenMP team, which others may have used before. So the handlers are
+// registered at once, not at the first job.
 void begin_anew() {
   forget_lost_team();
   forget_this_thread();

@@ -11,16 +11,16 @@
 
 namespace softnpu::loops {
 
-// SOFTNPU_THREADS where it is a number from 1 to 1024, else the processors this process may use.
+// SOFTNPU_THREADS if it is a number from 1 to 1024, otherwise the processors that this process may
+// use.
 SOFTNPU_EXPORT int thread_count();
-// How many of them a job of the calling thread's would get: fewer where it runs on the threads of
-// an OpenMP runtime that was set to fewer, as torch.set_num_threads() does. Plans are made for
-// these.
+// The number of threads that a job of the calling thread would get: fewer than thread_count() on an
+// OpenMP runtime that was set to fewer, as by torch.set_num_threads(). Used for planning.
 SOFTNPU_EXPORT int usable_threads();
-// Takes effect from the next kernel on. Values are clamped to 1…1024.
+// Takes effect with the next kernel. The count is clamped to 1…1024.
 SOFTNPU_EXPORT void set_thread_count(int count);
 
-// A borrowed callable: (begin, end, worker), where worker is below the number of workers.
+// A reference to a callable (begin, end, worker), where worker is below the number of workers.
 struct RangeBody {
   template <class F>
     requires(!std::is_same_v<std::remove_cvref_t<F>, RangeBody>)
@@ -37,19 +37,18 @@ struct RangeBody {
   Call call;
 };
 
-// In which order threads work through their parts of a range.
+// The order in which threads process their parts of a range.
 enum class Order : uint8_t {
   forward,
-  // Every second such job runs from the end to the beginning, and finds in the cores' own caches
-  // what the job before read and wrote last. For operands that only a shared cache holds.
+  // Every second job runs from the end to the beginning, so that it finds the data of the job
+  // before in the cores' own caches. For operands that only fit a shared cache.
   turning,
 };
 
-// Runs `body` over [0, count) in pieces of `grain` or more (large teams: less, kGrainParts), on up
-// to `workers` threads, the calling one among them. The body must not throw, and its results must
-// not depend on where the pieces are cut. Runs on the calling thread alone when there is no more
-// than one piece, while another thread's kernel has the pool, or where an OpenMP runtime is to be
-// used and set to one thread.
+// Runs `body` over [0, count) in pieces of at least `grain` (large teams: see kGrainParts), on up
+// to `workers` threads including the calling one. The body must not throw, and its results must not
+// depend on the division into pieces. Runs on the calling thread alone if there is one piece, if
+// another thread's job is running, or if the OpenMP runtime is set to one thread.
 SOFTNPU_EXPORT void parallel_for(int64_t count, int64_t grain, int workers, RangeBody body,
                                  Order order = Order::forward);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the tiles of an elementwise operator lie.
+// The location of an elementwise operator's tiles.
 #pragma once
 
 #include "loops/elementwise.h"
@@ -10,7 +10,7 @@ SOFTNPU_LEVEL_BEGIN
 using loops::ElementwiseLayout;
 using loops::kMaxOperands;
 
-// Where tile number `index` lies.
+// A tile's size and location.
 struct Tile {
   int64_t width, height;
   int64_t at[kMaxOperands];  // its first element in each operand, in elements
@@ -18,7 +18,7 @@ struct Tile {
 
 inline Tile locate(const ElementwiseLayout& l, int64_t index) {
   int64_t x = index, y = 0;
-  // The usual layouts need no divisions, which a small tile would notice.
+  // The usual layouts need no divisions, which would slow down small tiles.
   const bool flat = l.outer.empty() && !l.y_first;
   if (flat && l.tiles_x == 1) {
     x = 0;
@@ -50,8 +50,8 @@ inline Tile locate(const ElementwiseLayout& l, int64_t index) {
   return tile;
 }
 
-// Makes one of consecutive tiles along x, or else along y, up to `end`: what a row
-// costs at its ends, and a tile at its beginning, is paid once. Returns how many they are.
+// Merges consecutive tiles along x, or else along y, up to `end`, to pay the cost of a tile and of
+// a row's ends once. Returns how many tiles were merged.
 inline int64_t join_tiles(const ElementwiseLayout& l, int64_t index, int64_t end, Tile& tile) {
   if (l.y_first) return 1;
   if (l.tile_y == 1 && l.tiles_x > 1) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operands of a tile as contiguous rows of one type, the compute type (`stage`): that of all
-// operands, or FLOAT if they differ. Contiguous rows of that type are used in place.
+// The operands of a tile as contiguous rows of one type, the compute type (`stage`): the common
+// type of all operands, or FLOAT if their types differ. Contiguous rows of that type are used in
+// place.
 #pragma once
 
 #include <cstring>
@@ -12,10 +13,11 @@
 
 SOFTNPU_LEVEL_BEGIN
 
-// Elements of rows that are brought together: pieces of all operands stay in the L1 cache.
+// Elements of a piece, the unit of conversion: the pieces of all operands fit the L1 cache.
 constexpr int64_t kPiece = 2 * kTileElements;
 
-// f.template operator()<T>() with a type of this size, for elements that are copied as raw bits.
+// Calls f.template operator()<T>() with a type of this size, for elements that are copied as raw
+// bits.
 template <class F>
 SOFTNPU_INLINE auto with_item(int64_t size, const F& f) {
   switch (size) {
@@ -32,7 +34,7 @@ SOFTNPU_INLINE auto with_item(int64_t size, const F& f) {
   }
 }
 
-// n dense elements of a type as FLOAT, and back.
+// Converts n dense elements to FLOAT, and back.
 inline void to_float(DType type, const std::byte* in, int64_t n, float* out) {
   if (type == DType::f16) return load_dense(reinterpret_cast<const f16*>(in), n, out);
   if (type == DType::bf16) return load_dense(reinterpret_cast<const bf16*>(in), n, out);
@@ -74,13 +76,12 @@ class TileInput {
     sy_ = l.sy[k];
     converts_ = type_ != stage;
     transposed_ = l.is_transposed(k);
-    // From memory, the part of each column that belongs to the tile after next.
+    // In memory, the part of each column in the tile after next is prefetched.
     ahead_ = l.far && transposed_ ? 2 * l.tile_y : 0;
     held_ = nullptr;
   }
   // `rows` and `raw` hold kRowBytes, aligned to 64 bytes. A transposed input takes its part of
-  // `blocks`: with one line more in each row, or rows of a power of two would fall into the same
-  // places of the cache.
+  // `blocks`. Its rows are padded, because rows of a power of two would share cache sets.
   void set_buffers(const ElementwiseLayout& l, std::byte* rows, std::byte* raw,
                    std::byte*& blocks) {
     rows_ = rows;
@@ -96,7 +97,8 @@ class TileInput {
 
   bool is_transposed() const { return transposed_; }
   bool is_in_place() const { return !converts_ && (sx_ == 0 || sx_ == 1); }
-  // Whether all rows of `width` elements are one row, or copies of one.
+  // Whether consecutive rows of `width` elements are one contiguous row, or repeat the same
+  // elements.
   bool joins(int64_t width) const { return sx_ == 0 || (sx_ == 1 && (sy_ == 0 || sy_ == width)); }
 
   void enter(const Tile& tile, const std::byte* first) {
@@ -107,7 +109,7 @@ class TileInput {
                       reinterpret_cast<T*>(block_), block_stride_);
     });
   }
-  // Prefetches a row of the tile after next, as transposed inputs do for themselves.
+  // Prefetches a row of the tile after next. Transposed inputs do this while they are transposed.
   void prefetch_row_of_next(const Tile& tile, int64_t y) const {
     if (transposed_) return;
     const std::byte* const row = first_ + (y + 2 * tile.height) * sy_ * item_;
@@ -115,7 +117,7 @@ class TileInput {
     for (int64_t at = 0; at < bytes; at += 64) prefetch<kSecondCache>(row, at);
   }
 
-  // `count` rows of n elements from (x, y) of the tile on, one behind the other, as input k of
+  // Provides `count` rows of n elements from (x, y) of the tile on, contiguous, as input k of
   // `row`.
   void put(Row& row, int k, int64_t x, int64_t y, int64_t count, int64_t n) {
     const std::byte* const from = transposed_ ? block_ + (y * block_stride_ + x) * item_
@@ -125,7 +127,7 @@ class TileInput {
     const bool dense = transposed_ || sx_ == 1;
     if (count == 1 && sx_ == 0) {
       row.step[k] = 0;
-      if (!holds(from, kRepeated)) bring(from, kRepeated, rows_);
+      if (!holds(from, kRepeated)) load(from, kRepeated, rows_);
       hold(from, kRepeated);
     } else if (dense && (count == 1 || (sy_ == n && !transposed_))) {
       hold(nullptr, 0);
@@ -140,12 +142,12 @@ class TileInput {
       hold(nullptr, 0);
       const int64_t step = transposed_ ? block_stride_ : sy_;
       for (int64_t i = 0; i < count; ++i)
-        bring(from + i * step * item_, n, rows_ + i * n * stage_item_);
+        load(from + i * step * item_, n, rows_ + i * n * stage_item_);
     }
   }
 
  private:
-  // Whether `rows_` has `elements` of them, repeated from there.
+  // Whether `rows_` already has `elements` elements that were repeated from `from`.
   bool holds(const std::byte* from, int64_t elements) const {
     return held_ == from && held_elements_ >= elements;
   }
@@ -154,7 +156,7 @@ class TileInput {
     held_elements_ = elements;
   }
 
-  void bring(const std::byte* from, int64_t n, std::byte* to) {
+  void load(const std::byte* from, int64_t n, std::byte* to) {
     if (converts_ && sx_ == 1) return to_float(type_, from, n, reinterpret_cast<float*>(to));
     with_item(item_, [&]<class T>() {
       const T* const in = reinterpret_cast<const T*>(from);
@@ -168,10 +170,10 @@ class TileInput {
     });
     if (converts_) to_float(type_, raw_, n, reinterpret_cast<float*>(to));
   }
-  // Copies double what is there already.
+  // Stores `count` copies of a row, doubling the number of copies in each step.
   void repeat(const std::byte* from, int64_t n, int64_t count) {
-    if (sx_ == 0) return bring(from, n * count, rows_);
-    bring(from, n, rows_);
+    if (sx_ == 0) return load(from, n * count, rows_);
+    load(from, n, rows_);
     const int64_t bytes = n * stage_item_;
     for (int64_t done = 1; done < count;) {
       const int64_t more = least(count - done, done);
@@ -212,11 +214,11 @@ class TileOutput {
   int64_t item() const { return item_; }
 
   void enter(std::byte* first) { first_ = first; }
-  // Where results of `count` rows of n elements are computed.
+  // Where to compute the results of `count` rows of n elements.
   std::byte* place(int64_t x, int64_t y, int64_t count, int64_t n) const {
     return is_in_place() && (count == 1 || sy_ == n) ? at(x, y) : rows_;
   }
-  // Writes them where they belong.
+  // Stores results that were not computed in place.
   void store(const std::byte* results, int64_t x, int64_t y, int64_t count, int64_t n) {
     if (results != rows_) return;
     if (converts_) from_float(reinterpret_cast<const float*>(results), n * count, type_, narrow_);

@@ -5,15 +5,15 @@
 
 #include <type_traits>
 
+#include "loops/access.h"
 #include "loops/lanes.h"
 #include "loops/level.h"
-#include "loops/prefetch.h"
 
 SOFTNPU_LEVEL_BEGIN
 
 #if defined(__AVX512F__)
-// Transposes kLanes vectors: load(x) gives those along y, store(y, v) takes those along x. Four
-// rounds; each interleaves units twice as large: 1, 2, 4, then 8 floats.
+// Transposes kLanes vectors: load(x) returns a vector along y, store(y, v) stores one along x. Each
+// of the four rounds interleaves units twice as large: 1, 2, 4, then 8 floats.
 template <class Load, class Store>
 SOFTNPU_INLINE void transpose_registers(const Load& load, const Store& store) {
   __m512 r[16], t[16];
@@ -64,8 +64,8 @@ SOFTNPU_INLINE void transpose_registers(const Load& load, const Store& store) {
 constexpr int64_t kSquareSide = 16;
 
 #if defined(__AVX2__)
-// A square of 16-bit elements: out[y * so + x] = element y of row x, of which load(x, half) gives
-// eight. Three rounds; each interleaves units twice as large.
+// Transposes a square of 16-bit elements: out[y * so + x] = element y of row x, of which load(x,
+// half) returns eight. Each of the three rounds interleaves units twice as large.
 template <class T, class Load>
 SOFTNPU_INLINE void transpose_words(const Load& load, T* out, int64_t so) {
   for (int half = 0; half < 2; ++half, out += 8 * so) {
@@ -87,7 +87,7 @@ SOFTNPU_INLINE void transpose_words(const Load& load, T* out, int64_t so) {
 #endif
 
 // out[y * so + x] = in[x * sx + y], as raw bits, for a whole square, or for its first `columns` and
-// `rows`: what else is written there means nothing.
+// `rows`. In the latter case, the rest of the square is undefined.
 template <bool kWhole, class T>
 SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, int64_t columns, int64_t rows, T* out,
                                      int64_t so) {
@@ -121,8 +121,8 @@ SOFTNPU_INLINE void transpose_square(const T* in, int64_t sx, int64_t columns, i
     for (int64_t y = 0; y < rows; ++y) out[y * so + x] = in[x * sx + y];
 }
 
-// The same for nx columns and ny rows, in a place with room for whole squares. The elements that
-// lie `ahead` are prefetched; 0: none.
+// The same for nx columns and ny rows; `out` has room for whole squares. Prefetches elements at
+// distance `ahead`, unless it is 0.
 template <class T>
 void transpose_block(const T* in, int64_t sx, int64_t nx, int64_t ny, int64_t ahead, T* out,
                      int64_t so) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of float64, as wide as the instruction set has them, read from memory of any floating
-// type. Compilers do not use the hardware's half-precision conversions by themselves.
+// Vectors of float64, as wide as the instruction set supports, loaded from any floating type,
+// because compilers do not use the hardware's half-precision conversions in loops.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ constexpr int kWideLanes = 2;
 using Wide = double __attribute__((vector_size(8 * kWideLanes)));
 using WideFloat = float __attribute__((vector_size(4 * kWideLanes)));
 
-// As V: Wide, or double for a single element.
+// The number of elements of V: Wide or double.
 template <class V>
 constexpr int kLanesOf = sizeof(V) / sizeof(double);
 
-// gcc 12 makes several instructions of __builtin_convertvector() where there is one.
+// gcc 12 compiles __builtin_convertvector() to several instructions where one exists.
 #if defined(__AVX512F__)
 SOFTNPU_INLINE Wide to_wide(WideFloat v) { return (Wide)_mm512_maskz_cvtps_pd(0xFF, (__m256)v); }
 SOFTNPU_INLINE WideFloat to_float(Wide v) {

@@ -43,21 +43,21 @@ constexpr uint64_t kNever = UINT64_MAX;
 struct Block {
   std::byte* data;
   size_t capacity;
-  size_t bytes;  // that were asked for
+  size_t bytes;  // requested
   State state;
   bool fresh;
-  uint64_t idle_since;  // a count of returns; kNever while it is not idle
+  uint64_t idle_since;  // counts returns; kNever while it is not idle
 };
 
 class BufferPool {
  public:
   BufferPool() {
-    // After the lock's own handlers, so that it is free by then. A child lets go of what is idle:
-    // its pages are its parent's, and would be copied when written.
+    // Registered after the lock's own handlers, so that the lock is free. A child releases idle
+    // buffers: their pages are shared with the parent and would be copied when written.
     pthread_atfork(nullptr, nullptr, [] { release_idle_buffers(); });
   }
 
-  std::byte* take(size_t bytes) noexcept {
+  std::byte* acquire(size_t bytes) noexcept {
     if (bytes < kLargeBytes || bytes > SIZE_MAX / 2) return nullptr;
     if (std::byte* data = reuse(bytes)) return data;
     const size_t capacity = capacity_for(bytes);
@@ -76,7 +76,7 @@ class BufferPool {
     return data;
   }
 
-  bool give_back(const void* address) noexcept {
+  bool release(const void* address) noexcept {
     Block returned;
     bool keep;
     {
@@ -114,7 +114,7 @@ class BufferPool {
     return BufferUse{block->bytes, block->fresh};
   }
 
-  // The oldest first. Returns how many bytes were released.
+  // Releases idle buffers, the oldest first. Returns how many bytes were released.
   size_t release_down_to(size_t most_idle) noexcept {
     size_t released = 0;
     for (;;) {
@@ -144,8 +144,8 @@ class BufferPool {
     unmap_pages(block.data, block.capacity);
   }
 
-  // The tightest buffer that wastes no more than one size; of equal ones the last returned, which
-  // is most likely to be in a cache still.
+  // The smallest buffer that wastes no more than one size; among equal ones the last returned,
+  // which is most likely still in a cache.
   std::byte* reuse(size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     Block* best = nullptr;
@@ -167,7 +167,7 @@ class BufferPool {
     return best->data;
   }
 
-  // The rest is for those who hold the lock.
+  // The rest requires the lock.
   using Place = std::vector<Block>::iterator;
 
   Place find(const void* address, State state) noexcept {
@@ -181,7 +181,7 @@ class BufferPool {
   }
 
   ProcessMutex<> mutex_;
-  std::vector<Block> blocks_;  // a few; each has megabytes
+  std::vector<Block> blocks_;  // few, because each has megabytes
   uint64_t returns_ = 0;
   PoolUsage usage_{};
 };
@@ -197,8 +197,8 @@ void set_pool_limit(size_t bytes) {
   pool().release_down_to(bytes);
 }
 
-std::byte* take_buffer(size_t bytes) noexcept { return pool().take(bytes); }
-bool give_back_buffer(void* data) noexcept { return pool().give_back(data); }
+std::byte* acquire_buffer(size_t bytes) noexcept { return pool().acquire(bytes); }
+bool release_buffer(void* data) noexcept { return pool().release(data); }
 std::optional<BufferUse> find_buffer(const void* data) noexcept { return pool().use_of(data); }
 size_t release_idle_buffers() noexcept { return pool().release_down_to(0); }
 PoolUsage pool_usage() noexcept { return pool().usage(); }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for large results. The system clears every page that it gives to a process, which takes
-// longer than a kernel needs to compute what goes there; so a buffer that is no longer used is kept
-// for the next result of about its size.
+// Memory for large results. The system clears new pages, which takes longer than computing their
+// contents, so unused buffers are kept for the next result of similar size.
 //
-// Idle buffers are bounded by a limit, and the system may take their pages whenever it needs them.
-// Everything here may be called by any thread at any time.
+// A limit bounds the idle buffers, and the system may reclaim their pages when it needs them. All
+// functions are thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -15,29 +14,29 @@
 
 namespace softnpu::memory {
 
-// Most bytes in idle buffers; 0 turns the pool off. SOFTNPU_POOL_MB where it is a number, else the
-// smaller of 1 GiB and an eighth of the memory that the process may use.
+// The maximum bytes in idle buffers; 0 turns the pool off. SOFTNPU_POOL_MB if it is set, otherwise
+// the smaller of 1 GiB and an eighth of the process's memory limit.
 SOFTNPU_EXPORT size_t pool_limit();
 SOFTNPU_EXPORT void set_pool_limit(size_t bytes);
 
-// Whether a result of this size gets its memory here; the C library keeps smaller blocks itself.
+// Whether a result of this size uses the pool. The C library keeps smaller blocks itself.
 inline bool is_pooled(size_t bytes) { return bytes >= kLargeBytes && pool_limit() > 0; }
 
-// Undefined contents, aligned to a huge page. Null when the system has no such memory, even after
-// it got back what is idle.
-SOFTNPU_EXPORT std::byte* take_buffer(size_t bytes) noexcept;
+// Returns memory with undefined contents, aligned to a huge page. Null if the system has none left,
+// even after idle buffers were released.
+SOFTNPU_EXPORT std::byte* acquire_buffer(size_t bytes) noexcept;
 
-// False when `data` is not what take_buffer() returned, or was given back already.
-SOFTNPU_EXPORT bool give_back_buffer(void* data) noexcept;
+// Returns false if `data` did not come from acquire_buffer(), or was released already.
+SOFTNPU_EXPORT bool release_buffer(void* data) noexcept;
 
 struct BufferUse {
-  size_t bytes;  // that were asked for
-  bool fresh;    // no result was in this memory before: its pages may never have been touched
+  size_t bytes;  // requested
+  bool fresh;    // the memory was not used before, so its pages may be new
 };
-// Nothing when `data` is not what take_buffer() returned.
+// Nothing if `data` did not come from acquire_buffer().
 SOFTNPU_EXPORT std::optional<BufferUse> find_buffer(const void* data) noexcept;
 
-// Returns all idle buffers to the system; says how many bytes they had.
+// Returns all idle buffers to the system, and the number of their bytes to the caller.
 SOFTNPU_EXPORT size_t release_idle_buffers() noexcept;
 
 struct PoolUsage {

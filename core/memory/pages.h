@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of the system, for blocks of some megabytes and more.
+// Memory pages from the system, for large blocks.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace softnpu::memory {
 
-// Aligned to a huge page, and made of huge pages where the system has them, which are quicker to
-// clear. Null when there is no such memory.
+// Aligned to a huge page, and backed by huge pages if possible, which are faster to clear. Null on
+// failure.
 std::byte* map_pages(size_t bytes) noexcept;
 void unmap_pages(std::byte* data, size_t bytes) noexcept;
 
-// Asks for huge pages where a block of whatever origin has not been touched.
+// Requests huge pages for a block that has not been touched.
 SOFTNPU_EXPORT void prefer_huge_pages(std::byte* data, size_t bytes) noexcept;
 
-// Tells the system that the contents are no longer needed: from now until the next write, it may
-// take the pages as soon as it is short of memory. Until it does, writing needs no new page.
+// Marks the contents as no longer needed. The system may reclaim the pages until the next write,
+// which otherwise needs no new page.
 void offer_pages(std::byte* data, size_t bytes) noexcept;
 
 }  // namespace softnpu::memory

@@ -10,7 +10,7 @@
 namespace softnpu::observers {
 namespace {
 
-// In elements; dimensions of one element have no say.
+// In elements. Dimensions of one element are left out.
 struct Dimension {
   int64_t size;
   int64_t stride;
@@ -23,8 +23,8 @@ std::vector<Dimension> dimensions(const Access& access) {
   return out;
 }
 
-// Whether the last dimension's elements are adjacent, and each other dimension steps over exactly
-// what is inside.
+// Whether the last dimension is contiguous, and each other one steps over exactly the inner
+// dimensions.
 bool is_dense(const std::vector<Dimension>& dimensions) {
   int64_t inside = 1;
   for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of work in words.
+// Describes work for logs and traces.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ std::string_view layout_of(const Access& access);
 // "2, 3", or with another separator.
 std::string sizes_of(const Access& access, std::string_view separator = ", ");
 
-// Whether it is one of the operator's, and not the workspace.
+// Whether it is an operand, not the workspace.
 bool is_operand(const Access& access);
 
-// The bytes that an operand has elements in: broadcast ones once.
+// The bytes of an operand's elements; broadcast elements count once.
 int64_t bytes_of(const Access& access);
-// The bytes of all operands: what is read and what is written.
+// The bytes of all operands, read and written.
 int64_t bytes_of(const Piece& piece);
 
 }  // namespace softnpu::observers

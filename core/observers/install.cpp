@@ -27,7 +27,7 @@ LogLevel log_level() {
     report_invalid_setting("SOFTNPU_LOG", "off, error, info or debug");
     return LogLevel::error;
   }
-  // The toolkit's own level has a fourth, for warnings, of which there are none here.
+  // The toolkit's levels include warnings, of which there are none here.
   constexpr LogLevel kLevels[] = {LogLevel::debug, LogLevel::info, LogLevel::error, LogLevel::error,
                                   LogLevel::off};
   if (const auto level = number_setting("ASCEND_GLOBAL_LOG_LEVEL", 0, 4)) return kLevels[*level];

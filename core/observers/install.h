@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of these observers there are.
+// Starts the observers.
 #pragma once
 
 namespace softnpu::observers {
 
-// Starts what the environment asks for.
+// Starts the observers that environment variables request.
 void start_as_asked();
 
 }  // namespace softnpu::observers

@@ -7,7 +7,7 @@
 namespace softnpu::observers {
 namespace {
 
-// Threads ask for callbacks again and again: that none came in time is no failure of theirs.
+// Threads poll for callbacks, so a timeout is not worth logging as a failure.
 bool is_polling(const Call& call, const Status& status) {
   return call.function() == "aclrtProcessReport" && status.code() == kRtStreamSyncTimeout;
 }
@@ -43,7 +43,7 @@ void Log::write(const char* what, const Piece& piece) {
 }
 
 void Log::finished(const Piece& piece, const Status& status) {
-  // A call that waits for the work returns the failure.
+  // A call that waits for the work returns the failure itself.
   if (status.ok() || piece.stream == Piece::kHostThread) return;
   quietly([&] { lines_.write(failure_line(text("stream ", piece.stream, ": "), status)); });
 }

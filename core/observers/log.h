@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log: every call that failed, and more where that is asked for.
+// The log: every failed call, and more on request.
 #pragma once
 
 #include <cstdint>

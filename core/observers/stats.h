@@ -17,11 +17,11 @@ namespace softnpu::observers {
 
 class Stats final : public Timed<Stats> {
  public:
-  // A table for people on stderr, or a line of JSON for each process in a file.
+  // Writes to a file, as a line of JSON for each process, or to stderr as a table.
   explicit Stats(Lines* file);
 
   void ran(const Piece& piece, const Status& status, const Span& span);
-  // Writes what there is since the last time.
+  // Writes the rows since the last call.
   void ending() override;
 
  private:
@@ -36,7 +36,7 @@ class Stats final : public Timed<Stats> {
   };
   using Rows = std::map<std::string_view, Row>;
 
-  // With the lock held. A forked child has none of the parent's.
+  // Requires the lock. A forked child starts without rows.
   Rows& rows_of_this_process();
   static std::string as_json(const Rows& rows);
   static std::string as_table(const Rows& rows);

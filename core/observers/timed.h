@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An observer that is told how long work took.
+// An observer that measures the duration of work.
 #pragma once
 
 #include <time.h>
@@ -26,7 +26,7 @@ inline int64_t now_ns() {
   return t.tv_sec * int64_t{1'000'000'000} + t.tv_nsec;
 }
 
-// `Self` has ran(piece, status, span), which may throw.
+// `Self` has a function ran(piece, status, span), which may throw.
 template <class Self>
 class Timed : public Observer {
  public:
@@ -37,7 +37,7 @@ class Timed : public Observer {
   }
 
  protected:
-  // Measurements of a thread are nested: calls, work, and calls from that work.
+  // The measurements of a thread nest: calls, work, and calls made by that work.
   static void begin() {
     if (depth < kDeepest) starts[depth] = now_ns();
     ++depth;

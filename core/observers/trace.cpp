@@ -15,10 +15,10 @@ namespace {
 
 constexpr const char* kCategories[] = {"operator", "copy", "fill", "host function"};
 
-// Streams are tracks of a process of their own, whose number no process of the system has.
+// The streams are tracks of a separate process, with a number above all process ids.
 constexpr int64_t kStreamsOf = 10'000'000;
 
-// Events are in microseconds.
+// The unit of the trace format.
 std::string microseconds(int64_t ns) {
   char out[40];
   std::snprintf(out, sizeof out, "%lld.%03lld", static_cast<long long>(ns / 1000),
@@ -26,14 +26,14 @@ std::string microseconds(int64_t ns) {
   return out;
 }
 
-// Adds the failure to the members of an object.
+// Adds the failure to the members of a JSON object.
 std::string with_failure(std::string members, const Status& status) {
   if (status.ok()) return members;
   return text(members, members.empty() ? "" : ", ", "\"status\": ", status.code(),
               ", \"rule\": ", quoted(status.rule()), ", \"failure\": ", quoted(status.message()));
 }
 
-// The members that all events of a track have.
+// The members of all events on a track.
 std::string place(int64_t process, int64_t thread) {
   return text("\"pid\": ", process, ", \"tid\": ", thread);
 }
@@ -87,7 +87,7 @@ std::string Trace::introduced(const Track& track, const std::string& name) {
 }
 
 std::string Trace::arrow(const char* name, Track from, int64_t from_ns, Track to, int64_t to_ns) {
-  // A number that no other process gives.
+  // An id that no other process uses.
   const int64_t id = (int64_t{getpid()} << 30) + ++arrows_;
   const auto end = [&](const char* phase, const Track& track, int64_t ns) {
     return text(",\n{\"name\": \"", name, "\", \"cat\": \"", name, "\", \"ph\": ", phase,
@@ -101,7 +101,7 @@ std::string Trace::arrows_to(const Launch& launch, const Span& span) {
   const Track to = track_of(launch.work->stream);
   std::string out = arrow("launch", launch.caller, launch.time, to, span.start);
   for (const auto& work : launch.after)
-    // An arrow begins inside of its slice.
+    // An arrow must begin within its slice.
     if (work->span.end != 0)
       out += arrow("event", track_of(work->stream), work->span.start + work->span.length() - 1, to,
                    span.start);

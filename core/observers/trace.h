@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SOFTNPU_TRACE: what ran when, for chrome://tracing and Perfetto. Threads and streams are tracks;
-// arrows lead from launches to what they ran, and across events.
+// SOFTNPU_TRACE: a timeline for chrome://tracing and Perfetto. Threads and streams are tracks;
+// arrows lead from launches to the work that they launched, and from events to the work that
+// waited.
 #pragma once
 
 #include <compare>
@@ -36,26 +37,26 @@ class Trace final : public Timed<Trace> {
 
     auto operator<=>(const Track&) const = default;
   };
-  // Work of a stream, for the arrows that begin in it.
+  // Work of a stream, from which arrows can begin.
   struct Work {
     int32_t stream;
-    Span span = {0, 0};  // ends at 0 until it is done
+    Span span = {0, 0};  // ends at 0 while unfinished
   };
   struct Launch {
     Track caller;
     int64_t time;
     std::shared_ptr<Work> work;
-    std::vector<std::shared_ptr<const Work>> after;  // what it waited for, by events
+    std::vector<std::shared_ptr<const Work>> after;  // the work that it waited for, through events
   };
   struct Stream {
     std::shared_ptr<Work> last;
-    std::vector<std::shared_ptr<const Work>> awaited;  // by what will be launched next
+    std::vector<std::shared_ptr<const Work>> awaited;  // by the next launch
   };
 
   static Track this_thread();
   static Track track_of(int32_t stream);
 
-  // With the lock held. Names the track when it is new.
+  // Require the lock. introduced() returns the metadata of a new track.
   std::string introduced(const Track& track, const std::string& name);
   std::string arrow(const char* name, Track from, int64_t from_ns, Track to, int64_t to_ns);
   std::string arrows_to(const Launch& launch, const Span& span);

@@ -24,12 +24,13 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kBegin = "[\n", kEnd = "\n]\n";
 
-// Why events are lost; empty: they are not.
+// The reason why events are lost; empty if they are not.
 using Loss = std::string;
 
 Loss loss(int error) { return std::generic_category().message(error); }
 
-// Open and locked; opened for each write, as programs may close and reuse any descriptor.
+// The file, open and locked. It is reopened for each write, because programs may close and reuse
+// any descriptor.
 class Locked {
  public:
   explicit Locked(const char* path) : file_(open_own(path, O_RDWR | O_CREAT)) {
@@ -39,12 +40,12 @@ class Locked {
       loss_ = "another process holds its lock";
   }
   ~Locked() {
-    flock(file_.descriptor(), LOCK_UN);  // a child that was forked meanwhile has the file, too
+    flock(file_.descriptor(), LOCK_UN);  // a child forked meanwhile shares the lock
   }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
 
-  // Adds events, or leaves the file as it was.
+  // Appends events, or leaves the file unchanged.
   Loss add(const std::string& events) const {
     const auto place = end_of_events();
     if (!place) return loss_.empty() ? "something else was written to it" : loss_;
@@ -55,7 +56,7 @@ class Locked {
     return loss(error);
   }
 
-  // Where the next event goes; nothing where the file does not end as ours do.
+  // The position of the next event; nothing if the file does not end as a trace does.
   std::optional<off_t> end_of_events() const {
     if (!loss_.empty()) return std::nullopt;
     const int file = file_.descriptor();
@@ -69,7 +70,7 @@ class Locked {
   }
 
  private:
-  // Whether there is nobody else who has it for long; file systems without locks have none.
+  // Waits for the lock, but not for long. Succeeds on file systems without locks.
   bool lock() const {
     static constinit std::atomic<bool> stalled{false};
     const auto wait = stalled.load() ? std::chrono::milliseconds(0) : kReaderTime;
@@ -83,7 +84,7 @@ class Locked {
     return true;
   }
 
-  // 0, or the number of the error.
+  // Returns 0 or the errno.
   int write_at(off_t place, std::string_view content) const {
     return lseek(file_.descriptor(), place, SEEK_SET) == place ? write_all(file_, content) : errno;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file with a JSON array of events, complete after each write, however the program ends.
+// A JSON array of events in a file, valid after each write, even if the program crashes.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@ namespace softnpu::observers {
 
 class TraceFile {
  public:
-  // Null when it cannot be written, or holds something else.
+  // Nothing if the file cannot be written or is not a trace.
   static std::optional<TraceFile> open(const char* path);
 
-  // Adds events, which are separated by ",\n". Several processes may.
+  // Appends events, which are separated by ",\n". Several processes may write to the file.
   void append(const std::string& events) const noexcept;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SOFTNPU_VERBOSE=1: a line for each operator call, for people and scripts. docs/tracing.md has the
-// template, which is not to change.
+// SOFTNPU_VERBOSE=1: a line for each operator call, for people and scripts. The format is
+// documented in docs/tracing.md and must not change.
 #pragma once
 
 #include "base/lines.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// aclnnMaxUnpool3d: outRef is 0, but outRef[n, c, indices[n, c, i]] = self[n, c, i] with D, H, W
-// seen as one axis. stride and padding take part in the checks only.
+// aclnnMaxUnpool3d: outRef is 0, except outRef[n, c, indices[n, c, i]] = self[n, c, i], where D, H,
+// W are one axis. stride and padding are only checked.
 #include "ops/operators.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ void MaxUnpool3d::describe(const Args& a, Tensor& out) {
   out.sizes = a.self->sizes;
   out.dtype = a.self->dtype;
   const Dims& wanted = *a.output_size;
-  if (out.rank() < 4 || wanted.size() != 3) return;  // a check says so
+  if (out.rank() < 4 || wanted.size() != 3) return;  // a check reports this
   std::copy(wanted.begin(), wanted.end(), out.sizes.end() - 3);
 }
 
@@ -38,9 +38,9 @@ namespace {
 
 using UnpoolTask = kernels::MaxUnpool3dTask;
 
-// Bytes of a plane of out: smaller planes stay in a core's own cache.
+// Bytes of a plane of out: smaller planes fit a core's own cache.
 constexpr int64_t kPrefetchBytes = int64_t{1} << 20;
-// Bytes that a thread sets to 0 at once.
+// Bytes of a piece for setting out to 0.
 constexpr int64_t kZeroed = int64_t{1} << 16;
 
 void describe_inputs(const Tensor& self, const Tensor& indices, UnpoolTask& task) {
@@ -74,13 +74,13 @@ void describe_output(const Tensor& out, UnpoolTask& task) {
   task.prefetches = step == 1 && task.limit * task.item >= kPrefetchBytes;
 }
 
-// What parts consist of: elements that were pooled from windows which lie in one slab of out.
+// The unit of parts: the elements of self whose pooling windows are in one slab of out.
 int64_t slab_of(const Dims& sizes) {
   const size_t rank = sizes.size();
   return sizes[rank - 1] * (sizes[rank - 3] > 1 ? sizes[rank - 2] : 1);
 }
 
-// All of a dense output.
+// The memory of a dense output.
 MaxUnpool3dPlan::Block whole_block(const Tensor& out) {
   Extent extent;
   const int64_t count = out.numel(), item = item_size(out.dtype);
@@ -93,7 +93,7 @@ MaxUnpool3dPlan::Block whole_block(const Tensor& out) {
 MaxUnpool3d::Plan MaxUnpool3d::plan(const Args& a) {
   const Tensor &self = *a.self, &out = *a.out_ref;
   UnpoolTask task;
-  if (self.numel() == 0) {  // its other sizes may be beyond all numbers
+  if (self.numel() == 0) {  // other sizes may overflow
     task.batch = 0;
     return Plan(task, {}, {}, self.sizes);
   }
@@ -103,7 +103,7 @@ MaxUnpool3d::Plan MaxUnpool3d::plan(const Args& a) {
   describe_output(out, task);
   const int64_t planes = task.planes(), threads = loops::usable_threads();
   const bool has_few_planes = planes < threads && out.numel() >= 2 * kGrain;
-  // Planes that are spread over all of out, as channels-last ones are, are not set to 0 one by one.
+  // Planes that interleave in memory, such as channels-last ones, are zeroed together.
   const bool has_dense_planes = task.out_w == task.limit && task.out_strides[4] == 1;
   const Plan::Block zeroed = has_few_planes || !has_dense_planes ? whole_block(out) : Plan::Block();
   task.is_zeroed = zeroed.size > 0;
@@ -115,7 +115,7 @@ MaxUnpool3d::Plan MaxUnpool3d::plan(const Args& a) {
   return Plan(task, zeroed, {std::max<int64_t>(parts, 1), slab}, self.sizes);
 }
 
-// Between which all indices lie, and those of each part.
+// The range of all indices, and of each part's.
 class MaxUnpool3dPlan::Ranges {
  public:
   void set(int64_t part, const kernels::IndexRange& range) { parts_[part] = range; }
@@ -124,7 +124,7 @@ class MaxUnpool3dPlan::Ranges {
     all_.add(range);
   }
   const kernels::IndexRange& all() const { return all_; }
-  // Whether a part's indices are above those of the part before it.
+  // Whether each part's indices are above those of the part before it.
   bool are_ordered(int64_t planes, int64_t parts) const {
     for (int64_t i = 0; parts > 1 && i < planes * parts; ++i)
       if (i % parts != 0 && parts_[i].low <= parts_[i - 1].high) return false;
@@ -148,7 +148,7 @@ Status MaxUnpool3dPlan::run(std::byte* const* origins, std::byte* /*workspace*/)
   const int threads = loops::thread_count();
   const int64_t units = task_.planes() * cut_.parts;
   const auto grain = [&](int64_t elements) { return kGrain * cut_.parts / (elements + 1); };
-  // All indices are looked at before anything is written.
+  // All indices are checked before anything is written.
   Ranges ranges;
   const auto look = [&](int64_t begin, int64_t end, int) {
     kernels::IndexRange all;
@@ -169,7 +169,7 @@ Status MaxUnpool3dPlan::run(std::byte* const* origins, std::byte* /*workspace*/)
     std::memset(origins[2] + zeroed_.begin + begin, 0, static_cast<size_t>(end - begin));
   };
   loops::parallel_for(zeroed_.size, kZeroed, threads, zero);
-  // Parts whose indices overlap are one thread's, so that the last one counts.
+  // Parts with overlapping ranges are processed by one thread, so that the last value wins.
   const int64_t parts = ranges.are_ordered(task_.planes(), cut_.parts) ? cut_.parts : 1;
   const auto scatter = [&](int64_t begin, int64_t end, int) {
     for (int64_t unit = begin; unit < end; ++unit)

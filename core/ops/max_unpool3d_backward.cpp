@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// aclnnMaxUnpool3dBackward: out[n, c, i] = gradOutput[n, c, indices[n, c, i]] with D, H, W seen as
-// one axis. self, stride and padding take part in the checks only.
+// aclnnMaxUnpool3dBackward: out[n, c, i] = gradOutput[n, c, indices[n, c, i]], where D, H, W are
+// one axis. self, stride and padding are only checked.
 #include "ops/operators.h"
 
 #include <utility>
@@ -26,7 +26,7 @@ Status MaxUnpool3dBackward::check_sizes(const Args& a) {
 void MaxUnpool3dBackward::describe(const Args& a, Tensor& out) {
   out.sizes = a.self->sizes;
   out.dtype = a.grad_output->dtype;
-  out.strides = contiguous_strides(out.sizes);  // the first thing that is checked
+  out.strides = contiguous_strides(out.sizes);  // checked before all else
 }
 
 __extension__ using Wide = __int128;
@@ -35,7 +35,7 @@ MaxUnpool3dBackward::Plan MaxUnpool3dBackward::plan(const Args& a) {
   const Tensor &grad_output = *a.grad_output, &indices = *a.indices;
   const size_t rank = indices.rank();
   kernels::MaxUnpool3dBackwardTask task;
-  if (indices.numel() == 0) {  // its other sizes may be beyond all numbers
+  if (indices.numel() == 0) {  // other sizes may overflow
     task.batch = 0;
     return Plan(task, indices.sizes);
   }

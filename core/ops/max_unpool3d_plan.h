@@ -10,14 +10,14 @@ namespace softnpu::ops {
 
 class MaxUnpool3dPlan {
  public:
-  // Memory of out that is set to 0 before the kernel runs: where it begins, from the first element
-  // of the view on, and how many bytes it has.
+  // Memory of out to set to 0 before the kernel runs: its begin, relative to the view's first
+  // element, and its size, in bytes.
   struct Block {
     int64_t begin = 0, size = 0;
   };
 
-  // Threads share a plane in so many parts, if the parts' indices follow each other. Parts are of
-  // whole slabs, which have so many elements of self.
+  // A plane is divided into `parts` parts, if their indices do not overlap. A part consists of
+  // slabs with `slab` elements of self.
   struct Cut {
     int64_t parts = 1, slab = 1;
   };
@@ -28,7 +28,7 @@ class MaxUnpool3dPlan {
   uint64_t workspace_size() const { return 0; }
   SOFTNPU_EXPORT Status run(std::byte* const* origins, std::byte* workspace) const;
 
-  static constexpr int64_t kMostParts = 64;  // of all planes together, where a plane has several
+  static constexpr int64_t kMostParts = 64;  // of all planes together, if planes are divided
 
  private:
   class Ranges;

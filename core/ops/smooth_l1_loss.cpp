@@ -50,7 +50,7 @@ SmoothL1Loss::Plan SmoothL1Loss::plan(const Args& a) {
 void SmoothL1Loss::describe(const Args& a, Tensor& out) {
   out.dtype = promote(a.self->dtype, a.target->dtype);
   if (a.reduction != kNone) return;  // one number, of rank 0
-  // Where the inputs do not broadcast, a check says so before it looks at the output.
+  // If the inputs do not broadcast, a check reports it before it uses the output.
   const auto all = broadcast_sizes(a.self->sizes, a.target->sizes);
   out.sizes = all ? *all : a.self->sizes;
 }

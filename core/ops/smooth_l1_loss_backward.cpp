@@ -33,9 +33,9 @@ SmoothL1LossBackward::Plan SmoothL1LossBackward::plan(const Args& a) {
   const Tensor* const tensors[] = {a.grad_out.tensor, a.self.tensor, a.target.tensor,
                                    a.grad_input.tensor};
   double norm = 1;
-  if (a.reduction == kMean) {  // over the forward's output, which gradOut has no part in
+  if (a.reduction == kMean) {  // of the forward's output, whose size does not depend on gradOut
     const Dims forward = *broadcast_sizes(a.self->sizes, a.target->sizes);
-    // More than int64 holds are only where gradInput is empty.
+    // The product can overflow only if gradInput is empty.
     norm = 1 / static_cast<double>(checked_numel(forward).value_or(1));
   }
   const double beta = static_cast<float>(a.beta);
@@ -46,7 +46,7 @@ SmoothL1LossBackward::Plan SmoothL1LossBackward::plan(const Args& a) {
 
 void SmoothL1LossBackward::describe(const Args& a, Tensor& out) {
   out.dtype = promote(promote(a.grad_out->dtype, a.self->dtype), a.target->dtype);
-  // Where the inputs do not broadcast, a check says so before it looks at the output.
+  // If the inputs do not broadcast, a check reports it before it uses the output.
   const auto pair = broadcast_sizes(a.self->sizes, a.target->sizes);
   const auto all = pair ? broadcast_sizes(*pair, a.grad_out->sizes) : std::nullopt;
   out.sizes = all ? *all : a.self->sizes;

@@ -12,7 +12,7 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-// The product of D, H and W, which need not fit 64 bits where N is 0: its upper and lower part.
+// D · H · W as its upper and lower part: it may overflow 64 bits if N is 0.
 std::pair<Wide, uint64_t> volume(std::span<const int64_t> sizes) {
   const Wide two = Wide(sizes[0]) * sizes[1];
   const Wide lower = Wide(static_cast<uint64_t>(two)) * sizes[2];
@@ -56,7 +56,7 @@ Status check_unpool_sizes(const UnpoolSizes& sizes, const Tensor& self, RuleId l
     if (values.size() != 3)
       return fail(length_rule, kParamInvalid, name, " has ", values.size(),
                   " elements; expected 3");
-  for (const auto& [name, values] : std::span(named).first(2))  // padding may be any number
+  for (const auto& [name, values] : std::span(named).first(2))  // padding may have any values
     if (!all_positive(values))
       return fail(positive_rule, kParamInvalid, name, " is ", values,
                   "; every element must be above 0");
@@ -92,7 +92,7 @@ void read_strides(const Tensor& tensor, int64_t (&strides)[5]) {
 }
 
 bool is_flat(const Tensor& tensor, int64_t& step) {
-  int64_t inner = 0;  // elements that the axes so far step over, times their step
+  int64_t inner = 0;  // the product of the sizes and the step of the axes so far
   for (size_t i = tensor.rank(); i-- > tensor.rank() - 3;) {
     if (tensor.sizes[i] == 1) continue;
     if (inner != 0 && tensor.strides[i] != inner) return false;
@@ -100,7 +100,7 @@ bool is_flat(const Tensor& tensor, int64_t& step) {
     const auto product = checked_mul(tensor.strides[i], tensor.sizes[i]);
     if (!product) return false;
     inner = *product;
-    // A stride of 0: one step fits only if this axis has all elements.
+    // With stride 0, one step fits only if this axis has all elements.
     if (inner == 0) return tensor.numel() <= tensor.sizes[i];
   }
   return true;

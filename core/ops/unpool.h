@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What max unpooling and its gradient share: checks, how views are walked, and the report of a bad
-// index. The *unpooled* tensor, out or gradOutput, is the one that indices count in.
+// Code shared by max unpooling and its gradient: checks, the layout of views, and the report of an
+// invalid index. The *unpooled* tensor, out or gradOutput, is the one that indices refer to.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 #include <span>
 
 #include "executor/operand.h"
-#include "kernels/bad_index.h"
+#include "kernels/max_unpool3d.h"
 
 namespace softnpu::ops {
 
-// The rules are named where these are called, so that an operator's list of checks shows them.
+// The rules are passed by the callers, so that an operator's file shows them.
 
-// Of tensors that must be like self.
+// Checks tensors that must have the rank and the shape of self.
 Status check_like_self(std::span<const Operand> tensors, const Tensor& self, RuleId rank_rule,
                        RuleId shape_rule);
 Status check_not_empty(const Tensor& self, RuleId rule);
@@ -26,18 +26,17 @@ Status check_unpool_sizes(const UnpoolSizes& sizes, const Tensor& self, RuleId l
 Status check_unpooled(const Operand& unpooled, const Tensor& self, const Dims& output_size,
                       RuleId spatial_rule, RuleId rank_rule, RuleId batch_rule);
 
-// D, H, W of a tensor's sizes.
 std::span<const int64_t> spatial(const Dims& sizes);
 // The strides of n, c, d, h, w; a tensor of rank 4 has no c.
 void read_strides(const Tensor& tensor, int64_t (&strides)[5]);
-// Whether D, H, W can be walked with one step; `step` is it.
+// Whether one step fits D, H, W; stores it in `step`.
 bool is_flat(const Tensor& tensor, int64_t& step);
 
-// Of the bad indices that threads find, the first by position.
+// The first one, by position, of the invalid indices that threads find.
 class FirstBadIndex {
  public:
   void add(const kernels::BadIndex& bad);
-  // Not ok if there is one. `shape` is that of indices, `limit` what they must be below.
+  // A failure if there is one. `shape` is that of indices; valid indices are below `limit`.
   Status status(const Dims& shape, int64_t limit) const;
 
  private:

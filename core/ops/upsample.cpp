@@ -55,7 +55,7 @@ Status check_scales(const Scales& scales, const Dims& in, const Dims& output_siz
     const double scaled = std::floor(static_cast<double>(in[2 + i]) * scales.values[i]);
     if (scaled != static_cast<double>(output_size[i]))
       return fail(rule, kParamInvalid, names[i], " is ", scales.values[i],
-                  ", which takes a size of ", in[2 + i], " to ", scaled, ", but outputSize says ",
+                  ", which takes a size of ", in[2 + i], " to ", scaled, ", but outputSize is ",
                   output_size[i]);
   }
   return {};
@@ -67,13 +67,13 @@ using kernels::UpsampleAxes;
 using kernels::UpsampleAxis;
 using kernels::UpsampleOuter;
 
-// Whether two axes are mergeable in both tensors.
 bool follows(const UpsampleOuter& outer, const UpsampleOuter& inner) {
   return outer.in_stride == inner.size * inner.in_stride &&
          outer.out_stride == inner.size * inner.out_stride;
 }
 
-// Channels that are innermost in `out` become the side axis. Others join the batch if they can.
+// Makes channels that are innermost in `out` the side axis. Otherwise merges them with the batch if
+// possible.
 void arrange_outer_axes(UpsampleAxes& a) {
   const bool w_is_dense = a.w.out > 1 && a.w.out_stride == 1;
   if (a.channels.size > 1 && a.channels.out_stride == 1 && !w_is_dense) {
@@ -87,7 +87,7 @@ void arrange_outer_axes(UpsampleAxes& a) {
   }
 }
 
-// Elements along W that are not upsampled join the side axis; H becomes W, D becomes H.
+// If W is not upsampled, it joins the side axis; H becomes W, D becomes H.
 void join_identity_axes(UpsampleAxes& a) {
   for (int axes = 0; axes < 3 && a.w.is_identity(); ++axes) {
     const UpsampleOuter w{a.w.in, a.w.in_stride, a.w.out_stride};
@@ -109,7 +109,7 @@ void join_identity_axes(UpsampleAxes& a) {
 
 UpsampleAxes upsample_axes(const Tensor& out, const Tensor& in, const Scales& scales) {
   const AxisOrder at = axis_order(out);
-  // That of an axis with one element may be anything.
+  // An axis with one element may have any stride.
   const auto stride = [](const Tensor& tensor, size_t i) {
     return tensor.sizes[i] == 1 ? 0 : tensor.strides[i];
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nearest upsampling and its gradient share: the order of axes, checks, and the axes that
-// their kernels walk. `in` is the smaller side, self or gradInput, `out` the upsampled one.
+// Code shared by nearest upsampling and its gradient: the order of axes, checks, and the axes that
+// the kernels walk. `in` is the smaller side (self or gradInput), `out` the upsampled one.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace softnpu::ops {
 
-// Where the axes N, C, D, H, W stand in a tensor's shape. Every format but NDHWC reads as NCDHW.
+// The positions of N, C, D, H, W in a tensor's shape. All formats except NDHWC are read as NCDHW.
 struct AxisOrder {
   size_t n, c, d, h, w;
 };
@@ -26,7 +26,7 @@ inline Dims sizes_in_order(const Tensor& tensor) {
   return {sizes[at.n], sizes[at.c], sizes[at.d], sizes[at.h], sizes[at.w]};
 }
 
-// For D, H, W. They count only if all are above 0.
+// For D, H, W. They are used only if all are above 0.
 struct Scales {
   std::array<double, 3> values;
 
@@ -37,20 +37,20 @@ Scales scales_of(const Args& a) {
   return {a.scales_d, a.scales_h, a.scales_w};
 }
 
-// The rules are named where these are called, so that an operator's list of checks shows them.
+// The rules are passed by the callers, so that an operator's file shows them.
 
-// Of one data type, and both NDHWC or neither.
+// The same data type, and both NDHWC or neither.
 Status check_types_and_formats(const Operand& other, const Operand& first, RuleId rule);
-// So many sizes, all above 0.
+// Exactly `length` sizes, all above 0.
 Status check_upsample_sizes(const char* name, const IntArray& sizes, size_t length, RuleId rule);
-// What the device has room and index width for. Both shapes are in the order N, C, D, H, W.
+// The limits of the device's memory and indices. Both shapes are in the order N, C, D, H, W.
 Status check_upsample_limits(const char* out_name, const Dims& out, const char* in_name,
                              const Dims& in, RuleId rule);
-// Scales that are given take the sizes of `in`, in the same order, to those of outputSize.
+// If scales are given, they must map the sizes of `in`, in the same order, to outputSize.
 Status check_scales(const Scales& scales, const Dims& in, const Dims& output_size, RuleId rule);
 
-// For arguments that have been checked. Axes of scale 1 have joined the side axis where they can,
-// and those outside them have moved in: H is `w` then, and D is `h`.
+// Requires checked arguments. Axes of scale 1 join the side axis if possible; then the outer axes
+// move inwards: H becomes `w`, and D becomes `h`.
 kernels::UpsampleAxes upsample_axes(const Tensor& out, const Tensor& in, const Scales& scales);
 
 }  // namespace softnpu::ops

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // aclnnUpsampleNearest3d: each element of out is a copy of the element of self in whose range it
-// is.
+// lies.
 #include "ops/operators.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void UpsampleNearest3d::describe(const Args& a, Tensor& out) {
   out.sizes = a.self->sizes;
   out.dtype = a.self->dtype;
   const Dims& wanted = *a.output_size;
-  if (out.rank() != 5 || wanted.size() != 3) return;  // a check says so
+  if (out.rank() != 5 || wanted.size() != 3) return;  // a check reports this
   const AxisOrder at = axis_order(*a.self);
   out.sizes[at.d] = wanted[0];
   out.sizes[at.h] = wanted[1];
@@ -50,7 +50,7 @@ void list_sources(const kernels::UpsampleAxis& axis, int32_t* sources) {
   for (int64_t z = 0; z < axis.out; ++z) sources[z] = static_cast<int32_t>(axis.source(z));
 }
 
-// Returns how many groups there are.
+// Groups adjacent planes with the same source. Returns the number of groups.
 int64_t group_planes(const kernels::UpsampleAxis& d, kernels::UpsamplePlanes* groups) {
   int64_t count = 0;
   for (int32_t z = 0; z < d.out; ++z) {

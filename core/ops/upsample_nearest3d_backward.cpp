@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // aclnnUpsampleNearest3dBackward: each element of gradInput is the sum of the elements of gradOut
-// that the forward copied it to.
+// to which the forward copied it.
 #include "ops/operators.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace softnpu::ops {
 
 namespace {
 
-// inputSize names gradInput's shape, in gradInput's own order of axes or as (N, C, D, H, W).
+// Whether inputSize is gradInput's shape, in its own order of axes or as N, C, D, H, W.
 bool names_shape(const Dims& input_size, const Tensor& grad_input) {
   if (grad_input.rank() != 5) return false;
   return input_size == grad_input.sizes || input_size == sizes_in_order(grad_input);
@@ -41,8 +41,8 @@ Status UpsampleNearest3dBackward::check_sizes(const Args& a) {
   return check_scales(scales_of(a), in, wanted, "scales"_rule);
 }
 
-// inputSize names the shape in its own order of axes, or as N, C, D, H, W. For NDHWC it is the
-// latter where N and C tell so; where they fit both orders, it is the array's own.
+// For NDHWC, inputSize is taken as N, C, D, H, W if only that order fits gradOut's channels;
+// otherwise as the tensor's own order of axes.
 void UpsampleNearest3dBackward::describe(const Args& a, Tensor& out) {
   const Tensor& grad_out = *a.grad_out;
   const IntArray& s = *a.input_size;

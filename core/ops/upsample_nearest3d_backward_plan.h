@@ -10,7 +10,7 @@
 
 namespace softnpu::ops {
 
-// The workspace holds each thread's scratch memory.
+// The workspace holds the scratch memory of each thread.
 class UpsampleNearest3dBackwardPlan {
  public:
   using Task = kernels::UpsampleNearest3dBackwardTask;

@@ -19,7 +19,7 @@ class UpsampleNearest3dPlan {
 
  private:
   kernels::UpsampleNearest3dTask task_;
-  // What the task points to.
+  // The arrays that the task points to.
   std::unique_ptr<int32_t[]> sources_;
   std::unique_ptr<kernels::UpsamplePlanes[]> planes_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the gradient of nearest upsampling reads gradOut.
+// Chooses how the gradient of nearest upsampling reads gradOut.
 #include <algorithm>
 
 #include "ops/operators.h"
@@ -14,8 +14,8 @@ using kernels::UpsampleAxis;
 
 constexpr int64_t kTile = kernels::kUpsampleTile;
 
-// How many elements of gradInput along W have `room` in scratch memory, as their ranges in gradOut
-// do; one at least.
+// The number of elements of gradInput along W that, like their ranges in gradOut, fit `room`
+// elements of scratch memory; at least one.
 int64_t tile_for(const UpsampleAxis& w, int64_t room) {
   const int64_t most = std::min(room, static_cast<int64_t>(static_cast<float>(room - 2) / w.scale));
   const int64_t tile = std::clamp<int64_t>(most, 1, w.in);
@@ -23,14 +23,14 @@ int64_t tile_for(const UpsampleAxis& w, int64_t room) {
   return (w.in + tiles - 1) / tiles;
 }
 
-// A box of one element of gradInput has room for its copy, side by side with others.
+// Chooses blocks for staging. Returns false if a box of one element does not fit scratch memory.
 bool try_staging(Task& t) {
   if (t.side.size == 1) {
     std::swap(t.side, t.channels.size >= t.batch.size ? t.channels : t.batch);
   }
   const int64_t rows = t.d.longest() * t.h.longest();
   const int64_t room = kBlockBytes / item_size(t.dtype);
-  // Elements of 16 bits make a vector of twice as many.
+  // 16-bit elements fill vectors with twice as many.
   t.side_block = std::min(t.side.size, (item_size(t.dtype) == 2 ? 2 : 1) * kUpsampleSide);
   if (rows > room / (t.w.longest() * t.side_block)) return false;
   const int64_t positions = std::min(room / (rows * t.side_block), kTile / t.side_block);

@@ -11,7 +11,6 @@ using namespace softnpu::runtime;
 
 namespace {
 
-// Does something with the calling thread's context.
 template <class Body>
 aclError with_context(const Call& call, Body&& body) {
   return entry(call, [&]() -> Status {

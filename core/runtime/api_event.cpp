@@ -9,7 +9,6 @@ using namespace softnpu::runtime;
 
 namespace {
 
-// Finds an event and does something with it.
 template <class Body>
 aclError with_event(const Call& call, aclrtEvent event, Body&& body) {
   return entry(call, [&]() -> Status {
@@ -35,7 +34,7 @@ aclError with_event_and_stream(const Call& call, aclrtEvent event, aclrtStream s
 
 extern "C" {
 
-// Every event can be waited for and can be timed, whatever its flags are.
+// All events support waiting and timing, whatever their flags are.
 aclError aclrtCreateEvent(aclrtEvent* event) {
   return entry(CALL(event), [&] { return create_event(0, event); });
 }

@@ -32,7 +32,7 @@ template <class Operation>
 constexpr FaultKind kFault =
     Operation::kKind == Piece::Kind::fill ? FaultKind::memset : FaultKind::memcpy;
 
-// Blocking: does not wait for streams, so their failures are no affair of it.
+// Blocking operations do not wait for streams, and do not report their failures.
 template <class Operation>
 aclError run_now(const Call& call, const Operation& operation) {
   return entry(call, [&]() -> Status {
@@ -53,7 +53,7 @@ aclError run_in_stream(const Call& call, const Operation& operation, aclrtStream
   return entry(call, [&]() -> Status {
     RETURN_IF_FAILED(injected_failure(kFault<Operation>));
     RETURN_IF_FAILED(require_device());
-    const uint64_t time = memory_time();  // earlier than the check, so as to miss nothing
+    const uint64_t time = memory_time();  // before the check, so that no release is missed
     RETURN_IF_FAILED(operation.check());
     return launch_operation(call, operation, time, stream);
   });
@@ -82,7 +82,7 @@ aclError aclrtFree(void* devPtr) {
 aclError aclrtFreeWithDevSync(void* devPtr) {
   return entry(CALL(devPtr), [&]() -> Status {
     Status waited = wait_for_device({});
-    // Memory outlives its device, and then there is nothing to wait for.
+    // Memory outlives its device; then there is nothing to wait for.
     if (!waited.ok() && waited.code() != kRtContextNull) return waited;
     return release(Family::device, devPtr);
   });

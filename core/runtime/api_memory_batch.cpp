@@ -14,7 +14,7 @@ using namespace softnpu::runtime;
 
 namespace {
 
-// The call's arguments. Those of lists are checked before they are read.
+// The arguments of the call. Lists are checked before they are read.
 struct Batch {
   void** dsts;
   size_t* dest_maxs;
@@ -27,10 +27,10 @@ struct Batch {
 
   Status check_lists() const;
   Status check_indexes() const;
-  // Of copy i, whose attributes are attrs[attr].
+  // Checks copy i, whose attributes are attrs[attr].
   Status check(size_t i, size_t attr) const;
   Copy copy(size_t i) const { return {dsts[i], dest_maxs[i], srcs[i], sizes[i]}; }
-  // The attributes of the copy after the one that has `attr`.
+  // The attributes of copy i; copy i - 1 has `attr`.
   size_t attr_of(size_t i, size_t attr) const {
     return attr + 1 < attrs_count && attrs_indexes[attr + 1] == i ? attr + 1 : attr;
   }
@@ -64,7 +64,7 @@ Status Batch::check_indexes() const {
   return {};
 }
 
-// `name` is that of the location in attrs[attr], `list` and `i` those of the address.
+// Checks the location `name` in attrs[attr] for address `i` of a list.
 Status check_location(const char* name, size_t attr, const aclrtMemLocation& location,
                       const char* list, size_t i, const void* address) {
   const int32_t type = number_of(location.type);
@@ -77,7 +77,7 @@ Status check_location(const char* name, size_t attr, const aclrtMemLocation& loc
                 location.id, "; it must be below ", device_count(), ", the number of devices");
   if (find_block(address).has_value() == on_device) return {};
   return fail("batch-location"_rule, kRtParamInvalid, list, "[", i, "] is ",
-              on_device ? "no device memory" : "device memory", ", but attrs[", attr, "].", name,
+              on_device ? "not device memory" : "device memory", ", but attrs[", attr, "].", name,
               ".type is ", type, " (",
               on_device ? "ACL_MEM_LOCATION_TYPE_DEVICE)" : "ACL_MEM_LOCATION_TYPE_HOST)");
 }
@@ -95,7 +95,7 @@ Status launch_batch(const Call& call, const Batch& batch, size_t& failing, aclrt
   RETURN_IF_FAILED(require_device());
   RETURN_IF_FAILED(batch.check_lists());
   RETURN_IF_FAILED(batch.check_indexes());
-  const uint64_t time = memory_time();  // earlier than the checks, so as to miss nothing
+  const uint64_t time = memory_time();  // before the checks, so that no release is missed
   for (size_t i = 0, attr = 0; i < batch.count; ++i) {
     attr = batch.attr_of(i, attr);
     failing = i;
@@ -103,7 +103,7 @@ Status launch_batch(const Call& call, const Batch& batch, size_t& failing, aclrt
   }
   failing = SIZE_MAX;
   for (size_t i = 0; i < batch.count; ++i) {
-    if (i > 0) failing = i;  // those before it will run; the first fails for all
+    if (i > 0) failing = i;  // earlier copies will run; a failure of the first is one of the call
     RETURN_IF_FAILED(launch_operation(call, batch.copy(i), time, stream));
   }
   failing = SIZE_MAX;

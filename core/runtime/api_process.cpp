@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// aclInit and aclFinalize, what the machine is, and the thread's last errors.
+// aclInit and aclFinalize, properties of the machine, and the thread's last errors.
 #include "acl/acl.h"
 #include "base/dtype.h"
 #include "base/float_state.h"
@@ -73,7 +73,7 @@ aclFloat16 aclFloatToFloat16(float value) {
   const DefaultFloats floats;
   if (value != value) return 0x7BFF;
   const uint16_t half = float_to_half(value);
-  // Saturates where the conversion gives an infinity.
+  // The documented conversion saturates instead of returning an infinity.
   return (half & 0x7FFF) == 0x7C00 ? static_cast<uint16_t>(half - 1) : half;
 }
 

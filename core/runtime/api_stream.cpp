@@ -13,7 +13,6 @@ namespace {
 
 using Find = Status (*)(const void* handle, std::shared_ptr<Stream>& out);
 
-// Finds a stream and does something with it.
 template <class Body>
 aclError with_stream(const Call& call, Find find, aclrtStream stream, Body&& body) {
   return entry(call, [&]() -> Status {

@@ -14,14 +14,14 @@
 namespace softnpu::runtime {
 namespace {
 
-// Behind every range that programs use, so that no two touch and an overrun is nobody's data.
+// The gap behind each range, so that ranges never touch and an overrun hits no data.
 constexpr size_t kGap = 64;
 
 constexpr uintptr_t round_up(uintptr_t value, size_t alignment) {
   return (value + alignment - 1) & ~(uintptr_t{alignment} - 1);
 }
 
-// Inaccessible ranges. Their aliases, of the same size, follow at once.
+// Inaccessible ranges, each directly followed by its alias of the same size.
 struct Twice {
   uintptr_t begin;
   size_t size;
@@ -36,7 +36,7 @@ size_t Arena::padded(size_t size) const {
   return round_up(size, kSmallAlignment) + (kind_ == Kind::shared ? 0 : kGap);
 }
 
-// With `left` bytes beside them that stay free for the program.
+// Reserves address space, and checks that `left` more bytes remain for the program.
 void* Arena::reserve(size_t size, size_t left) const {
   const int kind = kind_ == Kind::shared ? MAP_SHARED : MAP_PRIVATE;
   void* begin = mmap(nullptr, size + left, PROT_NONE, kind | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -89,7 +89,7 @@ void Arena::free_addresses(std::byte* base, size_t size) noexcept {
 
 void Arena::release_pages(std::byte* base, size_t size) {
   if (size < kKeptBytes) return;
-  // Whole pages only; a large range starts at one.
+  // Whole pages only; large ranges start at a page.
   std::byte* const alias = alias_of(base);
   madvise(alias, size & ~size_t{4095}, MADV_DONTNEED);
 }
@@ -110,8 +110,8 @@ void Arena::unmap_all() noexcept {
 
 bool Arena::grow(size_t size) {
   const size_t least = round_up(size, kHugePage) + 2 * kHugePage;
-  // Where address space is limited, the program needs some, too: no region is taken to have room
-  // for more than the next allocation unless as much is left.
+  // If address space is limited, the program needs some, too. So a region larger than the next
+  // allocation is reserved only if the same amount remains free.
   for (const size_t most : {kRegionBytes, least}) {
     const size_t want = std::max(most, least);
     if (add_region(want, want > least ? want : 0)) return true;
@@ -120,7 +120,7 @@ bool Arena::grow(size_t size) {
 }
 
 bool Arena::add_region(size_t size, size_t left) {
-  // Its places in the indexes come first: without memory for them, nothing may be mapped.
+  // Allocates the index entries first, so that nothing is mapped without memory for them.
   regions_.reserve(regions_.size() + 1);
   std::map<uintptr_t, Range> range{{0, {size, false}}};
   std::set<std::pair<size_t, uintptr_t>> place{{size, 0}};
@@ -134,8 +134,8 @@ bool Arena::add_region(size_t size, size_t left) {
   place_node.value().second = begin;
   by_size_.insert(std::move(place_node));
   regions_.push_back({begin, begin + size, begin});
-  // Nothing depends on its success. What programs map to addresses has its own advice, and where
-  // it differed from that of unused ones, the system could not join their mappings.
+  // Failure is harmless. Reserved addresses get no advice: mappings of programs have their own, and
+  // if it differed from that of unused addresses, the system could not merge them.
   if (kind_ != Kind::addresses) madvise(alias_of(got), size, MADV_HUGEPAGE);
   return true;
 }
@@ -186,7 +186,7 @@ bool Arena::make_usable(uintptr_t end) {
 }
 
 bool Arena::make_writable(std::byte* begin, size_t size) noexcept {
-  munlock(begin, size);  // a program that locks its memory would get all of it at once
+  munlock(begin, size);  // mlockall() would make all of it resident
   return mprotect(begin, size, PROT_READ | PROT_WRITE) == 0;
 }
 

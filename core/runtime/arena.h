@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Address space that belongs to the device for the life of the process.
+// Address space that belongs to the device until the process ends.
 //
-// Ranges are handed out and taken back, but never returned to the system, only their pages are. So
-// an address that was ever the device's can be told from one that never was, which is what lets a
-// copy through a freed pointer be reported instead of crashing.
+// Ranges are reused, but only their pages return to the system. So an address that was ever the
+// device's can be distinguished from all others, and a copy through a freed pointer is reported
+// instead of crashing.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace softnpu::runtime {
 
-// Not thread-safe, except where noted.
+// Not thread-safe unless noted.
 class Arena {
  public:
   static constexpr size_t kHugePage = size_t{2} << 20;
@@ -23,40 +23,38 @@ class Arena {
 
   enum class Kind : uint8_t {
     memory,     // for take()
-    addresses,  // for take_addresses(): inaccessible, for the caller to map pages there
-    shared,     // for take_addresses(): memory that can be mapped elsewhere, too; ranges may touch
+    addresses,  // for take_addresses(): inaccessible; the caller maps pages there
+    shared,     // for take_addresses(): memory that can also be mapped elsewhere; ranges may touch
   };
   explicit Arena(Kind kind) : kind_(kind) {}
 
-  // Null when the system gives no more.
+  // Null if the system has none left.
   std::byte* take(size_t size);
   std::byte* take_addresses(size_t size, size_t alignment);
-  // With the same size. The pages must have been released first. Takes no memory.
+  // `size` is that of take(). The pages must have been released before. Does not allocate.
   void free(std::byte* base, size_t size) noexcept;
   void free_addresses(std::byte* base, size_t size) noexcept;
-  // Returns the pages of a large range to the system. Touches nothing of the arena: callers need
-  // not keep others out, only free() must come later.
+  // Returns the pages of a large range to the system. Needs no lock; must be called before free().
   static void release_pages(std::byte* base, size_t size);
-  // Inaccessible addresses, which take no memory until they are used.
+  // Makes inaccessible addresses writable. They take no memory until they are used.
   static bool make_writable(std::byte* begin, size_t size) noexcept;
 
   bool owns(const void* address) const;
 
-  // In a forked child, which must not share memory with its parent: forgets everything.
+  // In a forked child, which must not share memory with its parent: unmaps and forgets everything.
   void unmap_all() noexcept;
 
-  // From now on, ranges are inaccessible where they are handed out; each has an alias that holds
-  // its contents.
+  // From now on, ranges are inaccessible at their addresses. Each has an alias with its contents.
   void protect() { protected_ = true; }
   bool is_protected() const { return protected_; }
-  // The alias of an address that has one, else the address. Thread-safe.
+  // The alias of an address, or the address itself if it has none. Thread-safe.
   static std::byte* alias_of(const void* address);
 
  private:
   struct Region {
     uintptr_t begin;
     uintptr_t end;
-    uintptr_t usable_end;  // pages from here on were never made accessible
+    uintptr_t usable_end;  // pages behind it were never made accessible
   };
 
   struct Range {
@@ -72,11 +70,11 @@ class Arena {
   std::byte* carve(size_t size, size_t alignment);
   bool make_usable(uintptr_t end);
   bool starts_region(uintptr_t address) const;
-  // Changes nothing where there is no memory. The others take none.
+  // add() changes nothing if memory runs out. The others do not allocate.
   void add(uintptr_t begin, size_t size);
   void change(uintptr_t begin, Range to) noexcept;
   void remove(uintptr_t begin) noexcept;
-  // Makes it a free one. Ranges of two regions are never joined, even where the regions touch.
+  // Frees a range and merges it with free neighbours in the same region.
   void free_range(uintptr_t begin, size_t size) noexcept;
   void join_next(uintptr_t begin) noexcept;
 
@@ -84,7 +82,7 @@ class Arena {
   bool protected_ = false;
   std::vector<Region> regions_;
   std::map<uintptr_t, Range> ranges_;  // by address
-  // By size, to find the tightest fit. Those that are taken have a place here, too, with size 0.
+  // By size, to find the tightest fit. Ranges in use have an entry with size 0.
   std::set<std::pair<size_t, uintptr_t>> by_size_;
 };
 

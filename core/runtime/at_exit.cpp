@@ -8,7 +8,7 @@
 namespace softnpu::runtime {
 namespace {
 
-// One line for each stream. Nothing is waited for: what runs now may never end.
+// One line for each stream. Does not wait, because running work may never end.
 void report_unfetched_failures() {
   for (const auto& stream : streams_at_exit()) {
     const Status failure = stream->unfetched_failure();
@@ -19,12 +19,12 @@ void report_unfetched_failures() {
   }
 }
 
-// A destructor of the library runs after all handlers of atexit(), also those that the program
-// registered before the library was loaded: such handlers often end the use of the device.
+// A destructor of the library runs after all atexit() handlers, even those that were registered
+// before the library was loaded; such handlers often finalise the device.
 [[gnu::destructor]] void end_of_process() {
   try {
     report_unfetched_failures();
-  } catch (...) {  // no memory: there is nobody left to tell
+  } catch (...) {  // out of memory: nothing can be reported
   }
   notify(&Observer::ending);
 }

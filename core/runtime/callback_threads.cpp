@@ -62,7 +62,7 @@ class CallbackThreads {
   std::condition_variable arrived_;
   std::deque<std::shared_ptr<Queue>> ready_;
   size_t threads_ = 0;
-  size_t idle_ = 0;  // of the threads, with those that have just been started
+  size_t idle_ = 0;  // includes threads that were just started
 };
 
 }  // namespace

@@ -8,11 +8,11 @@
 
 namespace softnpu::runtime {
 
-// Has a thread run what is ready in the queue, in the queue's context. False where there is none
-// and none can be started.
+// Lets a thread run the ready work of the queue, in the queue's context. Returns false if no thread
+// exists or can be started.
 //
-// Each queue gets a thread of its own, because its work may wait for that of another. Only where
-// hundreds are ready at the same time, some of them wait for a thread.
+// Each queue gets its own thread, because its work may wait for that of another queue. Only if
+// hundreds of queues are ready at the same time do some of them wait.
 bool run_on_callback_thread(const std::shared_ptr<Queue>& queue) noexcept;
 
 }  // namespace softnpu::runtime

@@ -18,13 +18,12 @@ namespace softnpu::runtime {
 
 std::atomic<int> detail::capture_count{0};
 
-// Guarded by the lock of all captures.
+// Guarded by the lock of Captures.
 class Capture {
  public:
   Capture(int32_t mode, const Stream& origin)
       : mode(mode), origin(origin.id()), graph(std::make_shared<Graph>(origin.owner().context)) {}
 
-  // A stream's part.
   struct Branch {
     std::shared_ptr<Stream> stream;
     uint64_t length = 0;
@@ -51,7 +50,7 @@ class Capture {
   Status failure;
 };
 
-// The capture's own failure, or that of a stream which the origin did not wait for in the end.
+// The capture's own failure, or that of a stream whose last work the origin did not wait for.
 Status Capture::outcome() const {
   if (!failure.ok()) return failure;
   const Captured end = place(origin);
@@ -75,13 +74,13 @@ struct Captures {
 
 Captures& captures() { return lasting<Captures>; }
 
-// With the lock held. Null where the stream is not captured.
+// Requires the lock. Null if the stream is not captured.
 std::shared_ptr<Capture> capture_of(const Stream& stream) {
   const auto found = captures().by_stream.find(stream.id());
   return found == captures().by_stream.end() ? nullptr : found->second;
 }
 
-// With the lock held.
+// Requires the lock.
 void enter(const std::shared_ptr<Capture>& capture, const std::shared_ptr<Stream>& stream) {
   const auto place = captures().by_stream.emplace(stream->id(), capture).first;
   try {
@@ -93,7 +92,7 @@ void enter(const std::shared_ptr<Capture>& capture, const std::shared_ptr<Stream
   stream->set_captured(true);
 }
 
-// With the lock held. Its streams run what is launched again.
+// Requires the lock. The capture's streams run new launches again.
 void close_capture(const Capture& capture) {
   for (const auto& [id, branch] : capture.branches) {
     branch.stream->set_captured(false);
@@ -185,7 +184,7 @@ bool capture(const Stream& stream, Work& work) {
     lasting->stream = stream.id();
     notify(&Observer::captured, *lasting,
            CapturedPlace{capture->handle, capture->place(stream.id())});
-    // Whoever captured it may destroy its tensors and its executor before it is executed.
+    // The tensors and the executor may be destroyed before the graph is executed.
     lasting->executor = nullptr;
     for (Access& access : lasting->accesses) access.tensor = nullptr;
     work.piece = lasting;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captures: what is launched in their streams is recorded in a graph instead of run.
+// A capture records the work that is launched in its streams in a graph, instead of running it.
 #pragma once
 
 #include <atomic>
@@ -18,10 +18,10 @@ namespace softnpu::runtime {
 class Capture;
 class Event;
 
-// How much of the captured work of each stream, by its id, comes before a place in a capture.
+// A position in a capture: for each stream, by id, how much of its captured work comes before.
 using Captured = std::map<int32_t, uint64_t>;
 
-// A recording of an event that was captured: no stream reaches it.
+// A captured recording of an event, which no stream reaches.
 struct CapturedMark {
   std::weak_ptr<Capture> capture;
   int32_t stream;
@@ -29,31 +29,32 @@ struct CapturedMark {
 };
 
 SOFTNPU_EXPORT Status begin_capture(const void* stream_handle, int32_t mode);
-// The graph's handle, or null where the capture failed, which ends it, too.
+// `*out` is the graph's handle, or null if the capture failed. The capture ends in both cases.
 SOFTNPU_EXPORT Status end_capture(const void* stream_handle, void** out);
-// `status` is an aclmdlRICaptureStatus; `graph` is null where the stream is not captured.
+// `status` is an aclmdlRICaptureStatus; `graph` is null if the stream is not captured.
 SOFTNPU_EXPORT Status capture_info(const void* stream_handle, int32_t& status, void*& graph);
 
-// These are for streams that are captured. They do nothing, and say so by false or null, where the
-// capture has ended in between.
+// For streams that are captured. They do nothing and return false or null if the capture has ended
+// meanwhile.
 bool capture(const Stream& stream, Work& work);
 bool capture_wait(const Stream& stream, const std::shared_ptr<Event>& event);
 std::shared_ptr<const CapturedMark> capture_mark(const Stream& stream,
                                                  const std::shared_ptr<Event>& event);
 
-// The stream's next work comes after the mark: it joins the mark's capture, if it is in none.
+// Orders the stream's next work after the mark. The stream joins the mark's capture, unless it is
+// captured already.
 Status join_capture(const std::shared_ptr<Stream>& stream, const CapturedMark& mark);
 
-// Ends the capture that the stream began, or spoils the one that it joined. Returns how many pieces
-// of the stream's work were captured.
+// Ends the capture that the stream began, or invalidates the one that it joined. Returns how many
+// pieces of the stream's work were captured.
 size_t drop_capture(const Stream& stream);
 
-// Fails for a stream that is captured, for which a call cannot wait.
+// Fails if the stream is captured, for calls that cannot be captured.
 SOFTNPU_EXPORT Status require_not_captured(const Stream& stream);
 
 namespace detail {
 SOFTNPU_EXPORT extern std::atomic<int> capture_count;
-// Fails where a capture's mode forbids the calling thread to change memory at once.
+// Fails if the mode of a capture forbids the calling thread to change memory immediately.
 SOFTNPU_EXPORT Status ask_captures();
 }  // namespace detail
 
@@ -61,7 +62,7 @@ inline bool any_capture() { return detail::capture_count.load(std::memory_order_
 
 inline Status require_no_capture() { return any_capture() ? detail::ask_captures() : Status(); }
 
-// Whether it must be known what launched work reads and writes.
+// Whether the accesses of launched work are needed.
 inline bool wants_pieces() { return is_observed() || any_capture(); }
 
 }  // namespace softnpu::runtime

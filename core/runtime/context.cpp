@@ -13,8 +13,8 @@ using Contexts = HandleTable<Context, HandleKind::context>;
 
 Contexts& contexts() { return lasting<Contexts>; }
 
-// A handle and not a pointer: another thread may destroy the context, and a program may call while
-// this thread's objects are being destroyed.
+// A handle instead of a pointer: another thread may destroy the context, and programs may call
+// while this thread's objects are being destroyed.
 thread_local constinit void* current = nullptr;
 
 Status no_such_context(const void* handle) {
@@ -83,7 +83,7 @@ Status destroy_context(const void* handle) {
                 "called from work of one of the context's streams");
   const auto streams = streams_of(*context->owner());
   context = contexts().erase(handle);
-  if (!context) return no_such_context(handle);  // another thread was faster
+  if (!context) return no_such_context(handle);  // another thread destroyed it
   Remains remains;
   retire(*context, streams, Held::awaited, remains);
   return remains.report("aclrtDestroyContext");

@@ -13,7 +13,7 @@
 
 namespace softnpu::runtime {
 
-// A device's default context lives while the device is set; others until they are destroyed.
+// The default context of a device lives while the device is set; others until they are destroyed.
 class Context {
  public:
   Context(std::shared_ptr<Owner> owner, std::shared_ptr<Stream> default_stream, bool is_default)
@@ -35,24 +35,24 @@ class Context {
   SystemParams params_;
 };
 
-// Null when there are too many contexts or streams.
+// Null if there are too many contexts or streams.
 std::shared_ptr<Context> make_context(int32_t device, bool is_default);
 
-// Finishes or drops the work of its streams and takes the context and its default stream out of
-// use. The streams that the program created keep their handles, so that it can still destroy them.
-// `streams` are the context's: whoever calls listed them before, while a failure changed nothing.
+// Finishes or drops the work of the context's streams, and retires the context and its default
+// stream. Streams that the program created keep their handles, so that it can still destroy them.
+// The caller lists `streams` in advance, because that may fail.
 void retire(Context& context, const std::vector<std::shared_ptr<Stream>>& streams, Held held,
             Remains& remains);
 
-// Whether the calling thread is running work of one of its streams.
+// Whether the calling thread is running work of one of the context's streams.
 bool runs_on_this_thread(const Context& context);
 
 SOFTNPU_EXPORT Status create_context(int32_t device, void** out);
 SOFTNPU_EXPORT Status destroy_context(const void* handle);
 
-// The calling thread's context. The handle may be that of a dead context.
+// The calling thread's context. Fails if it has none, or if that is destroyed.
 SOFTNPU_EXPORT Status current_context(std::shared_ptr<Context>& out);
-// A failure when the calling thread has none.
+// Fails if the calling thread has no context.
 SOFTNPU_EXPORT Status require_device();
 void* current_context_handle();
 void make_current(const Owner& owner);

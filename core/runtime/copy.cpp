@@ -7,7 +7,7 @@
 namespace softnpu::runtime {
 namespace {
 
-// From the first byte of the first row to the last byte of the last.
+// From the first byte of the first row to the end of the last row.
 std::optional<size_t> extent(size_t pitch, size_t width, size_t height) {
   size_t bytes;
   if (__builtin_mul_overflow(pitch, height - 1, &bytes)) return std::nullopt;

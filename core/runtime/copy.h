@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies and fills. Their arguments are checked when they are called, and those of the asynchronous
-// forms again when their turn in the stream comes, if memory was freed in between.
+// Copies and fills. Their arguments are checked in the call. The asynchronous forms are checked
+// again before they run, if memory was freed meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace softnpu::runtime {
 
-// The two areas may overlap. The direction follows from the addresses, so there is no kind here.
+// The areas may overlap. The direction follows from the addresses.
 struct SOFTNPU_EXPORT Copy {
   void* dst;
   size_t dest_max;
@@ -27,7 +27,7 @@ struct SOFTNPU_EXPORT Copy {
   static constexpr auto kKind = Piece::Kind::copy;
 };
 
-// `height` rows of `width` bytes whose starts are a pitch apart.
+// `height` rows of `width` bytes; a pitch is the distance between the starts of two rows.
 struct SOFTNPU_EXPORT Copy2d {
   void* dst;
   size_t dpitch;

@@ -15,7 +15,7 @@
 
 namespace softnpu::runtime {
 
-// The description of a copy or fill for observers; null where there are none.
+// The description of a copy or fill for observers; null if nobody needs it.
 template <class Operation>
 std::shared_ptr<Piece> piece_of(const Call& call, const Operation& operation) {
   if (!wants_pieces()) [[likely]]
@@ -24,7 +24,7 @@ std::shared_ptr<Piece> piece_of(const Call& call, const Operation& operation) {
       Piece{.kind = Operation::kKind, .what = call.function(), .accesses = operation.accesses()});
 }
 
-// Of an operation that was checked after `time`.
+// Launches an operation that was checked at `time` or later.
 template <class Operation>
 Status launch_operation(const Call& call, const Operation& operation, uint64_t time,
                         aclrtStream stream) {

@@ -13,7 +13,7 @@ namespace softnpu::runtime {
 
 struct Deadline {
   std::chrono::steady_clock::time_point end;
-  int32_t milliseconds = 0;  // the caller's timeout; 0 stands for ever, and then there is no end
+  int32_t milliseconds = 0;  // the caller's timeout; 0: none, and `end` is not used
 
   bool has_passed() const { return milliseconds > 0 && std::chrono::steady_clock::now() >= end; }
 };
@@ -36,7 +36,7 @@ inline Status parse_timeout(int32_t milliseconds, Deadline& out) {
   return {};
 }
 
-// False when the deadline has passed. A true answer may be spurious.
+// Returns false after the deadline. Wakeups may be spurious.
 inline bool wait(std::condition_variable& condition, std::unique_lock<std::mutex>& lock,
                  const Deadline& deadline) {
   if (deadline.milliseconds > 0)

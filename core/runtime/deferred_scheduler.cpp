@@ -20,7 +20,7 @@ namespace {
 
 using Dependencies = std::vector<Queue::Dependency>;
 
-// The queue's work up to the ticket and its dependencies: each comes before those that it needs.
+// The queue's work up to the ticket and all its dependencies, which come later in the list.
 Dependencies with_dependencies(Queue& queue, Queue::Ticket ticket) {
   Dependencies all{{queue.shared_from_this(), ticket}};
   std::unordered_map<const Queue*, Queue::Ticket> listed;
@@ -45,8 +45,8 @@ bool allow(const Dependencies& all) {
   return changed;
 }
 
-// Random numbers, and the queues whose fronts may be ready: in a vector, so that a seed gives the
-// same order each time.
+// Draws random numbers and queues whose fronts may be ready. The queues are in a vector, so that a
+// seed always gives the same order.
 class Lottery {
  public:
   void start(uint64_t seed) {
@@ -60,7 +60,7 @@ class Lottery {
     return random_.below(kAlways) < eagerness_;
   }
 
-  // Whether a wait lets other work run, too, than its dependencies.
+  // Whether a wait also lets work run that is not a dependency.
   bool draw_others_too() {
     std::lock_guard lock(mutex_);
     return random_.below(4) > 0;
@@ -72,12 +72,12 @@ class Lottery {
       if (queues_.size() == queues_.capacity()) queues_.reserve(2 * queues_.size() + 1);
       if (!listed_.insert(queue.get()).second) return;
       queues_.push_back(std::move(queue));
-    } catch (const std::bad_alloc&) {  // then it runs when a thread waits for it
+    } catch (const std::bad_alloc&) {  // the work runs when a thread waits for it
     }
   }
 
-  // A queue whose front is ready; null when there is none. Blocked ones are added again when they
-  // become ready, or get work.
+  // A queue whose front is ready, or null. Blocked queues are removed; they are added again when
+  // they become ready or get work.
   std::shared_ptr<Queue> draw_queue() {
     std::lock_guard lock(mutex_);
     if (queues_.empty()) return nullptr;
@@ -96,7 +96,7 @@ class Lottery {
   }
 
  private:
-  // Lazy devices find more bugs, so even the most eager one goes on only every other time.
+  // Lazy devices find more bugs, so even the most eager one continues only with probability 1/2.
   static constexpr uint64_t kAlways = 16, kEnd = 9;
 
   void remove(size_t at) {
@@ -134,7 +134,7 @@ void DeferredScheduler::on_submit(Queue& queue, Queue::Ticket ticket) {
       run_with_dependencies(queue, ticket - kMaxBacklog, deadline_in(kStallTime));
       if (queue.throttle()) run(queue, ticket);
     }
-  } catch (const std::bad_alloc&) {  // then it runs when a thread waits for it
+  } catch (const std::bad_alloc&) {  // the work runs when a thread waits for it
   }
   if (random_) run_random_some();
 }
@@ -170,7 +170,7 @@ void DeferredScheduler::run_with_dependencies(Queue& queue, Queue::Ticket ticket
       while (!each->is_done(last) && !deadline.has_passed() && run_front(*each, deadline))
         progress = true;
   }
-  if (!queue.is_done(ticket)) allow(all);  // the rest waits for other threads
+  if (!queue.is_done(ticket)) allow(all);  // the rest depends on other threads
 }
 
 bool DeferredScheduler::run_front(Queue& queue, const Deadline& deadline) {
@@ -180,7 +180,7 @@ bool DeferredScheduler::run_front(Queue& queue, const Deadline& deadline) {
     const Activity running;
     run(queue, ticket);
   }
-  // A callback thread may still run it.
+  // A callback thread may still be running it.
   if (!queue.is_done(ticket))
     queue.sleep_until_done(ticket, earlier(deadline, deadline_in(kStallTime)));
   note_activity();
@@ -190,7 +190,7 @@ bool DeferredScheduler::run_front(Queue& queue, const Deadline& deadline) {
 bool DeferredScheduler::run_random(const Deadline& deadline) {
   if (deadline.has_passed()) return false;
   const auto queue = lottery().draw_queue();
-  if (queue) run_front(*queue, deadline);  // or another thread was faster
+  if (queue) run_front(*queue, deadline);  // or another thread runs it
   return queue != nullptr;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs nothing until a thread waits for it, so that a missing synchronization shows.
+// Defers work until a thread waits for it, which exposes missing synchronisation.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace softnpu::runtime {
 
-// Allows what a thread waits for, and its dependencies, piece by piece in an order that is the same
-// each time. A queue defers a limited number of pieces, and not for ever: see watchdog.h.
+// Allows the work that a thread waits for and its dependencies, piece by piece, in a fixed order. A
+// queue defers a limited number of pieces for a limited time: see watchdog.h.
 //
-// With a seed, each call that launches, asks or waits may let some more pieces run, of any queues:
-// an order that streams and events allow. How many, and which, is drawn; how many on average is
-// drawn once.
+// With a seed, each call that launches, queries or waits may let more pieces of any queue run, in
+// an order that streams and events allow. The number and the choice of pieces are random; the
+// average number is drawn once.
 class DeferredScheduler final : public Scheduler {
  public:
   explicit DeferredScheduler(std::optional<uint64_t> seed = std::nullopt);
@@ -28,8 +28,8 @@ class DeferredScheduler final : public Scheduler {
 
  private:
   void run_with_dependencies(Queue& queue, Queue::Ticket ticket, const Deadline& deadline);
-  // Has the piece at the queue's front run, if it is ready, and waits for it, but not for long: a
-  // host function may wait for anything. False when it is not ready.
+  // Runs the piece at the queue's front, if it is ready, and waits for it, but not for long,
+  // because a host function may wait for anything. Returns false if it is not ready.
   bool run_front(Queue& queue, const Deadline& deadline);
   // The same for a random queue.
   bool run_random(const Deadline& deadline);
@@ -38,8 +38,8 @@ class DeferredScheduler final : public Scheduler {
   const bool random_;
 };
 
-// Allows the queue's work up to the ticket and its dependencies, and has them run, on threads that
-// wait for them or on callback threads. False when all was allowed before.
+// Allows the queue's work up to the ticket and its dependencies, and runs it on waiting threads or
+// callback threads. Returns false if all of it was allowed before.
 bool allow_with_dependencies(Queue& queue, Queue::Ticket ticket);
 
 }  // namespace softnpu::runtime

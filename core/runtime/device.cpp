@@ -21,12 +21,12 @@ namespace {
 
 struct Device {
   int64_t times_set = 0;
-  std::shared_ptr<Context> context;  // the default one; null while the device is not set
+  std::shared_ptr<Context> context;  // the default context; null while the device is not set
 };
 
 struct Devices {
   ProcessMutex<LockRank::outer> mutex;
-  std::map<int32_t, Device> by_id;  // those that were ever set
+  std::map<int32_t, Device> by_id;  // all devices that were ever set
 };
 
 Devices& devices() { return lasting<Devices>; }
@@ -36,8 +36,8 @@ Status not_set(int32_t device) {
               " is not set; aclrtSetDevice sets it");
 }
 
-// With the lock held. Releasing a device waits for its streams' work, and so for the caller, who
-// may be part of it.
+// Requires the lock. Releasing a device waits for its streams' work, so that work must not be the
+// caller.
 Status check_caller(const Device& device) {
   if (!device.context || !runs_on_this_thread(*device.context)) return {};
   return fail("called-from-own-work"_rule, kRtParamInvalid,
@@ -80,7 +80,7 @@ Status release(int32_t device, Reset how, Remains& remains) {
     d.times_set = releases ? 0 : d.times_set - 1;
     if (releases) last = std::exchange(d.context, nullptr);
   }
-  // Outside the lock: the streams' work may call anything.
+  // Without the lock, because the streams' work may call any function.
   if (last) retire(*last, streams, how == Reset::by_force ? Held::dropped : Held::awaited, remains);
   return {};
 }
@@ -103,8 +103,8 @@ Status check_reset_of_all_devices() {
 void reset_all_devices() {
   Remains remains;
   for (int32_t device = 0; device < device_count(); ++device)
-    (void)release(device, Reset::all, remains);  // fails for those that are not set
-  // Contexts of the program's own live on, but nobody asks for what failed in them before.
+    (void)release(device, Reset::all, remains);  // fails for devices that are not set
+  // Contexts that the program created survive, but nobody will fetch their earlier failures.
   for (int32_t device = 0; device < device_count(); ++device)
     for (const auto& stream : streams_of_device(device))
       remains.add(*stream, stream->require_runner().ok() ? 0 : stream->drop_pending());

@@ -12,8 +12,8 @@
 
 namespace softnpu::runtime {
 
-// Runs `body`, which returns a Status. No exception leaves it, see guard(); a failure leaves its
-// message for aclGetRecentErrMsg and, from an aclrt function, its code for aclrtGetLastError.
+// Runs `body`, which returns a Status, in guard(). A failure stores its message for
+// aclGetRecentErrMsg and, in an aclrt function, its code for aclrtGetLastError.
 template <class Body>
 aclError entry(const Call& call, Body&& body) {
   const bool is_runtime = call.function().starts_with("aclrt");
@@ -24,7 +24,6 @@ aclError entry(const Call& call, Body&& body) {
   return code;
 }
 
-// The same for a call with a timeout.
 template <class Body>
 aclError entry_until(const Call& call, int32_t timeout, Body&& body) {
   return entry(call, [&]() -> Status {
@@ -34,7 +33,7 @@ aclError entry_until(const Call& call, int32_t timeout, Body&& body) {
   });
 }
 
-// Writes an out-parameter that the caller may have passed as null.
+// Writes to an out-parameter, which may be null.
 template <class T, class Value>
 Status store(std::string_view name, T* out, Value value) {
   if (out == nullptr) return fail("output-pointer-null"_rule, kRtParamInvalid, name, " is null");

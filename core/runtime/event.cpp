@@ -24,7 +24,7 @@ using Events = HandleTable<Event, HandleKind::event>;
 
 Events& events() { return lasting<Events>; }
 
-// One lock for what all events have recorded last, which fork() can leave free.
+// One lock for the latest recordings of all events, which is free after a fork().
 struct MarksMutex : ProcessMutex<LockRank::outer> {};
 MarksMutex& marks_mutex() { return lasting<MarksMutex>; }
 
@@ -52,8 +52,8 @@ Status Event::record(const std::shared_ptr<Stream>& stream) {
   Work work = record_work(recording);
   std::optional<Queue::Ticket> ticket;
   {
-    // The recording must stand in its queue before anyone can wait for it: a wait that came first
-    // could end up in the same queue before the recording, and hold it back for ever.
+    // The recording must be in its queue before a thread can wait for it. Otherwise a wait in the
+    // same queue could come before the recording and block it for ever.
     std::lock_guard lock(marks_mutex());
     ticket = stream->append({&work, 1});
     if (!ticket) return stream->refusal();
@@ -93,7 +93,7 @@ bool Event::capture_record(const std::shared_ptr<Stream>& stream) {
 Status Event::reset(const std::shared_ptr<Event>& event, Stream& stream) {
   const auto recording = event->latest();
   if (stream.is_captured()) {
-    // When it is executed: what the stream has reached by then.
+    // Resets the recording that the stream has reached when the graph is executed.
     Task forget = [event] {
       std::lock_guard lock(marks_mutex());
       if (event->latest_ && event->latest_->gate->is_open()) event->latest_ = nullptr;
@@ -106,7 +106,7 @@ Status Event::reset(const std::shared_ptr<Event>& event, Stream& stream) {
       return {};
     }
   }
-  // Only what is recorded now: a later recording stands behind the reset.
+  // Resets only the current recording: a later recording comes after the reset.
   Task forget = [event, recording] {
     std::lock_guard lock(marks_mutex());
     if (event->latest_ == recording) event->latest_ = nullptr;
@@ -121,7 +121,7 @@ Status Event::wait_work(const Stream& stream, std::optional<Work>& out) {
   notify(&Observer::held_back, stream.id(), recording.get());
   if (!recording || recording->gate->is_open()) return {};
   waiting_->fetch_add(1, std::memory_order_relaxed);
-  // Counts down when the wait is over, or was dropped with its stream.
+  // Counts down when the wait is over or dropped with its stream.
   const std::shared_ptr<void> count(
       nullptr, [waiting = waiting_](void*) { waiting->fetch_sub(1, std::memory_order_release); });
   Task wait = [count] { return Status(); };

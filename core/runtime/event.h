@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events: marks in a stream's order that threads and other streams can wait for, and that carry the
-// time when the stream reached them.
+// Events: marks in a stream's order. Threads and other streams can wait for them, and they record
+// the time when the stream reaches them.
 #pragma once
 
 #include <atomic>
@@ -26,17 +26,17 @@ struct Recording {
 
   std::shared_ptr<Stream> stream;
   std::shared_ptr<Gate> gate;
-  std::atomic<int64_t> reached_ns{0};  // CLOCK_MONOTONIC; 0 until reached, and for ever if dropped
-  // Where it was captured and not put into the stream, which then never reaches it.
+  std::atomic<int64_t> reached_ns{0};  // CLOCK_MONOTONIC; 0 until reached
+  // Set if the recording was captured instead of put into the stream, which then never reaches it.
   std::shared_ptr<const CapturedMark> captured;
 };
 
-// Waits and queries are about the latest recording at the time of the call. An event that has none
+// Waits and queries use the latest recording at the time of the call. An event without a recording
 // blocks nothing, but it is not complete either.
 class SOFTNPU_EXPORT Event : public std::enable_shared_from_this<Event> {
  public:
   Status record(const std::shared_ptr<Stream>& stream);
-  // In the stream's order: until the stream gets there, the event stays as it is.
+  // In the stream's order: the event keeps its recording until the stream gets there.
   static Status reset(const std::shared_ptr<Event>& event, Stream& stream);
   // Blocks the stream until the recording is reached.
   Status block(const std::shared_ptr<Stream>& stream);
@@ -44,14 +44,14 @@ class SOFTNPU_EXPORT Event : public std::enable_shared_from_this<Event> {
 
   Status query(bool& complete) const;
   bool has_waiting_streams() const { return waiting_->load(std::memory_order_acquire) > 0; }
-  // When the recording was reached; a failure when it was not, or when there is none.
+  // The time when the recording was reached. Fails if there is none, or if it was not reached.
   Status reached(std::string_view argument, int64_t& nanoseconds) const;
 
-  // For graphs: what record() and block() put into a stream, the latter nothing where the
-  // recording is reached already.
+  // For graphs: the work of record() and block(). wait_work() returns none if the recording is
+  // reached already.
   static Work record_work(const std::shared_ptr<Recording>& recording);
   Status wait_work(const Stream& stream, std::optional<Work>& out);
-  // Puts works into a stream, all or none. The works of the marks are recordings.
+  // Puts all works into a stream, or none if that fails. Marks identify the recordings among them.
   struct Mark {
     size_t index;
     std::shared_ptr<Event> event;
@@ -61,7 +61,7 @@ class SOFTNPU_EXPORT Event : public std::enable_shared_from_this<Event> {
 
  private:
   std::shared_ptr<Recording> latest() const;
-  // Whether its recording was captured instead of put into the stream.
+  // Captures a recording. Returns false if the stream is no longer captured.
   bool capture_record(const std::shared_ptr<Stream>& stream);
   Status require_not_captured(const Recording* recording) const;
 
@@ -74,7 +74,6 @@ SOFTNPU_EXPORT Status destroy_event(const void* handle);
 SOFTNPU_EXPORT Status find_event(std::string_view argument, const void* handle,
                                  std::shared_ptr<Event>& out);
 
-// From `start` to `end`, in nanoseconds.
 SOFTNPU_EXPORT Status elapsed_time(const void* start, const void* end, int64_t& nanoseconds);
 
 }  // namespace softnpu::runtime

@@ -19,7 +19,7 @@ using Graphs = HandleTable<Graph, HandleKind::graph>;
 
 Graphs& graphs() { return lasting<Graphs>; }
 
-// The node that this thread runs, if any, and when all memory of its graph was there.
+// The node that this thread runs, if any, and when its graph's memory was last checked.
 struct Running {
   const GraphNode* node = nullptr;
   uint64_t checked = 0;
@@ -30,7 +30,7 @@ bool is_empty(const Access& access) {
   return std::ranges::find(access.sizes, 0) != access.sizes.end();
 }
 
-// Bytes from the first element to the end of the last.
+// Bytes from the first element to the end of the last one.
 size_t reach_of(const Access& access) {
   int64_t last = 0;
   for (size_t i = 0; i < access.sizes.size(); ++i)
@@ -38,8 +38,8 @@ size_t reach_of(const Access& access) {
   return static_cast<size_t>((last + 1) * item_size(access.dtype));
 }
 
-// At a reserved address, memory that was mapped since the capture is used. Any other memory must be
-// that of the capture.
+// At a reserved address, memory that was mapped after the capture may be used. All other memory
+// must be that of the capture.
 Status check_memory_of(const GraphNode& node) {
   if (!node.work.piece) return {};
   for (const Access& access : node.work.piece->accesses) {
@@ -50,7 +50,7 @@ Status check_memory_of(const GraphNode& node) {
   return {};
 }
 
-// The pieces of one execution, for observers, which tell them apart by their addresses.
+// The pieces of one execution, for observers, which identify them by their addresses.
 std::shared_ptr<std::vector<Piece>> launched_pieces(std::span<const GraphNode> nodes,
                                                     const Stream& stream) {
   if (!is_observed()) [[likely]]
@@ -90,7 +90,7 @@ void Graph::complete() {
 }
 
 Status Graph::check_memory() const {
-  const uint64_t now = memory_time();  // earlier than the checks, so as to miss nothing
+  const uint64_t now = memory_time();  // before the checks, so that no release is missed
   if (checked_.load(std::memory_order_acquire) == now) return {};
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const Status status = check_memory_of(nodes_[i]);
@@ -155,7 +155,7 @@ Status Graph::execute(const std::shared_ptr<const Graph>& graph,
 }
 
 std::optional<Status> check_by_graph(uint64_t now) {
-  // A launch that another thread's capture overtook did not note what it uses.
+  // A launch that overlapped with the begin of a capture may have no piece.
   if (running.node == nullptr || !running.node->work.piece) return std::nullopt;
   return running.checked == now ? Status() : check_memory_of(*running.node);
 }

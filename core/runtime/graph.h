@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs: work that was captured, to be executed any number of times.
+// Graphs: captured work that can be executed any number of times.
 #pragma once
 
 #include <atomic>
@@ -24,21 +24,21 @@ struct GraphNode {
   Kind kind;
   Work work;                               // of pieces and host functions
   std::shared_ptr<Event> event = nullptr;  // of marks and waits
-  uint64_t time = 0;                       // when the piece's memory was there
+  uint64_t time = 0;                       // when the piece's memory was allocated
 };
 
-// The nodes run in the order in which they were captured, whichever streams they were captured in:
-// what a node depends on was captured before it.
+// Nodes run in the order of their capture, whatever their streams were, because a node is captured
+// after all nodes that it depends on.
 class Graph {
  public:
-  // The context whose streams may execute it.
+  // Streams of this context may execute the graph.
   explicit Graph(void* context) : context_(context) {}
 
   void* context() const { return context_; }
   size_t size() const { return nodes_.size(); }
   bool is_complete() const { return complete_.load(std::memory_order_acquire); }
 
-  // For the capture, which is guarded by its own lock.
+  // Called by the capture, under its lock.
   void add(GraphNode node) { nodes_.push_back(std::move(node)); }
   void complete();
 
@@ -46,37 +46,38 @@ class Graph {
                         const std::shared_ptr<Stream>& stream);
 
  private:
-  // Nodes that become one piece of a stream's work: several pieces, or one node of another kind.
+  // Nodes that become one piece of a stream's work: consecutive pieces, or one node of another
+  // kind.
   struct Segment {
     size_t first;
-    size_t last;  // not in it
+    size_t last;  // exclusive
     size_t size() const { return last - first; }
   };
 
   static Work segment_work(const std::shared_ptr<const Graph>& graph, Segment segment,
                            const Stream& stream);
-  // Fails where memory of a node was freed since it was captured.
+  // Fails if memory of a node was freed since it was captured.
   Status check_memory() const;
-  // Nothing where memory was freed, else all pieces; returns the first failure. `pieces` is what
-  // observers are told of them.
+  // Runs all pieces, unless memory was freed. Returns the first failure. `pieces` are for
+  // observers.
   Status run(Segment segment, const std::vector<Piece>* pieces) const;
 
   void* const context_;
   std::vector<GraphNode> nodes_;
   std::vector<Segment> segments_;
   std::atomic<bool> complete_{false};
-  mutable std::atomic<uint64_t> checked_{0};  // when all memory was known to be there
+  mutable std::atomic<uint64_t> checked_{0};  // when all memory was known to be allocated
 };
 
-// Null when there are too many graphs.
+// Null if there are too many graphs.
 void* insert_graph(std::shared_ptr<Graph> graph);
 void erase_graph(const void* handle);
 
-// Whether the memory of the node that this thread runs is there now; nothing if it runs no graph.
+// Rechecks the memory of the node that this thread runs; nothing if it runs no graph.
 SOFTNPU_EXPORT std::optional<Status> check_by_graph(uint64_t now);
 
-// For work whose memory was all there at `time`, when its turn has come: fails if some was freed
-// since. `check` decides, but in a graph the graph does: it lets memory be mapped anew.
+// For queued work whose memory was allocated at `time`: fails if some was freed since. `check`
+// decides, or, for nodes of a graph, the graph, which allows memory to be mapped again.
 template <class Check>
 Status recheck_memory(uint64_t time, const Check& check) {
   const uint64_t now = memory_time();
@@ -86,7 +87,7 @@ Status recheck_memory(uint64_t time, const Check& check) {
 }
 
 SOFTNPU_EXPORT Status execute_graph(const void* handle, const void* stream_handle);
-// Executions that were launched still run.
+// Executions that were launched before still run.
 SOFTNPU_EXPORT Status destroy_graph(const void* handle);
 
 }  // namespace softnpu::runtime

@@ -14,7 +14,7 @@ class Reader {
   size_t position() const { return all_.size() - rest_.size(); }
 
  private:
-  static constexpr int kMaxDepth = 200;  // deeper is refused, because depth costs stack
+  static constexpr int kMaxDepth = 200;  // limits the recursion
 
   char peek() const { return rest_.empty() ? '\0' : rest_.front(); }
   bool take(char c) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a text is JSON (RFC 8259). Nothing in a configuration file has a meaning here, but a
-// broken one must be reported.
+// Validates JSON (RFC 8259). The contents of a configuration file are not used, but an invalid file
+// must be reported.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace softnpu::runtime {
 
-// A failure says in which line and column the text stops being JSON.
+// The message of a failure has the line and the column of the error.
 Status check_json(std::string_view text);
 
 }  // namespace softnpu::runtime

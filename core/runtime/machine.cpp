@@ -21,14 +21,15 @@ size_t memory_of_machine() {
   return pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : kNoLimit;
 }
 
-// A file that holds one number. "max" and a missing file are no number.
+// Reads a file that holds one number. Nothing for "max", or if there is no file.
 std::optional<size_t> read_number(const std::string& path) {
   size_t value;
   if (std::ifstream(path) >> value) return value;
   return std::nullopt;
 }
 
-// The file that holds the limit of this process's control group, version 2 or 1. It may be missing.
+// The path of the memory limit of this process's control group, version 2 or 1. The file may not
+// exist.
 std::string limit_of_control_group() {
   std::ifstream file("/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
@@ -45,7 +46,7 @@ std::string limit_of_control_group() {
         return folder + "/memory.limit_in_bytes";
     }
   }
-  // In a container the group's own folder is often mounted as the root.
+  // In a container, the group's own directory is often mounted as the root.
   if (std::ifstream("/sys/fs/cgroup/memory.max").good()) return "/sys/fs/cgroup/memory.max";
   return "/sys/fs/cgroup/memory/memory.limit_in_bytes";
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory this machine has.
+// The memory of this machine.
 #pragma once
 
 #include <cstddef>
 
 namespace softnpu::runtime {
 
-// The limit of this process: the machine's memory, or its control group's limit if that is lower.
+// The memory limit of this process: the machine's memory, or its control group's limit if that is
+// lower.
 size_t memory_limit();
 
 }  // namespace softnpu::runtime

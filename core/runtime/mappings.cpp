@@ -14,8 +14,8 @@ namespace softnpu::runtime {
 PhysicalTable& physical_memory() { return lasting<PhysicalTable>; }
 Mappings& mappings() { return lasting<Mappings>; }
 
-// A forked child shares physical memory with its parent, and must not write to it. No other thread
-// is there.
+// A forked child must not write to physical memory, which it shares with its parent. It has no
+// other threads.
 void Mappings::renew_in_forked_child() noexcept {
   std::construct_at(&mutex);
   for (auto& [address, mapping] : by_address) {

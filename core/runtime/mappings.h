@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which physical memory there is, and where it is mapped: what virtual_memory.cpp works on.
+// Physical memory and its mappings, which virtual_memory.cpp manages.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct Mapping {
   std::shared_ptr<Physical> physical;
 };
 
-// Held during whole calls: observers learn of mappings in the order in which they come and go.
+// The lock is held during whole calls, so that observers see mappings in their order.
 struct Mappings {
   Mappings() { keep_free_over_fork(*this, LockRank::outer); }
   void lock_for_fork() { mutex.lock(); }
@@ -49,11 +49,9 @@ struct Mappings {
 Mappings& mappings();
 
 std::string hexadecimal(const void* address);
-// Of the granularity.
 Status check_multiple(std::string_view name, size_t value);
 Status check_size(size_t size);
 Status find_physical(const void* handle, std::shared_ptr<Physical>& out);
-// Not ok where it is mapped.
 Status check_unmapped(const Physical& physical);
 
 }  // namespace softnpu::runtime

@@ -12,14 +12,13 @@
 namespace softnpu::runtime {
 namespace {
 
-// Whether `count` bytes can lie in a program's memory. No 64-bit system gives one more than 2^56
-// bytes, and the bits above may be a pointer's tag.
+// Whether `count` bytes from `address` on can exist. No 64-bit system has more than 2^56 bytes, and
+// the bits above may be a pointer's tag.
 bool fits_memory(const void* address, size_t count) {
   constexpr uintptr_t kEnd = uintptr_t{1} << 56;
   return count <= kEnd - (number(address) & (kEnd - 1));
 }
 
-// The parameter that the documented functions of a family have for an allocation.
 const char* parameter(Family family) { return family == Family::device ? "devPtr" : "hostPtr"; }
 
 const char* describe(Family family) {
@@ -95,7 +94,7 @@ Status take(int32_t device, size_t size, std::byte*& base) {
   Registry& r = registry();
   std::lock_guard lock(r.mutex);
   RETURN_IF_FAILED(r.use.check_room(device, size));
-  // Its place in the registry comes first: without memory for it, nothing may have changed.
+  // Allocates the registry entry first, so that nothing has changed if memory runs out.
   std::map<uintptr_t, Allocation> one{{0, {size, family, 0, device}}};
   base = r.arena_of(family).take(size);
   if (base == nullptr)
@@ -156,7 +155,7 @@ Status release(Family family, const void* address) {
     ++r.time;
   }
   notify(&Observer::releasing, family, base, size);
-  Arena::release_pages(base, size);  // takes its time, so others are let in
+  Arena::release_pages(base, size);  // slow, so without the lock
   std::lock_guard lock(r.mutex);
   r.arena_of(family).free(base, size);
   return {};
@@ -164,7 +163,7 @@ Status release(Family family, const void* address) {
 
 namespace {
 
-// With the lock held: no memory is there that the runtime knows.
+// Requires the lock. For an address in no live allocation.
 Status check_unknown(const Registry& r, std::string_view argument, const void* address,
                      size_t count) {
   if (r.reserved_around(address) != r.reserved.end())

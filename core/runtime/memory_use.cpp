@@ -18,8 +18,8 @@ constexpr size_t kBytesPerMiB = size_t{1} << 20;
 
 struct DeviceMemory {
   size_t bytes;
-  // Whoever sets a size gets it, and allocations may promise more than this machine has: memory
-  // that is never touched takes none.
+  // A size that the user sets is used as it is. It may exceed this machine's memory, because unused
+  // memory takes none.
   bool is_set;
 };
 
@@ -34,7 +34,6 @@ DeviceMemory find_device_memory() {
 
 const DeviceMemory& found() { return made_once<find_device_memory>(); }
 
-// The size that an allocation takes: the next one's address is a multiple, too.
 size_t whole(size_t size) {
   constexpr size_t kUnit = Arena::kSmallAlignment;
   return (size + kUnit - 1) / kUnit * kUnit;
@@ -53,7 +52,7 @@ Status MemoryUse::check_room(int32_t device, size_t size) {
                 free_on(device), " of the ", device_memory(), " bytes of device ", device,
                 " are free; SOFTNPU_MEMORY_MB sets how much memory a device has");
   if (!counts_for_machine(device)) return {};
-  // The system would promise more than it has, and kill the process when it is used.
+  // Otherwise the system would overcommit, and kill the process when the memory is used.
   const size_t machine = memory_limit(), left = machine - std::min(promised_, machine);
   if (size <= left) return {};
   return fail("out-of-memory"_rule, kRtMemoryAllocation, "size is ", size, ", but only ", left,

@@ -12,7 +12,7 @@
 namespace softnpu::runtime {
 namespace {
 
-// As bytes, whatever the elements are.
+// Describes an access in bytes, for elements of any type.
 Access described(const OutsideAccess& given) {
   const auto item = static_cast<int64_t>(given.item_size);
   Access access{.name = given.name,

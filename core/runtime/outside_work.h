@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that another library of softnpu does itself, at once, in the order of a stream: PyTorch's
-// operators on the device `npu`. src/softnpu/torch/npu/native/work.h declares the same.
+// Work that another library of softnpu runs itself, immediately, in the order of a stream:
+// PyTorch's operators on the device `npu`. src/softnpu/torch/npu/native/work.h has the same
+// declarations.
 #pragma once
 
 #include <cstddef>
@@ -20,17 +21,15 @@ struct OutsideAccess {
   const int64_t* strides;  // in elements
 };
 
-// Whether anybody wants to know.
 SOFTNPU_EXPORT bool is_observed();
 
-// Whether streams run their work when it is launched.
 SOFTNPU_EXPORT bool runs_at_once();
 
-// Has a stream's work run up to here, as the next piece of it needs. That does not tell observers
-// that the host waited.
+// Runs a stream's work up to here, before the caller runs the next piece itself. Observers do not
+// see this as a synchronisation by the host.
 SOFTNPU_EXPORT void run_work_before(void* stream);
 
-// Tells observers of a piece of the stream's work that was done. `what` is kept.
+// Reports a finished piece of the stream's work to observers. `what` must be a literal.
 SOFTNPU_EXPORT void note_work(void* stream, const char* what, const OutsideAccess* accesses,
                               size_t count);
 

@@ -18,14 +18,14 @@ bool map_private(std::byte* address, size_t size, int protection) {
 std::byte* PhysicalPool::take(size_t size) { return arena_.take_addresses(size, Arena::kHugePage); }
 
 void PhysicalPool::free(std::byte* memory, size_t size) noexcept {
-  munlock(memory, size);  // a program may have locked all its memory; locked pages would stay
+  munlock(memory, size);  // after mlockall(), locked pages would stay
   // Its next owner must not find the old contents.
   if (madvise(memory, size, MADV_REMOVE) != 0) std::memset(memory, 0, size);
   arena_.free_addresses(memory, size);
 }
 
 bool PhysicalPool::map(std::byte* address, std::byte* memory, size_t size) noexcept {
-  // Of shared memory, an old size of 0 leaves the old mapping where it is.
+  // For shared memory, an old size of 0 keeps the old mapping.
   return mremap(memory, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, address) != MAP_FAILED;
 }
 
@@ -36,14 +36,14 @@ void PhysicalPool::renew() noexcept {
 
 bool map_nothing(std::byte* address, size_t size) noexcept {
   if (!map_private(address, size, PROT_READ | PROT_WRITE)) return map_inaccessible(address, size);
-  // Where a program has locked all its memory, there are pages now.
+  // After mlockall(), there are pages now.
   munlock(address, size);
   madvise(address, size, MADV_DONTNEED);
   return true;
 }
 
 void make_nothing(std::byte* address, size_t size) noexcept {
-  Arena::make_writable(address, size);  // nothing depends on its success
+  Arena::make_writable(address, size);  // failure is harmless
 }
 
 bool map_inaccessible(std::byte* address, size_t size) noexcept {

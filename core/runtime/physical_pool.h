@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The physical memory behind reserved addresses: shared memory that is mapped once where no program
-// looks for it, and mapped again wherever a program wants it. No descriptor belongs to it: programs
-// may close any, and the numbers of those become their own files'.
+// The physical memory behind reserved addresses: shared memory that is mapped once at a hidden
+// address, and again wherever the program maps it. It needs no file descriptor: programs may close
+// any, and reuse its number for their own files.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@ namespace softnpu::runtime {
 // Not thread-safe.
 class PhysicalPool {
  public:
-  // Memory that reads as zeros; null where the system gives no more.
+  // Memory that reads as zeros; null if the system has none left.
   std::byte* take(size_t size);
-  // Its pages return to the system, wherever they are mapped.
+  // Returns the pages to the system, wherever they are mapped.
   void free(std::byte* memory, size_t size) noexcept;
   bool map(std::byte* address, std::byte* memory, size_t size) noexcept;
 
-  // In a forked child: what was taken until now is the parent's.
+  // In a forked child: forgets all memory, which is the parent's.
   void renew() noexcept;
-  // Whose memory it is, in a row of parents and children.
+  // Counts the forks, to recognise memory of a parent process.
   uint64_t generation() const { return generation_; }
 
  private:
@@ -30,14 +30,14 @@ class PhysicalPool {
   uint64_t generation_ = 0;
 };
 
-// Replaces what is mapped there by memory that is nobody's, as it is in all of a reserved range
-// where nothing is mapped. Work that still runs there does not end the process, and the system
-// keeps one mapping for all that touch. Where a process may have no more writable memory, the
-// addresses become inaccessible. False where it can have no more mappings: nothing changes.
+// Replaces a mapping by private memory that nothing uses, as in all unmapped parts of a reserved
+// range. So work that still runs there does not crash, and the system merges adjacent parts. If the
+// process may have no more writable memory, the addresses become inaccessible. Returns false, with
+// nothing changed, if it can have no more mappings.
 bool map_nothing(std::byte* address, size_t size) noexcept;
-// The same for inaccessible addresses, which become such a range.
+// The same for inaccessible addresses of a new reservation.
 void make_nothing(std::byte* address, size_t size) noexcept;
-// Back again.
+// Makes the addresses inaccessible again.
 bool map_inaccessible(std::byte* address, size_t size) noexcept;
 
 }  // namespace softnpu::runtime

@@ -12,16 +12,16 @@
 namespace softnpu::runtime {
 namespace {
 
-// The system copies a byte of this process, and fails where a load would crash.
+// Lets the system copy a byte of this process, which fails with EFAULT instead of crashing.
 bool is_readable(uintptr_t address) {
   char byte;
   const iovec here{&byte, 1}, there{reinterpret_cast<void*>(address), 1};
   return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1 || errno != EFAULT;
 }
 
-// The system ORs 0 into the word that holds the byte, and fails where a store would crash. In one
-// atomic step: what other work, queued earlier, writes there at the same time must stay. Nobody
-// sleeps on the word that is woken.
+// Lets the system OR the word of the byte with 0, which fails with EFAULT instead of crashing. The
+// operation is atomic, so that concurrent writes by queued work are kept. No thread waits on the
+// futex that is woken.
 bool is_writable(uintptr_t address) {
   uint32_t unused = 0;
   const uintptr_t word = address & ~uintptr_t{3};

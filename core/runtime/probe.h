@@ -8,8 +8,8 @@ namespace softnpu::runtime {
 
 enum class Touch : unsigned char { read, write };
 
-// False if the first or the last of `count` bytes cannot be read, or written. True where the system
-// does not tell.
+// Returns false if the first or the last of `count` bytes is not accessible. True if the system
+// cannot tell.
 bool is_accessible(const void* address, size_t count, Touch touch);
 
 }  // namespace softnpu::runtime

@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <mutex>
 #include <string>
+#include <string_view>
 
+#include "base/environment.h"
 #include "base/fault_injection.h"
 #include "base/fork.h"
 #include "base/lasting.h"
@@ -34,7 +36,7 @@ Process& process() { return lasting<Process>; }
 
 constexpr size_t kMostConfigBytes = size_t{1} << 20;
 
-// Whether all that there is was read, up to the size of `content`, which is cut to it.
+// Reads up to the size of `content`, and resizes it. Returns false on an error.
 bool read_all(int file, std::string& content) {
   size_t size = 0;
   while (size < content.size()) {
@@ -48,11 +50,11 @@ bool read_all(int file, std::string& content) {
   return true;
 }
 
-// Whether it is a regular file that could be read. No more than a byte above the limit is: files of
-// /proc are regular and of size 0 by what they say, but some have no end, and some wait for more.
+// Reads a regular file. Reads at most one byte above the limit: files of /proc report a size of 0,
+// but some are endless, and some block.
 bool read_config(const char* path, std::string& content) {
   struct stat about;
-  // Before it is opened, which may block, or wake a pipe's writer.
+  // Before it is opened, which may block, or wake the writer of a pipe.
   if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
   content.resize(kMostConfigBytes + 1);
   const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -67,7 +69,7 @@ Status check_config(const char* path) {
   std::string content;
   if (!read_config(path, content))
     return fail("config-unreadable"_rule, kAclInvalidFile, "configPath \"", path,
-                "\" is no regular file that can be read");
+                "\" is not a regular file that can be read");
   if (content.size() > kMostConfigBytes)
     return fail("config-too-large"_rule, kAclInvalidFile, "configPath \"", path,
                 "\" has more than the ", kMostConfigBytes, " bytes that are read");
@@ -76,13 +78,15 @@ Status check_config(const char* path) {
   return reword(status, "configPath \"", path, "\": ", status.message());
 }
 
-// So that no result is mistaken for one from silicon.
+// Announces the emulation, so that no result is mistaken for an NPU's.
 void announce() {
-  // Made in any case: launches need what it asks for, and cannot fail for want of memory for that.
+  // Built even if it is not printed: this initialises what launches need, and they must not run out
+  // of memory for it.
   const std::string line = text("softnpu " SOFTNPU_VERSION ": emulating ", product().name,
                                 " on the CPU (", loops::thread_count(), " threads, ",
                                 kernels::active_level_name(), "); this is not an NPU\n");
-  if (wants_banner()) print_to_stderr(line);
+  const char* const banner = setting("SOFTNPU_BANNER");
+  if (banner == nullptr || std::string_view(banner) != "0") print_to_stderr(line);
 }
 
 }  // namespace
@@ -119,7 +123,7 @@ Status finalize() {
 
 Version version() {
   Version v{0, 0, 0};
-  // SOFTNPU_VERSION may carry more, such as "0.1.0.dev1": the three numbers in front count.
+  // SOFTNPU_VERSION may have a suffix, such as "0.1.0.dev1".
   (void)std::sscanf(SOFTNPU_VERSION, "%d.%d.%d", &v.major, &v.minor, &v.patch);
   return v;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Start and end of the process's use of the device.
+// Begin and end of the process's use of the device.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace softnpu::runtime {
 
 // `config_path` may be null or empty.
 SOFTNPU_EXPORT Status initialize(const char* config_path);
-// After a failure the process is as it was.
+// A failure changes nothing.
 SOFTNPU_EXPORT Status finalize();
 
 struct Version {

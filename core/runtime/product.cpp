@@ -12,7 +12,7 @@
 namespace softnpu::runtime {
 namespace {
 
-// The first name of each kind stands for all products whose operators are the same.
+// The first name of each family stands for all products with the same operators.
 constexpr Product kProducts[] = {
     {Soc::ascend950, "Ascend950", true, 128},
     {Soc::ascend950, "Ascend950PR", true, 128},
@@ -61,7 +61,7 @@ const Product* find(std::string_view name) {
   return nullptr;
 }
 
-// "Ascend950PR_9589": there are many of those, and they differ in the last part alone.
+// Accepts names such as "Ascend950PR_9589". There are many, and they differ only in the last part.
 const Product* find_numbered(std::string_view name) {
   constexpr size_t kPart = 4;
   const size_t end = name.rfind('_');

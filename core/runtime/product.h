@@ -15,15 +15,15 @@ enum class Soc : uint8_t { ascend950, ascend910_93, ascend910b, ascend310b, asce
 
 struct Product {
   Soc soc;
-  std::string_view name;  // as SOFTNPU_SOC names it; ends with a null character
+  std::string_view name;  // as in SOFTNPU_SOC; null-terminated
   bool bf16;              // whether its operators take BF16
-  size_t memory_gib;      // of a common board; others of the same product may have more
+  size_t memory_gib;      // of a common board; other boards may have more
 };
 
-// The selected product; the default one where SOFTNPU_SOC is unset or names none.
+// The selected product; the default if SOFTNPU_SOC is unset or invalid.
 SOFTNPU_EXPORT const Product& product();
 
-// A failure when SOFTNPU_SOC names no product. aclInit reports it.
+// Fails if SOFTNPU_SOC is not the name of a product. aclInit reports this.
 SOFTNPU_EXPORT Status product_status();
 
 }  // namespace softnpu::runtime

@@ -63,7 +63,7 @@ std::optional<Queue::Ticket> Queue::append(std::span<Work> works) {
   size_t pushed = 0;
   try {
     for (; pushed < works.size(); ++pushed) {
-      // Memory is taken here, where a failure leaves everything as it was, and not later.
+      // Reserves memory here, where a failure changes nothing.
       if (const auto& gate = works[pushed].after) gate->reserve_waiter();
       work_.push_back(std::move(works[pushed]));
     }
@@ -96,8 +96,8 @@ Queue::Front Queue::run(Ticket last, Runner runner) {
   };
   Front front = front_state(allowed_);
   if (!can_run(front)) return front;
-  // The last look at the gate and the end of `running` are under one lock: a gate that opens in
-  // between finds the queue not running, and has it run.
+  // `running_` is reset under the same lock as the last check of the gate. So a gate that opens in
+  // between finds the queue not running, and schedules it.
   struct Running {
     explicit Running(Queue& q) : queue(q), frame{&q, innermost} {
       queue.running_ = true;
@@ -149,7 +149,7 @@ Work Queue::pop_front() {
 void Queue::run_front(std::unique_lock<std::mutex>& lock) {
   Status status;
   {
-    // Released outside the lock, too: it may hold anything.
+    // Destroyed without the lock, because it may own anything.
     Work work = pop_front();
     lock.unlock();
     try {
@@ -198,13 +198,13 @@ void Queue::close() {
 }
 
 size_t Queue::drop_pending() {
-  // One by one, which takes no memory. The work is released outside the lock.
+  // One by one, without allocating. The work is destroyed without the lock.
   for (size_t dropped = 0;; ++dropped) {
     Work work;
     {
       std::lock_guard lock(mutex_);
       if (work_.empty()) {
-        if (lost_its_runner_) done_ = appended_;  // what runs in the parent will not end here
+        if (lost_its_runner_) done_ = appended_;  // what runs in the parent never ends here
         return dropped;
       }
       work = pop_front();
@@ -228,9 +228,9 @@ bool Queue::runs_on_this_thread() const {
 
 void Queue::renew_in_forked_child() {
   std::construct_at(&mutex_);
-  std::construct_at(&progress_);  // the end of one that threads wait for would wait for them
+  std::construct_at(&progress_);  // not destroyed, because that would wait for its waiters
   waiters_ = 0;
-  failed_in_parent_ = true;  // whatever failed until now
+  failed_in_parent_ = true;  // applies to all earlier failures
   const auto gate = work_.empty() ? nullptr : work_.front().after;
   lost_its_runner_ = lost_its_runner_ || (running_ && !runs_on_this_thread()) || claimed_ ||
                      (gate && gate->lost_its_opener());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How threads wait for a queue: they run what is ready themselves, and sleep only while other
-// threads run it or block it. And what schedulers need that defer work.
+// Waiting for a queue: threads run ready work themselves, and sleep only while other threads run or
+// block it. Also the functions for schedulers that defer work.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -51,8 +51,8 @@ Status Queue::wait(Ticket ticket, const Deadline& deadline, int32_t timeout_code
     lock.lock();
     if (done_ >= ticket || front_is_ready()) continue;
     ++waiters_;
-    // The work that blocks this queue may itself come to wait for the calling thread or for a
-    // callback, and notifies only its own queue.
+    // The work that blocks this queue may begin to wait for the calling thread or for a callback,
+    // which notifies only its own queue.
     const auto recheck = std::chrono::steady_clock::now() + kRecheckTime;
     if (!running_ && (deadline.milliseconds == 0 || recheck < deadline.end))
       progress_.wait_until(lock, recheck);
@@ -96,7 +96,7 @@ std::shared_ptr<Gate> Queue::closed_front_gate() const {
 }
 
 Status Queue::check_wait_can_end(const char* awaited, Callbacks callbacks) const {
-  // Not a recursion: streams may wait for each other in a chain of any length.
+  // Iterative, because chains of waiting streams may have any length.
   std::shared_ptr<const Queue> kept;
   for (const Queue* queue = this; queue != nullptr; queue = kept.get()) {
     RETURN_IF_FAILED(queue->require_runner());
@@ -167,7 +167,7 @@ std::shared_ptr<Queue> Queue::blocked_by() const {
 
 void Queue::note_poll() {
   {
-    // Nothing runs the first time, so that a program which ignores the answer is not helped.
+    // The first query runs nothing, so that programs which ignore the answer are exposed.
     std::lock_guard lock(mutex_);
     if (polled_ != appended_) {
       polled_ = appended_;
@@ -189,7 +189,6 @@ void Queue::sleep_until_done(Ticket ticket, const Deadline& deadline) {
   while (done_ < ticket && runtime::wait(progress_, lock, deadline)) {
   }
   --waiters_;
-  // The last runner may have left ready work for this waiter.
   const bool ready = front_is_ready();
   lock.unlock();
   if (ready) scheduler().on_ready(shared_from_this());

@@ -9,7 +9,7 @@
 namespace softnpu::runtime {
 namespace {
 
-// The entry of a map by first address that contains the address.
+// The entry of a map, by first address, that contains the address.
 template <class Map, class Size>
 auto around(const Map& map, const void* address, const Size& size) {
   auto next = map.upper_bound(number(address));
@@ -27,7 +27,7 @@ Registry::Allocations::const_iterator Registry::containing(const void* address) 
 uintptr_t Registry::end_of(Allocations::const_iterator first, uint64_t time) const {
   uintptr_t end = first->first + first->second.size;
   if (first->second.family != Family::mapped) return end;
-  // Ranges of two reservations never touch, as the arena leaves a gap behind each.
+  // Ranges of two reservations never touch, because the arena leaves a gap behind each.
   for (auto next = std::next(first); next != live.end(); ++next) {
     if (next->first != end || next->second.made > time) break;
     end += next->second.size;

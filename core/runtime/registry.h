@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state that memory.cpp and virtual_memory.cpp share: the device's addresses, and what is
-// allocated or mapped there.
+// The state that memory.cpp and virtual_memory.cpp share: the device's addresses and allocations.
 #pragma once
 
 #include <atomic>
@@ -21,22 +20,23 @@ namespace softnpu::runtime {
 struct Allocation {
   size_t size;
   Family family;
-  uint64_t made;           // when
-  int32_t device = kHost;  // whose memory it takes; of a mapping, its physical memory does
+  uint64_t made;  // the time of the allocation
+  int32_t device =
+      kHost;  // whose memory it uses; unused for mappings, whose physical memory counts
 };
 
 struct Registry {
   ProcessMutex<LockRank::innermost, std::shared_mutex> mutex;
   Arena arena{Arena::Kind::memory};
-  Arena host_arena{Arena::Kind::memory};  // in use only where device memory is protected
-  // Of reserved ranges, whose pages virtual_memory.cpp maps.
+  Arena host_arena{Arena::Kind::memory};  // used only if device memory is protected
+  // Reserved ranges, whose pages virtual_memory.cpp maps.
   Arena reserved_arena{Arena::Kind::addresses};
 
   using Allocations = std::map<uintptr_t, Allocation>;
   Allocations live;                      // by first address
   std::map<uintptr_t, size_t> reserved;  // sizes by first address
-  MemoryUse use;                         // by allocations and by physical memory
-  std::atomic<uint64_t> time{0};         // changes with the lock held
+  MemoryUse use;                         // counts allocations and physical memory
+  std::atomic<uint64_t> time{0};         // only changed with the lock
 
   Arena& arena_of(Family family) {
     return family == Family::host && arena.is_protected() ? host_arena : arena;
@@ -45,17 +45,15 @@ struct Registry {
     return arena.owns(address) || host_arena.owns(address) || reserved_arena.owns(address);
   }
 
-  // The rest with the lock held.
+  // The rest requires the lock.
 
-  // The live allocation that contains the address.
   Allocations::const_iterator containing(const void* address) const;
-  // Where the bytes end that can be used from an allocation on: mapped ranges that touch are as
-  // one. Those made after `time` do not count.
+  // The end of the memory that starts with an allocation. Adjacent mappings are one range; those
+  // made after `time` do not count.
   uintptr_t end_of(Allocations::const_iterator first, uint64_t time) const;
-  // The reserved range that contains the address.
   std::map<uintptr_t, size_t>::const_iterator reserved_around(const void* address) const;
-  // "no memory is mapped at ...", with the whole unmapped part of a reserved range around the
-  // address; "" where there is none.
+  // "no memory is mapped at ...", with the whole unmapped part of the reserved range around the
+  // address; "" if there is none.
   std::string unmapped_around(const void* address) const;
 };
 

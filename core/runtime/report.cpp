@@ -28,12 +28,12 @@ struct Pending {
   int32_t stream_id;
   Callback callback;
   std::shared_ptr<void> user_data;
-  std::shared_ptr<Gate> gate;                  // null unless the stream waits
-  std::shared_ptr<std::atomic<bool>> dropped;  // tells a waiting stream that it did not run
+  std::shared_ptr<Gate> gate;                  // null if the stream does not wait
+  std::shared_ptr<std::atomic<bool>> dropped;  // set if it was dropped; a waiting stream reports it
 };
 
 struct Inbox {
-  std::list<Pending> pending;  // whose parts can be taken out without memory
+  std::list<Pending> pending;  // a list, because splice() does not allocate
   std::condition_variable arrived;
   int streams = 0;
 };
@@ -43,7 +43,7 @@ struct Reports {
 
   void lock_for_fork() { mutex.lock(); }
   void unlock_after_fork() { mutex.unlock(); }
-  // The threads that had subscribed are the parent's, but for the one that called fork().
+  // Removes subscriptions of the parent's threads, except the one that called fork().
   void renew_in_forked_child() {
     std::construct_at(&mutex);
     const auto self = static_cast<uint64_t>(pthread_self());
@@ -70,7 +70,7 @@ Status thread_not_subscribed() {
       "the calling thread runs the callbacks of no stream; call aclrtSubscribeReport first");
 }
 
-// With the lock held. Returns what the thread has not run for the stream.
+// Requires the lock. Removes and returns the pending callbacks of a stream.
 std::list<Pending> take_pending(Inbox& inbox, int32_t stream_id) {
   std::list<Pending> left;
   for (auto next = inbox.pending.begin(); next != inbox.pending.end();) {
@@ -80,7 +80,7 @@ std::list<Pending> take_pending(Inbox& inbox, int32_t stream_id) {
   return left;
 }
 
-// The same, and the thread runs no more of them.
+// The same, and ends the thread's subscription.
 std::list<Pending> end_subscription(std::map<int32_t, uint64_t>::iterator subscription) {
   const uint64_t thread = subscription->second;
   const auto inbox = reports().inboxes.at(thread);
@@ -91,8 +91,8 @@ std::list<Pending> end_subscription(std::map<int32_t, uint64_t>::iterator subscr
   return left;
 }
 
-// Without the lock: the streams that waited run on. Returns how many had no stream waiting, which
-// then has no work that tells of them.
+// Must be called without the lock, because waiting streams continue. Returns the number of
+// callbacks for which no stream waits; no other work reports them.
 size_t drop(const std::list<Pending>& callbacks) {
   size_t unawaited = 0;
   for (const Pending& callback : callbacks) {
@@ -105,7 +105,7 @@ size_t drop(const std::list<Pending>& callbacks) {
   return unawaited;
 }
 
-// Runs it, and lets a stream that waits for it go on even if it throws.
+// Runs a callback. A waiting stream continues even if it throws.
 void run(const Pending& callback) {
   struct AtEnd {
     Gate* const gate;
@@ -121,8 +121,8 @@ void run(const Pending& callback) {
   callback.callback(callback.user_data.get());
 }
 
-// The stream's order has come to the callback, the one in the list. Takes no memory: the launch
-// has.
+// Hands the only callback in the list to its thread, when the stream's order has reached it. Does
+// not allocate.
 Status hand_over(std::list<Pending>& one) {
   const Pending& callback = one.front();
   {
@@ -140,7 +140,7 @@ Status hand_over(std::list<Pending>& one) {
   return not_subscribed();
 }
 
-// Whether work ran, of a stream whose callbacks the thread runs, in which there may be some.
+// Runs work of the streams whose callbacks the thread runs. Returns whether any ran.
 bool advance_streams(std::unique_lock<std::mutex>& lock, uint64_t thread) {
   std::set<int32_t> ids;
   for (const auto& [id, subscriber] : reports().threads)
@@ -187,24 +187,15 @@ Status unsubscribe(uint64_t thread, const Stream& stream) {
   return {};
 }
 
-size_t drop_callbacks(const Stream& stream) {
+size_t drop_callbacks(const Stream& stream, Subscription then) {
   std::list<Pending> dropped;
   {
     std::lock_guard lock(reports().mutex);
     const auto subscription = reports().threads.find(stream.id());
     if (subscription == reports().threads.end()) return 0;
-    dropped = take_pending(*reports().inboxes.at(subscription->second), stream.id());
-  }
-  return drop(dropped);
-}
-
-size_t forget_subscription(const Stream& stream) {
-  std::list<Pending> dropped;
-  {
-    std::lock_guard lock(reports().mutex);
-    const auto subscription = reports().threads.find(stream.id());
-    if (subscription == reports().threads.end()) return 0;
-    dropped = end_subscription(subscription);
+    dropped = then == Subscription::ends
+                  ? end_subscription(subscription)
+                  : take_pending(*reports().inboxes.at(subscription->second), stream.id());
   }
   return drop(dropped);
 }
@@ -246,13 +237,13 @@ Status process_reports(const Deadline& deadline) {
   if (found == reports().inboxes.end()) return thread_not_subscribed();
   const std::shared_ptr<Inbox> inbox = found->second;
   while (inbox->pending.empty()) {
-    if (inbox->streams == 0) return thread_not_subscribed();  // since the call began
+    if (inbox->streams == 0) return thread_not_subscribed();  // unsubscribed during the call
     if (scheduler().defers() && advance_streams(lock, self)) continue;
     if (!wait(inbox->arrived, lock, deadline) && inbox->pending.empty())
       return fail("no-callback-in-time"_rule, kRtStreamSyncTimeout,
                   "no callback came within the timeout of ", deadline.milliseconds, " ms");
   }
-  // Those that are there now: callbacks may launch callbacks, without end.
+  // Runs only the current ones, because callbacks may launch callbacks without end.
   for (size_t left = inbox->pending.size(); left > 0 && !inbox->pending.empty(); --left) {
     const Pending pending = std::move(inbox->pending.front());
     inbox->pending.pop_front();

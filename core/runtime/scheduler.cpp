@@ -20,7 +20,7 @@
 namespace softnpu::runtime {
 namespace {
 
-// Of work that launches work.
+// The nesting depth of work that launches work.
 thread_local constinit int depth = 0;
 
 Queue::Front run_nested(Queue& queue, Queue::Ticket last) {
@@ -31,7 +31,7 @@ Queue::Front run_nested(Queue& queue, Queue::Ticket last) {
   return queue.run(last);
 }
 
-// Ready work that this thread does not run must not stay: nobody else looks after it.
+// Schedules ready work that this thread does not run, because no other thread looks for it.
 void pass_on(Queue& queue, Queue::Front front) {
   if (front == Queue::Front::ready || front == Queue::Front::host_function)
     scheduler().on_ready(queue.shared_from_this());
@@ -56,7 +56,7 @@ void Scheduler::on_ready(std::shared_ptr<Queue> queue) noexcept {
   const bool is_host_function = queue->claim_host_function();
   if (!is_host_function && queue->wake()) return;
   if (run_on_callback_thread(queue) || is_nested_too_deep()) return;
-  queue->run(Queue::kAll, Queue::Runner::callback_thread);  // there is no other thread
+  queue->run(Queue::kAll, Queue::Runner::callback_thread);  // no other thread can be started
 }
 
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/settings.h"
 
-#include <cstring>
 #include <string>
 
 #include "base/environment.h"
@@ -14,7 +13,7 @@ constexpr int32_t kMaxDevices = 1024;
 
 struct DeviceSetting {
   int32_t count = 1;
-  std::string wrong;  // what SOFTNPU_DEVICES says if that is not a number of devices
+  std::string wrong;  // an invalid value of SOFTNPU_DEVICES
   bool is_wrong = false;
 };
 
@@ -35,11 +34,6 @@ Status device_count_status() {
   if (!device_setting().is_wrong) return {};
   return fail("devices-setting"_rule, kAclInvalidParam, "SOFTNPU_DEVICES is \"",
               device_setting().wrong, "\"; it must be a number from 1 to ", kMaxDevices);
-}
-
-bool wants_banner() {
-  const char* given = setting("SOFTNPU_BANNER");
-  return given == nullptr || std::strcmp(given, "0") != 0;
 }
 
 }  // namespace softnpu::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environment's settings of the devices, and of the line that announces them.
+// The number of devices, from the environment.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,10 @@
 
 namespace softnpu::runtime {
 
-// SOFTNPU_DEVICES as the first call finds it; 1 if it is unset or not a number of devices.
+// The value of SOFTNPU_DEVICES at the first call; 1 if it is unset or invalid.
 SOFTNPU_EXPORT int32_t device_count();
 
-// A failure if SOFTNPU_DEVICES is not a number of devices. aclInit reports it.
+// Fails if SOFTNPU_DEVICES is invalid. aclInit reports this.
 SOFTNPU_EXPORT Status device_count_status();
-
-// False when SOFTNPU_BANNER is 0.
-bool wants_banner();
 
 }  // namespace softnpu::runtime

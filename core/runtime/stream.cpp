@@ -25,7 +25,7 @@ using Streams = HandleTable<Stream, HandleKind::stream>;
 
 Streams& streams() { return lasting<Streams>; }
 
-// The streams in use, by id, so in the order of their creation.
+// The streams in use, by id, which is the order of their creation.
 class LiveStreams {
  public:
   LiveStreams() { keep_free_over_fork(*this, LockRank::inner); }
@@ -55,12 +55,11 @@ class LiveStreams {
     return found;
   }
 
-  // The queues' own locks, too.
   void lock_for_fork() {
     mutex_.lock();
     try {
       locked_.reserve(by_id_.size());
-    } catch (const std::bad_alloc&) {  // nor does fork() get any
+    } catch (const std::bad_alloc&) {  // fork() will fail, too
       return;
     }
     for (const auto& [id, weak] : by_id_)
@@ -145,7 +144,7 @@ Status find_stream_anywhere(const void* handle, std::shared_ptr<Stream>& out) {
 
 namespace {
 
-// Before the work is in the stream, where it may begin at once.
+// Called before the work is in the stream, where it may begin immediately.
 void notify_launched(const Stream& stream, Piece& piece) {
   piece.stream = stream.id();
   notify(&Observer::launched, piece);
@@ -187,7 +186,7 @@ void Remains::add(Stream& stream, size_t dropped_work) {
 }
 
 Status Remains::report(std::string_view function) const {
-  // fail(), and not text(): the streams are gone, so nothing may throw.
+  // fail() instead of text(), because nothing may throw after the streams are gone.
   const auto drops = dropped == 1 ? " piece of queued work was dropped before running"
                                   : " pieces of queued work were dropped before running";
   if (failure.ok()) {
@@ -224,12 +223,12 @@ Status destroy_stream(const void* handle, Destroy how) {
   if (stream->is_default())
     return fail("default-stream"_rule, kRtParamInvalid,
                 "stream is a context's default stream, which lives as long as it");
-  // While the handle still works, so that a failure leaves the stream as it was.
+  // Waits while the handle still works, so that a failure leaves the stream unchanged.
   if (how == Destroy::finish_work) RETURN_IF_FAILED(require_not_captured(*stream));
   if (how == Destroy::finish_work) RETURN_IF_FAILED(stream->wait_idle({}));
   stream = streams().erase(handle);
   if (!stream)
-    return dead_handle("stream", handle, HandleKind::stream);  // another thread was faster
+    return dead_handle("stream", handle, HandleKind::stream);  // another thread destroyed it
   Remains remains;
   if (how == Destroy::drop_work) {
     stream->close();
@@ -245,7 +244,7 @@ void finish(Stream& stream, Held held, Remains& remains) {
   size_t dropped = 0;
   if (held == Held::dropped) {
     dropped = stream.wait_idle_or_drop();
-    dropped += drop_callbacks(stream);
+    dropped += drop_callbacks(stream, Subscription::stays);
   } else if (!stream.runs_on_this_thread() && !stream.wait_idle({}).ok()) {
     dropped = stream.drop_pending();
     (void)stream.wait_idle({});
@@ -257,7 +256,7 @@ void retire(Stream& stream, Held held, Remains& remains) {
   stream.close();
   streams().erase(stream.handle());
   finish(stream, held, remains);
-  remains.dropped += forget_subscription(stream);
+  remains.dropped += drop_callbacks(stream, Subscription::ends);
   live().remove(stream);
 }
 

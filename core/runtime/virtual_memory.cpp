@@ -33,7 +33,7 @@ Status reserve_addresses(void** out, size_t size, size_t alignment) {
   {
     Registry& r = registry();
     std::lock_guard lock(r.mutex);
-    // First: nothing may change without it.
+    // Allocated first, so that nothing has changed if memory runs out.
     std::map<uintptr_t, size_t> one{{0, 0}};
     if (size < kMost) {
       size_t& whole = one.begin()->second = (size + kGranularity - 1) / kGranularity * kGranularity;
@@ -57,9 +57,10 @@ Status release_addresses(const void* address) {
   const auto range = find_reservation(address);
   if (!range) return no_reservation(address);
   if (range->base != address)
-    return fail("not-the-first-address"_rule, kRtParamInvalid, "virPtr is ",
-                number(address) - number(range->base),
-                " bytes into a reserved range; pass the address that aclrtReserveMemAddress gave");
+    return fail(
+        "not-the-first-address"_rule, kRtParamInvalid, "virPtr is ",
+        number(address) - number(range->base),
+        " bytes into a reserved range; pass the address that aclrtReserveMemAddress returned");
   const auto& all = mappings().by_address;
   const auto first = all.lower_bound(number(address));
   if (first != all.end() && first->first < number(address) + range->size)
@@ -78,7 +79,7 @@ Status release_addresses(const void* address) {
 
 namespace {
 
-// Returns the memory unless it was kept.
+// Frees the memory at the end of the scope, unless `physical` was reset.
 struct Taken {
   explicit Taken(Physical& one) : physical(&one) {}
   Taken(const Taken&) = delete;
@@ -134,7 +135,7 @@ Status free_physical(const void* handle) {
 
 namespace {
 
-// With mappings() locked: whether physical memory can be mapped at this range.
+// Requires mappings().mutex. Whether physical memory can be mapped at this range.
 Status check_place(const std::byte* address, size_t size) {
   const auto range = find_reservation(address);
   if (!range) return no_reservation(address);
@@ -171,7 +172,7 @@ Status no_more_mappings(size_t size) {
               ", and the system can keep no more mappings (vm.max_map_count)");
 }
 
-// Makes it usable. Its places in the maps come first: without memory for them, nothing may change.
+// Maps the memory. Allocates the map entries first, so that nothing has changed if memory runs out.
 Status enter(std::byte* base, size_t size, size_t offset, std::shared_ptr<Physical> physical) {
   Physical& mapped = *physical;
   std::map<uintptr_t, Mapping> mapping{{number(base), {size, std::move(physical)}}};

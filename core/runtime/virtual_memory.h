@@ -10,21 +10,20 @@
 
 namespace softnpu::runtime {
 
-// Addresses, offsets, and sizes of memory are multiples of it.
+// Addresses, offsets and sizes are multiples of it.
 constexpr size_t kGranularity = size_t{2} << 20;
 
-// `*out` becomes null on failure. The size is rounded up to the granularity, which an alignment of
-// 0 stands for.
+// `*out` is null on failure. The size is rounded up to the granularity, which is also the alignment
+// if that is 0.
 SOFTNPU_EXPORT Status reserve_addresses(void** out, size_t size, size_t alignment);
-// Nothing may be mapped there any more.
+// Fails if memory is still mapped there.
 SOFTNPU_EXPORT Status release_addresses(const void* address);
 
-// `*out` becomes null on failure.
 SOFTNPU_EXPORT Status allocate_physical(void** out, size_t size, int32_t device);
-// It must not be mapped.
+// Fails if the memory is mapped.
 SOFTNPU_EXPORT Status free_physical(const void* handle);
 
-// Physical memory is mapped at one place at a time. It keeps its contents until it is freed.
+// Physical memory can be mapped at one place at a time. It keeps its contents until it is freed.
 SOFTNPU_EXPORT Status map_memory(void* address, size_t size, size_t offset, const void* handle);
 SOFTNPU_EXPORT Status unmap_memory(const void* address);
 

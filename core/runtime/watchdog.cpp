@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kChecks = 4;           // in kStallTime
-constexpr unsigned kLongStall = 40;  // checks until a queue's front may not stand still any more
+constexpr unsigned kLongStall = 40;  // checks after which a stalled queue is run
 
 struct LastActivity {
   std::atomic<Clock::rep> latest{0};
@@ -64,7 +64,7 @@ class Watchdog {
       try {
         for (const auto& stream : all_streams())
           if (all || stream->is_stalled()) allow_all(*stream);
-      } catch (const std::exception&) {  // std::bad_alloc: there may be memory next time
+      } catch (const std::exception&) {  // std::bad_alloc: tries again at the next check
       }
     }
   }

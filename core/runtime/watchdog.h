@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs may read memory until work has written there, without a call. So deferred work does not
-// wait for ever.
+// Runs deferred work after a while even if nobody waits for it, because programs may poll memory
+// without a call.
 #pragma once
 
 namespace softnpu::runtime {
 
-// A program has made a call that lets deferred work run, so that the time begins anew.
+// Restarts the time. Called when the program makes a call that lets deferred work run.
 void note_activity();
 
-// The same for as long as the object lives.
+// Stops the time while the object lives.
 class Activity {
  public:
   Activity();
@@ -17,8 +17,8 @@ class Activity {
   Activity& operator=(const Activity&) = delete;
 };
 
-// Starts a thread that allows all work when nothing was noted for kStallTime, and work that has
-// waited many times as long in any case. False where there is no thread for it.
+// Starts a thread that allows all work if there was no activity for kStallTime, and stalled work
+// after a multiple of this time in any case. Returns false if no thread can be started.
 bool start_watchdog();
 
 }  // namespace softnpu::runtime

@@ -13,7 +13,7 @@
 namespace softnpu::runtime {
 namespace {
 
-// One lock for all gates, which fork() can leave free. It is held for moments only.
+// One lock for all gates, which is free after a fork(). It is only held briefly.
 struct GatesMutex : ProcessMutex<LockRank::innermost> {};
 GatesMutex& gates_mutex() { return lasting<GatesMutex>; }
 
@@ -24,9 +24,9 @@ void Gate::open() noexcept {
   {
     std::lock_guard lock(gates_mutex());
     open_.store(true, std::memory_order_release);
-    waiting.swap(waiting_);  // later ones find it open
+    waiting.swap(waiting_);  // no more can enlist
   }
-  // Outside the lock: the queues may run work here and now, which may come back to this gate.
+  // Without the lock: the queues may run work immediately, which may use this gate.
   for (const auto& weak : waiting) {
     if (auto queue = weak.lock()) scheduler().on_ready(std::move(queue));
   }

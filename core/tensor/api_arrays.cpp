@@ -38,7 +38,7 @@ Status copy_scalar(const void* value, DType type, std::shared_ptr<const Scalar>&
   return {};
 }
 
-// A list takes its members over; the same handle twice, or a dead one, would be destroyed twice.
+// A list owns its members. A member that is listed twice, or is dead, would be destroyed twice.
 template <class List, class Table>
 Status copy_members(const void* const* value, uint64_t size, Table& table,
                     std::shared_ptr<const List>& out) {
@@ -66,16 +66,10 @@ aclnnStatus destroy_list(const Call& call, Lists& lists, Table& table, const voi
 }
 
 template <class Table>
-aclnnStatus get_size(const Call& call, Table& table, const void* handle, uint64_t* size) {
-  return with_object(call, "array", table, handle,
-                     [&](const auto& array) { return store("size", size, array.size()); });
-}
-
-template <class Table>
-aclnnStatus get_list_size(const Call& call, const char* name, Table& table, const void* handle,
-                          uint64_t* size) {
+aclnnStatus get_size(const Call& call, const char* name, Table& table, const void* handle,
+                     uint64_t* size) {
   return with_object(call, name, table, handle,
-                     [&](const auto& list) { return store("size", size, list.members.size()); });
+                     [&](const auto& array) { return store("size", size, array.size()); });
 }
 
 }  // namespace
@@ -105,7 +99,7 @@ aclnnStatus aclDestroyIntArray(const aclIntArray* array) {
 }
 
 aclnnStatus aclGetIntArraySize(const aclIntArray* array, uint64_t* size) {
-  return get_size(CALL(array, size), int_arrays(), array, size);
+  return get_size(CALL(array, size), "array", int_arrays(), array, size);
 }
 
 aclFloatArray* aclCreateFloatArray(const float* value, uint64_t size) {
@@ -118,7 +112,7 @@ aclnnStatus aclDestroyFloatArray(const aclFloatArray* array) {
 }
 
 aclnnStatus aclGetFloatArraySize(const aclFloatArray* array, uint64_t* size) {
-  return get_size(CALL(array, size), float_arrays(), array, size);
+  return get_size(CALL(array, size), "array", float_arrays(), array, size);
 }
 
 aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size) {
@@ -131,7 +125,7 @@ aclnnStatus aclDestroyBoolArray(const aclBoolArray* array) {
 }
 
 aclnnStatus aclGetBoolArraySize(const aclBoolArray* array, uint64_t* size) {
-  return get_size(CALL(array, size), bool_arrays(), array, size);
+  return get_size(CALL(array, size), "array", bool_arrays(), array, size);
 }
 
 aclTensorList* aclCreateTensorList(const aclTensor* const* value, uint64_t size) {
@@ -145,7 +139,7 @@ aclnnStatus aclDestroyTensorList(const aclTensorList* array) {
 }
 
 aclnnStatus aclGetTensorListSize(const aclTensorList* tensorList, uint64_t* size) {
-  return get_list_size(CALL(tensorList, size), "tensorList", tensor_lists(), tensorList, size);
+  return get_size(CALL(tensorList, size), "tensorList", tensor_lists(), tensorList, size);
 }
 
 aclScalarList* aclCreateScalarList(const aclScalar* const* value, uint64_t size) {
@@ -159,7 +153,7 @@ aclnnStatus aclDestroyScalarList(const aclScalarList* array) {
 }
 
 aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size) {
-  return get_list_size(CALL(scalarList, size), "scalarList", scalar_lists(), scalarList, size);
+  return get_size(CALL(scalarList, size), "scalarList", scalar_lists(), scalarList, size);
 }
 
 }  // extern "C"

@@ -8,13 +8,12 @@
 namespace softnpu {
 namespace {
 
-// Calls `read` with the live tensor behind the handle.
 template <class Read>
 aclnnStatus with_tensor(const Call& call, const aclTensor* handle, Read&& read) {
   return with_object(call, "tensor", tensors(), handle, read);
 }
 
-// Both results are written, or none is.
+// Writes both results, or none.
 Status copy_out(const Dims& dims, const char* values_name, int64_t** values, const char* count_name,
                 uint64_t* count) {
   RETURN_IF_FAILED(check_result(values_name, values));

@@ -14,8 +14,8 @@
 
 namespace softnpu {
 
-// The value. Keeps compilers from turning a loop over it into a call of memmove or memset, which is
-// slow for the few sizes of a shape.
+// Returns the value. Prevents compilers from turning a loop into a call of memmove or memset, which
+// is slow for the few sizes of a shape.
 inline int64_t one_by_one(int64_t value) {
   asm("" : "+r"(value));
   return value;
@@ -26,7 +26,7 @@ inline void copy_few(const int64_t* from, size_t count, int64_t* to) {
 
 class Dims {
  public:
-  Dims() {}  // does not zero the elements, for the sake of small calls
+  Dims() {}  // leaves the elements uninitialised, for fast small calls
   explicit Dims(size_t size, int64_t value = 0) : Dims(size, Unset()) {
     for (int64_t& each : *this) each = one_by_one(value);
   }
@@ -92,7 +92,7 @@ inline std::string to_text(const Dims& dims) {
   return out += "]";
 }
 
-// The number of elements; nothing when it does not fit int64.
+// The number of elements; nothing if it does not fit int64.
 inline std::optional<int64_t> checked_numel(std::span<const int64_t> sizes) {
   int64_t n = 1;
   bool fits = true;

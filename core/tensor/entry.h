@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wrapper of the C entry points on descriptors. Its templates are static, because each entry
-// point has its own copy inlined.
+// The wrappers of the C entry points on descriptors. The templates are static, because each entry
+// point inlines its own copy.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace softnpu {
 
 constexpr GuardCodes kEntryCodes{kInnerNullptr, kInnerNullptr};
 
-// Puts what `make` sets its argument to behind a new handle. Null on failure.
+// Creates an object with `make` and returns its handle; null on failure.
 template <class Handle, class Table, class Make>
 static Handle* create(const Call& call, Table& table, Make&& make) {
   void* handle = nullptr;
@@ -30,7 +30,6 @@ static Handle* create(const Call& call, Table& table, Make&& make) {
   return static_cast<Handle*>(handle);
 }
 
-// Calls `body` with the live object behind a handle.
 template <class Table, class Body>
 static int32_t with_object(const Call& call, const char* argument, Table& table, const void* handle,
                            Body&& body) {
@@ -56,7 +55,7 @@ inline Status check_result(const char* argument, const void* place) {
                           : fail("output-pointer-null"_rule, kParamNullptr, argument, " is null");
 }
 
-// Writes a result where the caller wants it.
+// Writes a result to an out-parameter, which may be null.
 template <class T, class Value>
 static Status store(const char* argument, T* place, Value value) {
   RETURN_IF_FAILED(check_result(argument, place));

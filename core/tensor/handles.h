@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The live descriptors of the process. Each is immutable behind its handle; re-initialising one
-// puts another object there, so that whoever reads the old one keeps it.
+// The live descriptors of the process. Descriptors are immutable; reinitialising one replaces the
+// object behind its handle, and readers keep the old object.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace softnpu {
 using IntArray = Dims;
 using FloatArray = std::vector<float>;
 using BoolArray = std::vector<uint8_t>;
-struct TensorList {
-  std::vector<const void*> members;  // handles; null members are allowed
+struct HandleList {
+  std::vector<const void*> members;  // may be null
+  size_t size() const { return members.size(); }
 };
-struct ScalarList {
-  std::vector<const void*> members;
-};
+using TensorList = HandleList;
+using ScalarList = HandleList;
 
 using TensorTable = HandleTable<const Tensor, HandleKind::tensor>;
 using ScalarTable = HandleTable<const Scalar, HandleKind::scalar>;
@@ -30,8 +30,7 @@ using BoolArrayTable = HandleTable<const BoolArray, HandleKind::bool_array>;
 using TensorListTable = HandleTable<const TensorList, HandleKind::tensor_list>;
 using ScalarListTable = HandleTable<const ScalarList, HandleKind::scalar_list>;
 
-// The tables live until the process ends, past all static destructors: programs destroy handles
-// from theirs.
+// The tables outlive all static destructors, because programs destroy handles there.
 SOFTNPU_EXPORT TensorTable& tensors();
 SOFTNPU_EXPORT ScalarTable& scalars();
 SOFTNPU_EXPORT IntArrayTable& int_arrays();
@@ -40,12 +39,12 @@ SOFTNPU_EXPORT BoolArrayTable& bool_arrays();
 SOFTNPU_EXPORT TensorListTable& tensor_lists();
 SOFTNPU_EXPORT ScalarListTable& scalar_lists();
 
-// The failure that no live descriptor is behind a handle.
+// The failure of a handle without a live descriptor.
 [[gnu::cold]] SOFTNPU_EXPORT Status not_found(const char* argument, const void* handle,
                                               HandleKind wanted);
 
-// A tensor from what a C caller passes, all checked: negative sizes, strides or offset, null
-// arrays, products that do not fit 64 bits.
+// Makes a tensor from the arguments of a C caller. Checks for negative sizes, strides or offset,
+// null arrays, and products that overflow 64 bits.
 struct TensorArguments {
   const int64_t* sizes;
   uint64_t rank;

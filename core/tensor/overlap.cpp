@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views overlap when a bounded linear equation has a solution: sum of step_i · x_i = target with
-// 0 <= x_i <= limit_i. The search goes from the largest step to the smallest; at each the values
-// of x that can still reach the target form a short range, so that real layouts take a few steps.
-// Layouts that are built to be hard run out of a budget and count as overlapping.
+// Views overlap if a bounded linear equation has a solution: sum of step_i · x_i = target with 0 <=
+// x_i <= limit_i. The search goes from the largest step to the smallest. At each step, the values
+// of x that can still reach the target form a short range, so real layouts take few steps. Layouts
+// built to be hard exceed a budget and count as overlapping.
 #include "tensor/overlap.h"
 
 #include <algorithm>
@@ -51,20 +51,20 @@ class Equation {
   }
 
   std::vector<Term> terms_;
-  std::vector<Wide> reach_;       // the largest sum that terms i, i+1, … can give
-  std::vector<int64_t> divisor_;  // and the divisor that all their sums share
+  std::vector<Wide> reach_;       // the largest sum of terms i, i+1, …
+  std::vector<int64_t> divisor_;  // the common divisor of their sums
   int64_t budget_ = 1'000'000;    // steps, so that no search takes noticeable time
 };
 
 void add_terms(const Tensor& tensor, std::vector<Term>& terms) {
   for (size_t i = 0; i < tensor.rank(); ++i) {
-    if (tensor.sizes[i] <= 1 || tensor.strides[i] == 0) continue;  // no stride is of matter
+    if (tensor.sizes[i] <= 1 || tensor.strides[i] == 0) continue;  // does not change the address
     terms.push_back({std::abs(tensor.strides[i]) * item_size(tensor.dtype), tensor.sizes[i] - 1});
   }
 }
 
-// Whether each step jumps over all that the smaller ones reach: so it is in every layout that is a
-// dense one transposed or sliced.
+// Whether each step exceeds the reach of all smaller ones, as in all transposed or sliced dense
+// layouts.
 bool steps_nest(const Tensor& tensor) {
   std::array<Term, 8> few;
   std::vector<Term> many(tensor.rank() > few.size() ? tensor.rank() : 0);
@@ -91,8 +91,9 @@ bool steps_nest(const Tensor& tensor) {
     if (tensor.sizes[i] > 1 && tensor.strides[i] == 0) return true;
     if (tensor.sizes[i] > 1) dims.push_back({std::abs(tensor.strides[i]), tensor.sizes[i] - 1});
   }
-  // Two equal addresses: a difference vector x in [-limit, limit] that is not zero. Its first
-  // nonzero entry may be taken as positive, so each dimension is tried as that one.
+  // Two elements have equal addresses if a nonzero difference vector x in [-limit, limit] has the
+  // sum 0. Its first nonzero entry can be assumed to be positive, so each dimension is tried as the
+  // first one.
   for (size_t first = 0; first < dims.size(); ++first) {
     std::vector<Term> terms{{dims[first].step, dims[first].limit - 1}};
     if (terms[0].limit == 0) terms.clear();
@@ -115,7 +116,7 @@ bool overlaps_itself(const Tensor& tensor) {
 
 Bounds::Bounds(const Tensor& tensor)
     : low_(reinterpret_cast<intptr_t>(tensor.origin())), end_(low_ + item_size(tensor.dtype)) {
-  if (tensor.numel() == 0) {  // nothing, anywhere; nor need other sizes and strides have a product
+  if (tensor.numel() == 0) {  // an empty range; other sizes and strides may overflow
     low_ = INTPTR_MAX;
     end_ = INTPTR_MIN;
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether strided views share memory: exactly, not by their bounds alone.
+// Whether strided views share memory, decided exactly, not by their bounds.
 #pragma once
 
 #include "base/export.h"
@@ -7,10 +7,9 @@
 
 namespace softnpu {
 
-// Two elements of the view lie on the same memory.
+// Whether two elements of the view share memory.
 SOFTNPU_EXPORT bool overlaps_itself(const Tensor& tensor);
 
-// The bytes from the first to the last that a view may touch.
 class Bounds {
  public:
   __extension__ using Wide = __int128;  // sums of products of two int64 sizes
@@ -24,11 +23,10 @@ class Bounds {
   Wide low_, end_;
 };
 
-// Some element of `a` shares a byte with some element of `b`. Where their bounds do not meet, none
-// does, which is quicker to see.
+// Whether an element of `a` shares a byte with an element of `b`. Comparing bounds first is faster.
 SOFTNPU_EXPORT bool overlaps(const Tensor& a, const Tensor& b);
 
-// The same elements at the same addresses in the same order.
+// Whether both have the same elements at the same addresses in the same order.
 SOFTNPU_EXPORT bool is_same_view(const Tensor& a, const Tensor& b);
 
 }  // namespace softnpu

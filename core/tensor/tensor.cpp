@@ -46,7 +46,7 @@ Status view_extent(const Tensor& tensor, Extent& out) {
 
 namespace {
 
-// f of the number, as what C++ has for its type.
+// Calls f with the number, in the C++ type that corresponds to its data type.
 template <class F>
 auto with_number(const Scalar& scalar, const F& f) {
   switch (scalar.dtype) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Start and end of a program's use of the device, and its latest message. Clean C99 and C++11.
+// Begin and end of a program's use of the device, and its latest message. Clean C99 and C++11.
 #ifndef SOFTNPU_INCLUDE_ACL_ACL_H_
 #define SOFTNPU_INCLUDE_ACL_ACL_H_
 
@@ -12,24 +12,24 @@
 extern "C" {
 #endif
 
-// `configPath` names a JSON file, or is null. A second call gives ACL_ERROR_REPEAT_INITIALIZE and
-// does no harm.
+// `configPath` is the path of a JSON file, or null. A second call returns
+// ACL_ERROR_REPEAT_INITIALIZE and has no effect.
 ACL_FUNC_VISIBILITY aclError aclInit(const char* configPath);
 
-// Releases what the process holds on all devices. Without aclInit: ACL_ERROR_REPEAT_FINALIZE.
+// Releases the process's objects on all devices. Returns ACL_ERROR_REPEAT_FINALIZE without aclInit.
 ACL_FUNC_VISIBILITY aclError aclFinalize(void);
 
-// Returns and clears this thread's latest message, null when there is none. The pointer stays valid
+// Returns and clears this thread's latest message; null if there is none. The pointer is valid
 // until this thread calls the function again.
 ACL_FUNC_VISIBILITY const char* aclGetRecentErrMsg(void);
 
-// ---- graphs: work that is captured once and executed often --------------------------------------
+// ---- graphs: work that is captured once and executed many times ---------------------------------
 
-// A graph. It may be executed while another thread destroys it: what was launched still runs.
+// A graph. Another thread may destroy it while it is executed: work that was launched still runs.
 typedef void* aclmdlRI;
 
-// Which threads aclrtMemcpy, aclrtMemcpy2d and aclrtMemset are forbidden to during the capture, as
-// they would run at once: all, the one that began it, or none.
+// The threads that must not call aclrtMemcpy, aclrtMemcpy2d and aclrtMemset during the capture,
+// because they would run immediately: all threads, the one that began the capture, or none.
 typedef enum {
   ACL_MODEL_RI_CAPTURE_MODE_GLOBAL = 0,
   ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL = 1,
@@ -42,23 +42,24 @@ typedef enum {
   ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED = 2
 } aclmdlRICaptureStatus;
 
-// From now on operators, asynchronous copies and fills, host functions, and records of and waits
-// for events are recorded and not run. A stream that waits for an event recorded in a captured
-// stream joins the capture; the stream that began it must wait for its work before the end.
-// Whatever waits for a captured stream is an error.
+// From now on, operators, asynchronous copies and fills, host functions, and records of and waits
+// for events are recorded and do not run. A stream that waits for an event of a captured stream
+// joins the capture. The stream that began it must wait for the work of joined streams before the
+// capture ends. Waiting for a captured stream is an error.
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode);
 
-// `stream` is the one that began the capture. It ends in any case unless an argument is wrong;
-// where a failure spoilt it, `*modelRI` is null.
+// `stream` must be the one that began the capture. The capture ends unless an argument is invalid;
+// `*modelRI` is null if the capture failed.
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureEnd(aclrtStream stream, aclmdlRI* modelRI);
 
-// `*modelRI` is null unless the stream is captured; until the capture ends it is no graph to use.
+// `*modelRI` is null unless the stream is captured. The graph cannot be used until the capture
+// ends.
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureGetInfo(aclrtStream stream,
                                                     aclmdlRICaptureStatus* status,
                                                     aclmdlRI* modelRI);
 
-// Runs the captured work in the stream's order, with the captured addresses. Memory that was freed
-// since the capture is an error, and nothing runs.
+// Runs the captured work in the stream's order, with the captured addresses. If memory was freed
+// since the capture, this is an error and nothing runs.
 ACL_FUNC_VISIBILITY aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
 
 ACL_FUNC_VISIBILITY aclError aclmdlRIDestroy(aclmdlRI modelRI);

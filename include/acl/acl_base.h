@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Types, values and status codes that the whole C API shares. Clean C99 and C++11.
+// Types, values and status codes shared by the whole C API. Clean C99 and C++11.
 #ifndef SOFTNPU_INCLUDE_ACL_ACL_BASE_H_
 #define SOFTNPU_INCLUDE_ACL_ACL_BASE_H_
 
 #include <stddef.h>
 #include <stdint.h>
-// Sample programs call printf with only <iostream>, <vector> and these headers included.
+// Sample programs call printf but include only <iostream>, <vector> and these headers.
 #include <stdio.h>
 
-// Marks what the shared libraries export; their implementation includes these headers too.
+// Marks symbols that the shared libraries export. Their implementation includes these headers, too.
 #define ACL_FUNC_VISIBILITY __attribute__((visibility("default")))
 
-// A named status code. Few programs use all of them; warnings must stay silent about the rest.
+// A named status code. `unused` prevents warnings, because few programs use all of them.
 #define ACL_STATUS_CODE static const int __attribute__((unused))
 
 #ifdef __cplusplus
@@ -93,18 +93,18 @@ typedef enum {
   ACL_FORMAT_FRACTAL_NZ = 29,
   ACL_FORMAT_NCDHW = 30,
   ACL_FORMAT_NDC1HWC0 = 32,
-  ACL_FRACTAL_Z_3D = 33,  // the one name of the family that is documented without FORMAT
+  ACL_FRACTAL_Z_3D = 33,  // documented without FORMAT in its name
   ACL_FORMAT_NC = 35,
   ACL_FORMAT_NCL = 47
 } aclFormat;
 
-// Bytes that one element of `dataType` takes in memory; 0 for types without a fixed byte size.
+// Bytes of one element of `dataType`; 0 for types without a fixed byte size.
 ACL_FUNC_VISIBILITY size_t aclDataTypeSize(aclDataType dataType);
 
-// Rounds to nearest even and saturates: NaN and +inf give 0x7BFF, -inf gives 0xFBFF.
+// Rounds to nearest even and saturates: NaN and +inf become 0x7BFF, -inf becomes 0xFBFF.
 ACL_FUNC_VISIBILITY aclFloat16 aclFloatToFloat16(float value);
 
-// Reads every exponent as a finite one: a half infinity gives +-65536, a half NaN 98304.
+// Reads every exponent as a finite one: half infinities become +-65536, half NaNs 98304.
 ACL_FUNC_VISIBILITY float aclFloat16ToFloat(aclFloat16 value);
 
 #ifdef __cplusplus

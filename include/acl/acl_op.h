@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compiled operators, which softnpu does not have: a program may name their folder. Clean C99 and
-// C++11.
+// Compiled operators, which softnpu does not support; a program may set their directory. Clean C99
+// and C++11.
 #ifndef SOFTNPU_INCLUDE_ACL_ACL_OP_H_
 #define SOFTNPU_INCLUDE_ACL_ACL_OP_H_
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-// Accepted and ignored. The folder need not exist.
+// Accepted and ignored. The directory need not exist.
 ACL_FUNC_VISIBILITY aclError aclopSetModelDir(const char* modelDir);
 
 #ifdef __cplusplus

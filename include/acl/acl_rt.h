@@ -112,9 +112,9 @@ typedef enum { ACL_CALLBACK_NO_BLOCK = 0, ACL_CALLBACK_BLOCK = 1 } aclrtCallback
 typedef void (*aclrtCallback)(void* userData);
 typedef void (*aclrtHostFunc)(void* args);
 
-// pthread_cancel() takes effect when a call has returned, a callback in it included. A callback or
-// a host function may end its own thread with pthread_exit(). In a forked child, streams that wait
-// for a thread of the parent give ACL_ERROR_RT_INVALID_HANDLE; a reset of the device drops their
+// pthread_cancel() takes effect when a call, including its callbacks, has returned. A callback or a
+// host function may end its own thread with pthread_exit(). In a forked child, streams that wait
+// for a thread of the parent return ACL_ERROR_RT_INVALID_HANDLE; a reset of the device drops their
 // work.
 
 // ---- the machine and the thread's last status --------------------------------------------------
@@ -126,8 +126,8 @@ ACL_FUNC_VISIBILITY aclError aclrtGetRunMode(aclrtRunMode* runMode);
 ACL_FUNC_VISIBILITY aclError aclrtGetLastError(aclrtLastErrLevel level);     // and clears it
 ACL_FUNC_VISIBILITY aclError aclrtPeekAtLastError(aclrtLastErrLevel level);  // and keeps it
 
-// Core counts, and the bytes of the L2 cache, of the emulated product; where they are not public,
-// the number of threads, and this machine's cache. The last two are one function.
+// The core counts and the size of the L2 cache of the emulated product; if they are not published,
+// the number of threads and the size of this machine's cache. The last two are the same function.
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr,
                                                 int64_t* value);
 ACL_FUNC_VISIBILITY aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo,
@@ -141,11 +141,11 @@ ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCount(uint32_t* count);
 ACL_FUNC_VISIBILITY aclError aclrtSetDevice(int32_t deviceId);
 ACL_FUNC_VISIBILITY aclError aclrtGetDevice(int32_t* deviceId);
 // Undoes one aclrtSetDevice. The last one finishes the work of the device's streams and releases
-// them. It returns a failure of that work which no call has reported yet; the device is released
-// all the same.
+// them. It returns a failure of that work which no call has reported; the device is released
+// anyway.
 ACL_FUNC_VISIBILITY aclError aclrtResetDevice(int32_t deviceId);
-// Undoes all of them. Callbacks that no thread has run, and work that waits for them, are dropped;
-// then aclGetRecentErrMsg says how much.
+// Undoes all aclrtSetDevice. Callbacks that no thread has run, and work that waits for them, are
+// dropped; then aclGetRecentErrMsg returns their number.
 ACL_FUNC_VISIBILITY aclError aclrtResetDeviceForce(int32_t deviceId);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDevice(void);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
@@ -158,10 +158,11 @@ ACL_FUNC_VISIBILITY aclError aclrtSetCurrentContext(aclrtContext context);
 ACL_FUNC_VISIBILITY aclError aclrtGetCurrentContext(aclrtContext* context);
 ACL_FUNC_VISIBILITY aclError aclrtCtxGetCurrentDefaultStream(aclrtStream* stream);
 
-// Of the current context. Reading one never set gives ACL_ERROR_RT_SYSPARAMOPT_NOT_SET.
+// For the current context. Reading an option that was never set returns
+// ACL_ERROR_RT_SYSPARAMOPT_NOT_SET.
 ACL_FUNC_VISIBILITY aclError aclrtCtxSetSysParamOpt(aclSysParamOpt opt, int64_t value);
 ACL_FUNC_VISIBILITY aclError aclrtCtxGetSysParamOpt(aclSysParamOpt opt, int64_t* value);
-// Of the process: an option that was never set reads as 0.
+// For the process. An option that was never set reads as 0.
 ACL_FUNC_VISIBILITY aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value);
 ACL_FUNC_VISIBILITY aclError aclrtGetSysParamOpt(aclSysParamOpt opt, int64_t* value);
 
@@ -171,11 +172,11 @@ ACL_FUNC_VISIBILITY aclError aclrtCreateStream(aclrtStream* stream);
 // `flag` is a union of ACL_STREAM_* bits.
 ACL_FUNC_VISIBILITY aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t priority,
                                                          uint32_t flag);
-// Finishes the stream's work first. A failure of that work which no call has reported is returned;
-// the stream is destroyed all the same. aclrtDestroyContext does so for its default stream, and
-// aclFinalize writes such failures to stderr.
+// Finishes the stream's work first. Returns a failure of that work which no call has reported; the
+// stream is destroyed anyway. aclrtDestroyContext does the same for its default stream; aclFinalize
+// writes such failures to stderr.
 ACL_FUNC_VISIBILITY aclError aclrtDestroyStream(aclrtStream stream);
-// The same, but work that has not started is dropped; then aclGetRecentErrMsg says how much.
+// The same, but drops work that has not started; then aclGetRecentErrMsg returns its number.
 ACL_FUNC_VISIBILITY aclError aclrtDestroyStreamForce(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStream(aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout);
@@ -208,7 +209,7 @@ ACL_FUNC_VISIBILITY aclError aclrtEventGetTimestamp(aclrtEvent event,
 
 // ---- memory ------------------------------------------------------------------------------------
 
-// Device memory, aligned to 64 bytes, contents undefined.
+// Device memory, aligned to 64 bytes, with undefined contents.
 ACL_FUNC_VISIBILITY aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy policy);
 ACL_FUNC_VISIBILITY aclError aclrtMallocAlign32(void** devPtr, size_t size,
                                                 aclrtMemMallocPolicy policy);
@@ -220,7 +221,7 @@ ACL_FUNC_VISIBILITY aclError aclrtMallocHost(void** hostPtr, size_t size);
 ACL_FUNC_VISIBILITY aclError aclrtFreeHost(void* hostPtr);
 ACL_FUNC_VISIBILITY aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total);
 
-// `destMax` bounds the destination: a larger `count` is an error and copies nothing.
+// `destMax` is the size of the destination: a larger `count` is an error and copies nothing.
 ACL_FUNC_VISIBILITY aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
                                          aclrtMemcpyKind kind);
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src,
@@ -230,16 +231,16 @@ ACL_FUNC_VISIBILITY aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t 
                                          size_t count);
 ACL_FUNC_VISIBILITY aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value,
                                               size_t count, aclrtStream stream);
-// `height` rows of `width` bytes; the pitches are the distances between the starts of two rows.
+// `height` rows of `width` bytes; a pitch is the distance between the starts of two rows.
 ACL_FUNC_VISIBILITY aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch,
                                            size_t width, size_t height, aclrtMemcpyKind kind);
 ACL_FUNC_VISIBILITY aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src,
                                                 size_t spitch, size_t width, size_t height,
                                                 aclrtMemcpyKind kind, aclrtStream stream);
 
-// `numBatches` copies, in the stream's order. attrs[i] says where the memory of those from
-// attrsIndexes[i] up to attrsIndexes[i + 1] lies. Nothing is copied if one of them is wrong;
-// then `failIndex` is its index, or SIZE_MAX where the call itself is.
+// `numBatches` copies, in the stream's order. attrs[i] has the locations of the copies from
+// attrsIndexes[i] up to, but not including, attrsIndexes[i + 1]. If a copy is invalid, nothing is
+// copied, and `failIndex` is its index, or SIZE_MAX if the call itself is invalid.
 ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** srcs,
                                                    size_t* sizes, size_t numBatches,
                                                    aclrtMemcpyBatchAttr* attrs,
@@ -248,8 +249,8 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs
 
 // ---- virtual memory ----------------------------------------------------------------------------
 
-// Addresses without memory. `alignment` is 0 or a power of 2, `expectPtr` null, `flags` 0 or 1.
-// Sizes, offsets and the addresses at which memory is mapped are multiples of the granularity.
+// Reserves addresses without memory. `alignment` is 0 or a power of 2, `expectPtr` null, `flags` 0
+// or 1. Sizes, offsets and the addresses of mappings must be multiples of the granularity.
 ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment,
                                                     void* expectPtr, uint64_t flags);
 ACL_FUNC_VISIBILITY aclError aclrtReleaseMemAddress(void* virPtr);
@@ -257,8 +258,8 @@ ACL_FUNC_VISIBILITY aclError aclrtReleaseMemAddress(void* virPtr);
 ACL_FUNC_VISIBILITY aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
                                                  const aclrtPhysicalMemProp* prop, uint64_t flags);
 ACL_FUNC_VISIBILITY aclError aclrtFreePhysical(aclrtDrvMemHandle handle);
-// `size` bytes of the physical memory from `offset` on. They are mapped at one place at a time, and
-// keep their contents until they are freed.
+// Maps `size` bytes of the physical memory from `offset` on. It can be mapped at one place at a
+// time, and keeps its contents until it is freed.
 ACL_FUNC_VISIBILITY aclError aclrtMapMem(void* virPtr, size_t size, size_t offset,
                                          aclrtDrvMemHandle handle, uint64_t flags);
 ACL_FUNC_VISIBILITY aclError aclrtUnmapMem(void* virPtr);
@@ -274,7 +275,7 @@ ACL_FUNC_VISIBILITY aclError aclrtLaunchCallback(aclrtCallback fn, void* userDat
 ACL_FUNC_VISIBILITY aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtProcessReport(int32_t timeout);
-// Returns at once. `fn` runs in the stream's order on a thread of the library's own, and later work
+// Returns immediately. `fn` runs in the stream's order on a thread of the library, and later work
 // of the stream waits for it.
 ACL_FUNC_VISIBILITY aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void* args);
 

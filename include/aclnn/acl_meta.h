@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Descriptors that operators take - tensors, scalars, arrays, lists - and the executor of a planned
-// operator. Units: dimensions, strides and offsets count elements, array sizes count members.
+// The descriptors that operators take (tensors, scalars, arrays, lists), and the executor of a
+// planned operator. Units: dimensions, strides and offsets count elements, array sizes count
+// members.
 #ifndef SOFTNPU_INCLUDE_ACLNN_ACL_META_H_
 #define SOFTNPU_INCLUDE_ACLNN_ACL_META_H_
 
@@ -28,13 +29,13 @@ typedef struct aclOpExecutor aclOpExecutor;
 
 // ---- tensors: views of device memory, which they do not own ------------------------------------
 
-// Null `stride` means contiguous. Null is returned for a negative dimension, stride or offset.
+// A null `stride` means contiguous. Returns null for a negative dimension, stride or offset.
 ACL_FUNC_VISIBILITY aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum,
                                                aclDataType dataType, const int64_t* stride,
                                                int64_t offset, aclFormat format,
                                                const int64_t* storageDims, uint64_t storageDimsNum,
                                                void* tensorData);
-// Describes another view with the same handle.
+// Replaces the tensor behind the handle.
 ACL_FUNC_VISIBILITY aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims,
                                               uint64_t viewDimsNum, aclDataType dataType,
                                               const int64_t* stride, int64_t offset,
@@ -42,7 +43,8 @@ ACL_FUNC_VISIBILITY aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* 
                                               uint64_t storageDimsNum, void* tensorDataAddr);
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyTensor(const aclTensor* tensor);
 
-// The three that return an array allocate it with new[]; the caller releases it with delete[].
+// The three functions that return an array allocate it with new[]; the caller releases it with
+// delete[].
 ACL_FUNC_VISIBILITY aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims,
                                                 uint64_t* viewDimsNum);
 ACL_FUNC_VISIBILITY aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims,
@@ -55,7 +57,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataT
 ACL_FUNC_VISIBILITY aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr);
 ACL_FUNC_VISIBILITY aclnnStatus aclGetRawTensorAddr(const aclTensor* tensor, void** addr);
 
-// ---- scalars and arrays: they own a copy of what they are created from -------------------------
+// ---- scalars and arrays: they own a copy of their values ----------------------------------------
 
 ACL_FUNC_VISIBILITY aclScalar* aclCreateScalar(void* value, aclDataType dataType);
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyScalar(const aclScalar* scalar);
@@ -88,11 +90,11 @@ ACL_FUNC_VISIBILITY aclnnStatus aclGetScalarListSize(const aclScalarList* scalar
 
 // ---- executors ---------------------------------------------------------------------------------
 
-// A repeatable executor survives its launch, and is launched again until aclDestroyAclOpExecutor.
+// A repeatable executor can be launched any number of times until aclDestroyAclOpExecutor.
 ACL_FUNC_VISIBILITY aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor);
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor);
 
-// Give a planned tensor another address; `index` counts its inputs, its outputs, or all tensors.
+// Change the address of a planned tensor; `index` counts its inputs, its outputs, or all tensors.
 ACL_FUNC_VISIBILITY aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, const size_t index,
                                                       aclTensor* tensor, void* addr);
 ACL_FUNC_VISIBILITY aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index,
@@ -100,7 +102,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, 
 ACL_FUNC_VISIBILITY aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, const size_t index,
                                                  aclTensor* tensor, void* addr);
 
-// The same four under their capitalised names.
+// The same functions with capitalised names.
 ACL_FUNC_VISIBILITY aclnnStatus AclSetAclOpExecutorRepeatable(aclOpExecutor* executor);
 ACL_FUNC_VISIBILITY aclnnStatus AclSetInputTensorAddr(aclOpExecutor* executor, const size_t index,
                                                       aclTensor* tensor, void* addr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every operator header needs: the descriptors, and the operator library's own start and end.
+// Included by every operator header: the descriptors, and the operator library's initialisation.
 #ifndef SOFTNPU_INCLUDE_ACLNN_ACLNN_BASE_H_
 #define SOFTNPU_INCLUDE_ACLNN_ACLNN_BASE_H_
 
@@ -10,13 +10,13 @@
 extern "C" {
 #endif
 
-// Phase two of an operator takes a workspace that is aligned to 64 bytes, as aclrtMalloc's memory
-// is; where phase one planned one, others give 161002. Beside the codes of the operators' table it
-// may give ACL_ERROR_RT_CONTEXT_NULL (the thread has no device, and stream is null) and
+// Phase two of an operator requires a workspace that is aligned to 64 bytes, like aclrtMalloc's
+// memory; otherwise, if phase one planned one, it returns 161002. Besides the operators' codes, it
+// may return ACL_ERROR_RT_CONTEXT_NULL (the thread has no device, and stream is null) and
 // ACL_ERROR_RT_STREAM_CONTEXT (the stream belongs to another context). Without host memory both
-// phases give 561103, change nothing and can be repeated.
+// phases return 561103, change nothing and can be repeated.
 
-// Programs that call aclInit need not call these; `configPath` may be null.
+// Programs that call aclInit need not call these. `configPath` may be null.
 ACL_FUNC_VISIBILITY aclnnStatus aclnnInit(const char* configPath);
 ACL_FUNC_VISIBILITY aclnnStatus aclnnFinalize(void);
 

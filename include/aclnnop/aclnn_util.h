@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The export mark of operator functions.
+// The export attribute of operator functions.
 #ifndef SOFTNPU_INCLUDE_ACLNNOP_ACLNN_UTIL_H_
 #define SOFTNPU_INCLUDE_ACLNNOP_ACLNN_UTIL_H_
 

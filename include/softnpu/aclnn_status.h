@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The documented status codes of the aclnn functions by name. A header of softnpu's own: elsewhere
-// the names are in no public header, and programs that must also compile there compare with
-// ACL_SUCCESS or with the numbers.
+// The documented status codes of the aclnn functions by name. This header is softnpu's own: the
+// toolkit has no public header with these names, so portable programs compare with ACL_SUCCESS or
+// with the numbers.
 #ifndef SOFTNPU_INCLUDE_SOFTNPU_ACLNN_STATUS_H_
 #define SOFTNPU_INCLUDE_SOFTNPU_ACLNN_STATUS_H_
 

@@ -2,12 +2,12 @@
 # ruff: noqa: N816  the names are those of the C API
 """The two-phase interface of the operators under its documented names.
 
-Handles and addresses are ints, and None is null. What C returns through pointers is returned: phase
-one of an operator gives ``(workspace_size, executor)``. A status other than success raises the
-subclass of `softnpu.AclnnError` that stands for it, with the message that ``aclGetRecentErrMsg``
-would give. Arguments keep the order of C, without the lengths of arrays.
+Handles and addresses are ints, and None is null. Results that C returns through pointers are
+returned: phase one of an operator returns ``(workspace_size, executor)``. A status other than
+success raises its subclass of `softnpu.AclnnError`, with the message of ``aclGetRecentErrMsg``.
+Arguments have the order of C, without the lengths of arrays.
 
-Device memory, streams and everything else of the runtime are in `softnpu.acl`.
+Device memory, streams and the rest of the runtime are in `softnpu.acl`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ aclSetTensorAddr = _core.aclSetTensorAddr
 aclnnFinalize = _core.aclnnFinalize
 aclnnInit = _core.aclnnInit
 
-# The same four under their capitalised names.
+# The same functions with capitalised names.
 AclSetAclOpExecutorRepeatable = aclSetAclOpExecutorRepeatable
 AclSetInputTensorAddr = aclSetInputTensorAddr
 AclSetOutputTensorAddr = aclSetOutputTensorAddr
@@ -86,13 +86,13 @@ _NUMPY: dict[int, npt.DTypeLike] = {
 }
 
 
-# Those that NumPy lacks.
+# The types that NumPy lacks.
 _OTHERS = (constants.ACL_BF16, constants.ACL_COMPLEX32)
 
 
 def _numpy_type(dataType: int) -> np.dtype[Any]:
     if dataType == constants.ACL_BF16:
-        import ml_dtypes  # costs as much to import as the rest of the package
+        import ml_dtypes  # takes as long to import as the rest of the package
 
         bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
         return bfloat16
@@ -103,7 +103,7 @@ _CONVERSIONS = ("__float__", "__index__", "__complex__")
 
 
 def _as_number(value: Any, name: str) -> Any:
-    """Refuse what NumPy converts without a word: texts, times, sequences, complex to real."""
+    """Refuse values that NumPy converts silently: strings, times, sequences, complex to real."""
     converts = any(hasattr(value, conversion) for conversion in _CONVERSIONS)
     if not converts or np.ndim(value) != 0 or _seen_by_numpy(value).dtype.kind in "SUMm":
         message = f"aclCreateScalar: value is of class {type(value).__name__}, no number"
@@ -116,7 +116,7 @@ def _as_number(value: Any, name: str) -> Any:
 
 
 def _seen_by_numpy(value: Any) -> npt.NDArray[Any]:
-    """See a number as NumPy does, or as an object: tensors that require grad refuse the former."""
+    """Convert a number to an array, of objects if necessary: tensors may require grad."""
     try:
         return np.asarray(value)
     except (TypeError, RuntimeError):
@@ -124,7 +124,7 @@ def _seen_by_numpy(value: Any) -> npt.NDArray[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Bring a number to a class whose numbers NumPy compares and converts."""
+    """Convert a number to a class that NumPy can compare and convert."""
     array = _seen_by_numpy(value)
     if array.dtype.kind != "O" and array.dtype.isbuiltin == 1:
         return array[()]
@@ -137,7 +137,7 @@ def _plain(value: Any) -> Any:
 
 
 def _rounded_to_odd(value: Any) -> Any:
-    """Bring a real number to float64 in such a way that rounding it again rounds it once."""
+    """Convert a real number to float64 so that a later rounding is the only one."""
     if isinstance(value, complex | np.complexfloating):
         return value
     value = int(value) if isinstance(value, np.integer) else value
@@ -149,7 +149,7 @@ def _rounded_to_odd(value: Any) -> Any:
 
 def _require_range(value: Any, dtype: np.dtype[Any]) -> None:
     limits = np.iinfo(dtype)
-    # Python compares exactly. NumPy would round the limit to the value's type, to what is beyond.
+    # Python compares exactly. NumPy would round the limit to the value's type, possibly upwards.
     exact = value.item() if isinstance(value, np.generic) else value
     if not limits.min <= exact <= limits.max:
         message = f"aclCreateScalar: {value} does not fit {dtype}"
@@ -166,12 +166,12 @@ def _bytes_of(value: Any, dataType: int) -> bytes:
     elif dtype.kind != "b" and dtype not in (np.float64, np.complex128):
         value = _rounded_to_odd(value)
     if dataType == constants.ACL_BF16:
-        from softnpu.reference import round_to  # NumPy would round to float32 in between
+        from softnpu.reference import round_to  # NumPy would also round to float32
 
         return round_to(float(value), dtype).tobytes()
     if type(value) is float and 1e-4 < value < 6e4 and not parts:
-        return np.array(value, dtype).tobytes()  # in every range, and errstate takes a while
-    with np.errstate(all="ignore"):  # beyond the range: infinity, as documented
+        return np.array(value, dtype).tobytes()  # always in range, and errstate is slow
+    with np.errstate(all="ignore"):  # overflow becomes infinity, as documented
         if parts:
             value = [complex(value).real, complex(value).imag]
         return np.array(value, dtype).tobytes()
@@ -194,16 +194,16 @@ def aclCreateScalar(
     Returns
     -------
     int
-        The scalar's handle, until aclDestroyScalar or the end of a list that has taken it over.
+        The scalar's handle, valid until aclDestroyScalar or the end of a list that owns it.
 
     Raises
     ------
     ParamInvalidError
         value is None, or dataType has no scalars (161002).
     OverflowError
-        value lies outside the range of an integer type, or is an int beyond that of float64.
+        value is outside the range of an integer type, or an int outside that of float64.
     TypeError
-        value is complex, but dataType is real; or it is no number.
+        value is complex, but dataType is real; or it is not a number.
 
     Notes
     -----
@@ -211,7 +211,7 @@ def aclCreateScalar(
     """
     dataType = index(dataType)
     if value is None or (dataType not in _NUMPY and dataType not in _OTHERS):
-        # Refused, with the documented status.
+        # Fails with the documented status.
         return _core.aclCreateScalar(None if value is None else bytes(16), dataType)
     return _core.aclCreateScalar(_bytes_of(value, dataType), dataType)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the signatures of the functions are made of."""
+"""Types for the signatures of the functions."""
 
 from __future__ import annotations
 
@@ -35,6 +35,6 @@ if TYPE_CHECKING:
     ShapeT = TypeVar("ShapeT", bound=tuple[Any, ...])
     DTypeT = TypeVar("DTypeT", bound=dtype[Any])
 else:
-    # NumPy is not loaded for the sake of names.
+    # NumPy is not loaded just for names.
     Operand = Array
     Flag = int

@@ -40,7 +40,7 @@ class Contract:
 
     @property
     def operator(self) -> str:
-        """The name of the two phases, without the GetWorkspaceSize of the first."""
+        """The name of phase two; phase one has the suffix GetWorkspaceSize."""
         return str(self.table["operator"])
 
     @property
@@ -50,7 +50,7 @@ class Contract:
 
     @property
     def family(self) -> str:
-        """The operator whose kernel and reference it has: for one in place, its sibling."""
+        """The operator with the same kernel and reference: for in-place ones, the other form."""
         return self.name.removeprefix("inplace_")
 
     @property
@@ -68,7 +68,7 @@ class Contract:
 
     @property
     def dtypes(self) -> list[str]:
-        """The data types of the first tensor, from which the others follow."""
+        """The data types of the first tensor, which determine the others."""
         first = next(row for row in self.table["argument"] if row["role"] in ("in", "inout"))
         return list(first["dtypes"])
 
@@ -85,7 +85,7 @@ def load_contracts() -> dict[str, Contract]:
 
 
 def _table(operator: Operator) -> dict[str, Any]:
-    """Collect what a contract says."""
+    """Build a contract from a description."""
     texts = {key: operator.text(key) for key in ("formula", "where")}
     return {
         "operator": operator.aclnn,
@@ -123,7 +123,7 @@ def find(name: str) -> Contract:
     Raises
     ------
     LookupError
-        There is none; the second argument says which one may be meant.
+        There is none; the second argument has a suggestion.
     """
     contracts = load_contracts()
     by_name = {_plain(key): contract for key, contract in contracts.items()}
@@ -145,7 +145,7 @@ def shared_rules() -> list[dict[str, Any]]:
 
 
 def _plain(name: str) -> str:
-    """Bring to one spelling aclnnEluBackward, its phase one, EluBackward and elu_backward."""
+    """Normalise aclnnEluBackward, its phase one, EluBackward and elu_backward to one spelling."""
     plain = name.lower().replace("_", "").removeprefix("aclnn")
     return plain.removesuffix("getworkspacesize")
 

@@ -24,8 +24,8 @@ class AclnnError(RuntimeError):
     status : int
         The documented code; kept as an attribute.
     message : str
-        One line: the function, the argument, what came and what was expected. It is the same that
-        ``aclGetRecentErrMsg()`` gives a C program; kept as an attribute.
+        One line: the function, the argument, the actual and the expected value. The same text as
+        from ``aclGetRecentErrMsg()`` in a C program; kept as an attribute.
     rule : str, optional
         The id of the rule that was broken; kept as an attribute. ``softnpu explain`` takes it, and
         a traceback shows it as a note below the message (from Python 3.11 on).
@@ -45,7 +45,7 @@ class AclnnError(RuntimeError):
         return _core.status_name(self.status)
 
     def __str__(self) -> str:
-        """Show the message alone; it names the function and the argument."""
+        """Return the message, which has the function and the argument."""
         return self.message
 
 
@@ -62,10 +62,10 @@ class DeviceRuntimeError(AclnnError):
 
 
 class IndexOutOfRangeError(DeviceRuntimeError, IndexError):
-    """361001, because an index lies outside the axes that it counts; an IndexError, too."""
+    """361001: an index is out of range; an IndexError, too."""
 
 
-# What is said of a masked array, after the argument's name; the core says the same.
+# The message for a masked array, after the argument's name; the core has the same.
 MASKED_ARRAY = (
     "is a masked array; expected an array without a mask: pass .filled(value), or .data to ignore "
     "the mask"
@@ -75,7 +75,7 @@ _Error = TypeVar("_Error", bound=Exception)
 
 
 def with_rule(error: _Error, *, rule: str) -> _Error:
-    """Give an exception of any class its ``.rule``, and the note that shows it in a traceback."""
+    """Set the ``.rule`` of an exception of any class, and add a note that shows it."""
     named: Any = error
     named.rule = rule
     if hasattr(error, "add_note"):
@@ -91,7 +91,7 @@ _CLASSES: dict[int, type[AclnnError]] = {
 
 
 def error_from_status(status: int, message: str, rule: str = "") -> AclnnError:
-    """Return the exception that stands for a status."""
+    """Return the exception for a status."""
     return _CLASSES.get(status, AclnnError)(status, message, rule)
 
 
@@ -101,9 +101,9 @@ def index_error_from_status(status: int, message: str, rule: str = "") -> AclnnE
 
 
 def plain_error(cls: type[Exception], message: str, rule: str) -> Exception:
-    """Return an exception of Python's own, for calls that never reach an operator."""
+    """Return one of Python's own exceptions, for calls that never reach an operator."""
     return with_rule(cls(message), rule=rule)
 
 
-# When the interpreter ends, nothing can be imported any more.
+# Imported early, because imports fail when the interpreter ends.
 _core.load_errors()

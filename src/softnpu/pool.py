@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of large results, which is kept for the next ones.
+"""A pool for the memory of large results.
 
-The system clears every page that it gives to a process, which takes longer than a kernel needs to
-compute what goes there. So a new array of 4 MB or more gets a buffer from a pool; when it and all
-views of it are gone, the buffer waits there for the next array of about its size. Tensors get their
-memory from PyTorch.
+The system clears new pages, which takes longer than computing their contents. So a new array of
+4 MB or more gets a buffer from a pool; when the array and all of its views are gone, the buffer is
+reused for the next array of similar size. Tensors use PyTorch's memory.
 
-Idle buffers have a limit: ``SOFTNPU_POOL_MB`` (in units of 2**20 bytes; 0 turns the pool off), by
-default the smaller of 1024 and an eighth of the memory that the process may use;
-``set_pool_limit()`` sets another, and ``release_memory()`` empties the pool. Idle buffers still
-count as the process's memory, but the system takes their pages when it is short of it.
+The limit of idle buffers is ``SOFTNPU_POOL_MB`` (in units of 2**20 bytes; 0 turns the pool off), by
+default the smaller of 1024 and an eighth of the process's memory limit. ``set_pool_limit()``
+changes it, and ``release_memory()`` empties the pool. Idle buffers count as the process's memory,
+but the system reclaims their pages when it needs memory.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ __all__ = ["release_memory", "set_pool_limit"]
 def release_memory() -> int:
     """Return the idle buffers of the pool to the system.
 
-    Results that are alive are not touched. The next large results are slower once.
+    Live results are not affected. The next large results are slower once.
 
     Returns
     -------
     int
-        How many bytes the buffers had.
+        The bytes of the released buffers.
     """
     return _core.release_memory()
 
@@ -42,13 +41,13 @@ def set_pool_limit(limit: SupportsIndex) -> None:
     Parameters
     ----------
     limit : int
-        In bytes. What is idle beyond it goes back to the system at once, the oldest first. 0 turns
-        the pool off: results are allocated as NumPy does it itself.
+        In bytes. Idle buffers beyond it are returned to the system immediately, the oldest first. 0
+        turns the pool off: NumPy itself allocates results.
 
     Raises
     ------
     TypeError
-        limit is negative, needs more than 64 bits, or is no integer.
+        limit is negative, needs more than 64 bits, or is not an integer.
     """
     try:
         _core.set_pool_limit(index(limit))

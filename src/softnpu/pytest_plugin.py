@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options for pytest: ``--softnpu-check`` and ``--softnpu-npu``.
 
-``pytest --softnpu-npu``: tests and what they start find PyTorch's device `npu`.
+``pytest --softnpu-npu``: tests and their child processes have PyTorch's device `npu`.
 
-``pytest --softnpu-check``: a test that makes the checkers find something fails.
+``pytest --softnpu-check``: a test that causes a finding of the checkers fails.
 ``--softnpu-check-tools`` takes the same checkers as ``softnpu check --tool``. Findings of a
-test's setup, call and teardown count. Leaks are what its call made and nothing has freed after its
-teardown. ``@pytest.mark.softnpu_findings("memcheck/double-free", ...)`` names what a test provokes
-on purpose; patterns such as ``memcheck/*`` will do.
+test's setup, call and teardown count. Leaks are objects that its call created and that still exist
+after its teardown. ``@pytest.mark.softnpu_findings("memcheck/double-free", ...)`` lists findings
+that a test causes on purpose; patterns such as ``memcheck/*`` are allowed.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start the checkers before any test does anything."""
+    """Start the checkers before any test runs."""
     config.addinivalue_line(
         "markers",
         "softnpu_findings(*kinds): findings that the test provokes, as TOOL/KIND patterns",
     )
     if config.getoption("--softnpu-npu"):
-        _give_npu()
+        _set_up_npu()
     if not config.getoption("--softnpu-check"):
         return
     from softnpu import _core
@@ -65,8 +65,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(_Checks(), "softnpu-checks")
 
 
-def _give_npu() -> None:
-    """Do for this process and those it starts what ``softnpu run`` does for a program."""
+def _set_up_npu() -> None:
+    """Set up this process and its children as ``softnpu run`` does for a program."""
     from softnpu.cli.environment import sdk_environment, sdk_prefix
 
     prefix = sdk_prefix()
@@ -92,7 +92,7 @@ class _Checks:
         try:
             yield
         except BaseException:
-            item.stash[_moment] = -1  # what a failed test leaves behind is no finding
+            item.stash[_moment] = -1  # leaks of a failed test are not findings
             raise
         _fail_on_findings(item)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads TOML files, also in Python 3.10, whose library has no reader."""
+"""Reads TOML files, also with Python 3.10, whose library has no reader."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ INTRODUCTION = """\
 # Findings
 
 What `softnpu check` reports, with a worked example of each: a program that has the bug, the
-report, and the repair. [Checking a program](checking.md) says how to use the command. This page is
+report, and the repair. [Checking a program](checking.md) describes the command. This page is
 made from the programs in `tests/checkers/programs/`, which share
 [program.h](../tests/checkers/programs/program.h), by `python -m tests.checkers.page`.
 """

@@ -138,7 +138,7 @@ def test_a_read_only_out() -> None:
 def test_an_out_that_cannot_say_whether_it_may_be_written(operator: Operator) -> None:
     """It could be an array that must not change, as JAX's; nothing is written to it."""
     out = Old(np.zeros_like(operator.out))
-    refused(operator, "out", out, "cannot be written: its __dlpack__ knows no versions of DLPack")
+    refused(operator, "out", out, "its __dlpack__ returns a capsule without a version")
     assert not out.array.any()
 
 

@@ -52,11 +52,11 @@ bool is_untouched(const Held& held) {
   return true;
 }
 
-void take_and_give_back(int thread) {
+void acquire_and_release(int thread) {
   std::vector<Held> held;
   for (int round = 0; round < kRounds; ++round) {
     const size_t bytes = kLargeBytes + static_cast<size_t>(round * 7 % 5) * 123457;
-    const Held made{take_buffer(bytes), bytes,
+    const Held made{acquire_buffer(bytes), bytes,
                     static_cast<uint64_t>(thread) << 32 | static_cast<uint64_t>(round)};
     EXPECT(made.data != nullptr);
     EXPECT(find_buffer(made.data)->bytes == bytes);
@@ -65,17 +65,17 @@ void take_and_give_back(int thread) {
     if (round % 4 == 0) continue;
     const size_t which = static_cast<size_t>(round) % held.size();
     EXPECT(is_untouched(held[which]));
-    EXPECT(give_back_buffer(held[which].data));
+    EXPECT(release_buffer(held[which].data));
     held.erase(held.begin() + static_cast<std::ptrdiff_t>(which));
     while (held.size() > 2) {
       EXPECT(is_untouched(held.front()));
-      EXPECT(give_back_buffer(held.front().data));
+      EXPECT(release_buffer(held.front().data));
       held.erase(held.begin());
     }
   }
   for (const Held& one : held) {
     EXPECT(is_untouched(one));
-    EXPECT(give_back_buffer(one.data));
+    EXPECT(release_buffer(one.data));
   }
 }
 
@@ -92,8 +92,8 @@ void fork_now_and_then(const std::atomic<bool>& stop) {
     const pid_t child = fork();
     if (child == 0) {
       const bool empty = pool_usage().idle == 0;
-      std::byte* const data = take_buffer(kLargeBytes);
-      const bool taken = data != nullptr && give_back_buffer(data);
+      std::byte* const data = acquire_buffer(kLargeBytes);
+      const bool taken = data != nullptr && release_buffer(data);
       _exit(empty && taken ? 0 : 1);
     }
     int status = -1;
@@ -104,20 +104,20 @@ void fork_now_and_then(const std::atomic<bool>& stop) {
 
 void misuse() {
   int local = 0;
-  EXPECT(take_buffer(SIZE_MAX) == nullptr);
-  EXPECT(take_buffer(SIZE_MAX / 2) == nullptr);
-  EXPECT(take_buffer(kLargeBytes - 1) == nullptr);
-  EXPECT(!give_back_buffer(nullptr));
-  EXPECT(!give_back_buffer(&local));
-  std::byte* const data = take_buffer(kLargeBytes);
+  EXPECT(acquire_buffer(SIZE_MAX) == nullptr);
+  EXPECT(acquire_buffer(SIZE_MAX / 2) == nullptr);
+  EXPECT(acquire_buffer(kLargeBytes - 1) == nullptr);
+  EXPECT(!release_buffer(nullptr));
+  EXPECT(!release_buffer(&local));
+  std::byte* const data = acquire_buffer(kLargeBytes);
   EXPECT(find_buffer(data)->fresh);
-  EXPECT(!give_back_buffer(data + 1));
-  EXPECT(give_back_buffer(data));
-  EXPECT(!give_back_buffer(data));
+  EXPECT(!release_buffer(data + 1));
+  EXPECT(release_buffer(data));
+  EXPECT(!release_buffer(data));
   EXPECT(!find_buffer(data));
-  EXPECT(take_buffer(kLargeBytes) == data);
+  EXPECT(acquire_buffer(kLargeBytes) == data);
   EXPECT(!find_buffer(data)->fresh);
-  EXPECT(give_back_buffer(data));
+  EXPECT(release_buffer(data));
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ int main() {
   misuse();
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i) threads.emplace_back(take_and_give_back, i);
+  for (int i = 0; i < kThreads; ++i) threads.emplace_back(acquire_and_release, i);
   std::thread disturber([&] { disturb(stop); });
 #ifndef __SANITIZE_THREAD__  // which does not follow into the child of a process with threads
   std::thread forker([&] { fork_now_and_then(stop); });

@@ -89,8 +89,16 @@ def test_batch_with_a_wrong_copy(rt: Runtime, index: int, field: str, value: Any
     ("attrs", "index", "why"),
     [
         ([(HOST, HOST), (HOST, DEVICE)], 0, "dsts[0] is device memory, but attrs[0].dstLoc.type"),
-        ([(DEVICE, DEVICE), (HOST, DEVICE)], 0, "srcs[0] is no device memory, but attrs[0].srcLoc"),
-        ([(DEVICE, HOST), (DEVICE, DEVICE)], 2, "dsts[2] is no device memory, but attrs[1].dstLoc"),
+        (
+            [(DEVICE, DEVICE), (HOST, DEVICE)],
+            0,
+            "srcs[0] is not device memory, but attrs[0].srcLoc",
+        ),
+        (
+            [(DEVICE, HOST), (DEVICE, DEVICE)],
+            2,
+            "dsts[2] is not device memory, but attrs[1].dstLoc",
+        ),
         ([(DEVICE, HOST), (HOST, HOST)], 2, "srcs[2] is device memory, but attrs[1].srcLoc.type"),
         ([(DEVICE, HOST), (HOST, Location(0, 2))], 2, "attrs[1].srcLoc.type is 2"),
     ],

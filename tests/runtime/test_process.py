@@ -102,7 +102,7 @@ def test_message_is_one_line(api: Functions) -> None:
     assert api.aclInit(b"/no/such\nfile\r") == INVALID_FILE
     assert (
         message(api)
-        == 'aclInit: configPath "/no/such\\nfile\\r" is no regular file that can be read'
+        == 'aclInit: configPath "/no/such\\nfile\\r" is not a regular file that can be read'
     )
 
 

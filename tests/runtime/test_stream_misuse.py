@@ -21,7 +21,7 @@ def test_misuse(rt: Runtime) -> None:
     for handle, what in (
         (dead, "a destroyed aclrtStream"),
         (event, "an aclrtEvent"),
-        (NOT_A_HANDLE, "no handle of softnpu"),
+        (NOT_A_HANDLE, "not a handle of softnpu"),
     ):
         calls = [
             rt.api.aclrtDestroyStream(handle),

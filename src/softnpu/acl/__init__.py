@@ -3,9 +3,9 @@
 
 What C returns through pointers comes before the status, as in
 ``ptr, ret = acl.rt.malloc(size, policy)``; functions that return nothing else return the status
-alone. Nothing raises for a status: `get_recent_err_msg` says what was wrong. An argument that C's
-type cannot hold is a TypeError. Handles and addresses are ints, and None is null. Every call
-releases the GIL while it waits or runs work.
+alone. A status never raises an exception: `get_recent_err_msg` returns the message. An argument
+that does not fit its C type is a TypeError. Handles and addresses are ints, and None is null. Every
+call releases the GIL while it waits or runs work.
 
 ``softnpu run script.py``, ``softnpu env`` and set_env.sh make this module importable as ``acl``.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that were compiled ahead of time: there are none, but clients name their folder."""
+"""Operators compiled ahead of time. softnpu has none, but clients set their directory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def set_model_dir(model_dir: str | os.PathLike[str]) -> int:
     Parameters
     ----------
     model_dir : path
-        The folder's name. It is not looked at.
+        The directory, which is ignored.
 
     Returns
     -------
@@ -26,7 +26,7 @@ def set_model_dir(model_dir: str | os.PathLike[str]) -> int:
     Raises
     ------
     TypeError
-        model_dir is no path.
+        model_dir is not a path.
 
     Notes
     -----

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Devices, contexts, streams, events, memory and callbacks: a table of names.
 
-The documented C function behind each name says what it does; results come before the status.
+Each name calls the documented C function. Results come before the status.
 """
 
 from softnpu import _core

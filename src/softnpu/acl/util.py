@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Between addresses and Python's own objects."""
+"""Conversions between addresses and Python objects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
     "stop_thread",
 ]
 
-# NumPy's type numbers, by which pyACL names data types.
+# NumPy's type numbers, which pyACL uses for data types.
 _TYPES: dict[int, npt.DTypeLike] = {
     0: np.bool_,
     1: np.int8,
@@ -52,7 +52,7 @@ def numpy_to_ptr(array: npt.NDArray[Any]) -> int:
     Parameters
     ----------
     array : array
-        Of NumPy's, with any shape, strides and data type. It must outlive the use of the address.
+        A NumPy array of any shape, strides and data type. It must outlive the use of the address.
 
     Returns
     -------
@@ -62,13 +62,13 @@ def numpy_to_ptr(array: npt.NDArray[Any]) -> int:
     Raises
     ------
     TypeError
-        array is no array of NumPy's, or a masked array.
+        array is not a NumPy array, or is a masked array.
 
     Notes
     -----
     Source: acl.util.numpy_to_ptr of pyACL.
     """
-    if not isinstance(array, np.ndarray):  # scalars have an address too, which is gone at once
+    if not isinstance(array, np.ndarray):  # scalars have only a temporary address
         kind = type(array).__name__
         message = f"numpy_to_ptr: array is of class {kind}; expected an array of NumPy's"
         raise with_rule(TypeError(message), rule="argument-class")
@@ -87,25 +87,25 @@ def ptr_to_numpy(
     ptr : int
         The address; may be 0 when the array has no elements.
     shape : sequence of int
-        The array's shape, in elements, which are in row-major order.
+        The array's shape. Elements are in row-major order.
     data_type : int or dtype
-        A type number of NumPy's, or a data type. The numbers are 0 for bool; 1, 3, 5, 7 and 9 for
-        int8, int16, int32, int64 and int64; the next of each for the same without a sign; 11 and 12
-        for float32 and float64; 14 and 15 for complex64 and complex128; 23 for float16.
+        A NumPy type number or a data type. The numbers are 0 for bool; 1, 3, 5, 7 and 9 for int8,
+        int16, int32, int64 and int64; one more for the unsigned types; 11 and 12 for float32 and
+        float64; 14 and 15 for complex64 and complex128; 23 for float16.
 
     Returns
     -------
     array
-        Of that shape and data type; it can be written to, and is no copy.
+        A writable view with that shape and data type, not a copy.
 
     Raises
     ------
     ValueError
         data_type is another number, ptr is 0 although there are elements, a size is negative, the
-        array would have more bytes than 64 bits can address, or it would reach past the end of the
-        allocation that ptr lies in.
+        array has more bytes than 64 bits can address, or it reaches past the end of ptr's
+        allocation.
     TypeError
-        data_type is no data type, or ptr is no address.
+        data_type is not a data type, or ptr is not an address.
 
     Notes
     -----
@@ -120,7 +120,7 @@ def ptr_to_numpy(
             raise with_rule(ValueError(message), rule="type-number")
         data_type = _TYPES[int(data_type)]
     dtype = np.dtype(data_type)
-    size = int(np.prod(shape, dtype=object)) * dtype.itemsize  # as Python's integers: exact
+    size = int(np.prod(shape, dtype=object)) * dtype.itemsize  # exact, with Python integers
     if size > sys.maxsize:
         message = f"ptr_to_numpy: shape is {shape}, which is more than 64 bits can address"
         raise with_rule(ValueError(message), rule="too-many-elements")
@@ -133,7 +133,7 @@ def bytes_to_ptr(data: bytes) -> int:
     Parameters
     ----------
     data : bytes
-        It must outlive the use of the address, and what is there must not be changed.
+        It must outlive the use of the address, and its contents must not be changed.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def bytes_to_ptr(data: bytes) -> int:
     Raises
     ------
     TypeError
-        data is no bytes object.
+        data is not a bytes object.
 
     Notes
     -----
@@ -158,9 +158,9 @@ def ptr_to_bytes(ptr: int, size: int) -> bytes:
     Parameters
     ----------
     ptr : int
-        The address; may be 0 when size is.
+        The address; may be 0 if size is 0.
     size : int
-        How many bytes.
+        The number of bytes.
 
     Returns
     -------
@@ -170,10 +170,10 @@ def ptr_to_bytes(ptr: int, size: int) -> bytes:
     Raises
     ------
     ValueError
-        size is negative, ptr is 0 and size is not, or the bytes reach past the end of the
-        allocation that ptr lies in.
+        size is negative, ptr is 0 and size is not, or the bytes reach past the end of ptr's
+        allocation.
     TypeError
-        ptr is no address, or size no integer.
+        ptr is not an address, or size is not an integer.
 
     Notes
     -----
@@ -188,7 +188,7 @@ def start_thread(func: Callable[[Any], object], args: Any) -> tuple[int, int]:
     Parameters
     ----------
     func : callable
-        It has to come to its end by itself; the interpreter does not wait for it.
+        It must end by itself; the interpreter does not wait for it.
     args : object
         Its only argument.
 
@@ -200,7 +200,7 @@ def start_thread(func: Callable[[Any], object], args: Any) -> tuple[int, int]:
     Raises
     ------
     RuntimeError
-        The system starts no more threads.
+        The system cannot start another thread.
     TypeError
         func cannot be called.
 
@@ -219,7 +219,7 @@ def start_thread(func: Callable[[Any], object], args: Any) -> tuple[int, int]:
 
 
 def stop_thread(thread_id: int) -> int:
-    """Wait for the end of a thread that start_thread began.
+    """Wait for the end of a thread that start_thread started.
 
     Parameters
     ----------
@@ -229,8 +229,8 @@ def stop_thread(thread_id: int) -> int:
     Returns
     -------
     int
-        ACL_SUCCESS; or ACL_ERROR_INVALID_PARAM when start_thread gave no such id, or the thread was
-        waited for before.
+        ACL_SUCCESS; ACL_ERROR_INVALID_PARAM if start_thread did not return this id, or if the
+        thread has been waited for before.
 
     Raises
     ------

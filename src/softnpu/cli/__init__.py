@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ``softnpu`` command: one file per command, the shared parts beside them."""
+"""The ``softnpu`` command: one file for each command, and shared modules."""
 
 import sys
 
@@ -8,7 +8,7 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line and end the process with its exit status."""
-    # Imported here so that importing the package for its parts does not load typer.
+    # Imported here, so that importing the package's modules does not load typer.
     from softnpu.cli.app import app
     from softnpu.cli.output import end_of_output, prepare_streams
 

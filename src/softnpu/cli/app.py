@@ -10,13 +10,13 @@ from softnpu.cli import bench, build, check, explain, info, kept, ops, run, sdk,
 app = typer.Typer(
     help="Runs Ascend aclnn programs on this machine's CPU.",
     no_args_is_help=True,
-    # Fills paragraphs to the terminal's width; the other modes keep the line breaks of docstrings.
+    # Wraps paragraphs to the terminal's width; other modes keep the line breaks of docstrings.
     rich_markup_mode="markdown",
-    # A traceback of ours should be copied into a report as it is, without frames drawn around it.
+    # Plain tracebacks can be copied into a bug report.
     pretty_exceptions_enable=False,
 )
 
-# Whatever follows FILE belongs to the program, options included.
+# Everything after FILE belongs to the program, including options.
 app.command("run", context_settings=run.CONTEXT_SETTINGS)(run.command)
 app.command("check", context_settings=run.CONTEXT_SETTINGS)(check.command)
 app.command("build")(build.command)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``softnpu bench``: how fast the operators are here, beside PyTorch's own."""
+"""``softnpu bench``: compares the speed of the operators with PyTorch's own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FailBelowOption = Annotated[
     ),
 ]
 
-# What both sides run, with the names of `tensors`. PyTorch's gradient of unpooling is a gather.
+# The statements of both sides, with the names of `tensors`. PyTorch's unpooling gradient gathers.
 SELU = "1.6732632423543772, 1.0507009873554805, 1.0"
 STATEMENTS = {
     "elu": ("elu(x, out=out)", "aten.elu.out(x, 1.0, 1.0, 1.0, out=out)"),
@@ -65,21 +65,21 @@ STATEMENTS = {
         "aten.gather.out(volume.flatten(2), 2, indices.flatten(2), out=back.flatten(2))",
     ),
 }
-# Of matrices, and of volumes. Few are powers of two, which would compete for sets of a cache.
+# Sizes of matrices and volumes. Few are powers of two, which would compete for cache sets.
 SHAPES = {
     "16": ((4, 4), (1, 1, 2, 2, 4)),
     "64K": ((255, 257), (2, 12, 12, 14, 16)),
     "1M": ((1000, 1049), (2, 20, 26, 30, 34)),
     "16M": ((4003, 4195), (2, 48, 50, 58, 60)),
 }
-# Seconds. OpenMP's idle threads spin for some milliseconds, and would take a processor from the
-# side that is next. A shared cache keeps arrays only after they were used several times.
+# Seconds. OpenMP's idle threads spin for some milliseconds and would slow down the next side. A
+# shared cache keeps arrays only after several uses.
 SLEEP, WARM_UP, ROUND = 4e-3, 8e-3, 2e-3
 
 
 @dataclass(frozen=True)
 class Row:
-    """Seconds of a call on either side: the least of all rounds, which others disturbed least."""
+    """Seconds of a call on each side: the minimum of all rounds, which is least disturbed."""
 
     name: str
     ours: float
@@ -91,11 +91,11 @@ class Row:
 
 
 def command(quick: QuickOption = False, fail_below: FailBelowOption = 0.0) -> None:
-    """Time the operators beside PyTorch's, on the same float32 tensors, with as many threads.
+    """Compare the speed of the operators with PyTorch's, on the same float32 tensors and threads.
 
-    The sides take turns; numbers are the least of the rounds. Let nothing else run meanwhile.
+    The sides take turns, and the numbers are the minimum of the rounds. Run nothing else meanwhile.
     """
-    if not 0 <= fail_below < math.inf:  # a comparison with NaN would never fail
+    if not 0 <= fail_below < math.inf:  # comparisons with NaN are false
         fail(f"--fail-below is {fail_below:g}; it must be a ratio of 0 or more", EXIT_USAGE)
     torch = load_torch()
     rows: list[Row] = []
@@ -109,7 +109,7 @@ def command(quick: QuickOption = False, fail_below: FailBelowOption = 0.0) -> No
 
 
 def load_torch() -> Any:
-    """Import PyTorch, and give it as many threads as softnpu has."""
+    """Import PyTorch, and set its threads to softnpu's."""
     from softnpu import _core
 
     try:
@@ -121,7 +121,7 @@ def load_torch() -> Any:
 
 
 def tensors(torch: Any, size: str) -> dict[str, Any]:
-    """Make what the statements name."""
+    """Create the tensors of the statements."""
     import softnpu
 
     matrix, shape = SHAPES[size]
@@ -131,13 +131,13 @@ def tensors(torch: Any, size: str) -> dict[str, Any]:
     names |= {name: torch.randn(small) for name in ("small", "back")}
     _, indices = torch.nn.functional.max_pool3d(names["volume"], 2, return_indices=True)
     names |= {"indices": indices, "size": shape[2:], "shape": small, "aten": torch.ops.aten}
-    names["x"][names["x"] == 0] = 1.0  # for PyTorch, 0 is among the negative results of selu
-    names["own"].abs_().neg_()  # or calls in place would make infinities of it
+    names["x"][names["x"] == 0] = 1.0  # PyTorch treats the result 0 of selu as negative
+    names["own"].abs_().neg_()  # otherwise repeated in-place calls overflow
     return {**vars(softnpu), **names}
 
 
 def timed(name: str, pair: tuple[str, str], names: dict[str, Any], rounds: int) -> Row:
-    """Time two statements in turns, after a look at the results: both sides must agree."""
+    """Time two statements in turns, after checking that their results agree."""
     before = names["own"].clone()
     ours, peer = (eval(side, {**names, "own": before.clone()}).clone() for side in pair)
     if not ours.allclose(peer.reshape(ours.shape), rtol=0.02, atol=0.02):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``softnpu build``: a program that runs by itself."""
+"""``softnpu build``: builds a stand-alone program."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +19,7 @@ def command(
     ],
     cxxflags: FlagsOption = "",
 ) -> None:
-    """Compile a program against the SDK. It finds the device's libraries by itself.
+    """Compile a program against the SDK. The program finds the libraries by itself.
 
     The exit status is the compiler's. $CXX, $CXXFLAGS (for C: $CC, $CFLAGS), $CPPFLAGS and $LDFLAGS
     are honoured.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled programs, kept by content in the user's cache folder."""
+"""A cache of compiled programs, keyed by content, in the user's cache folder."""
 
 import contextlib
 import fcntl
@@ -21,17 +21,17 @@ from softnpu.cli.output import fail
 from softnpu.cli.private import NotPrivateError, require_private
 from softnpu.cli.toolchain import Toolchain
 
-# As many programs are kept, those that were run last. Each edit of a source makes one, and each run
-# of a source that has __TIME__ in it.
+# The number of programs to keep, those that were run last. Each edit of a source adds one, and so
+# does each run of a source that uses __TIME__.
 _KEPT = 100
 
-# What is older than a day is no longer being built: a signal ended that run.
+# An unfinished build that is older than a day was interrupted by a signal.
 _ABANDONED = 24 * 3600.0
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A program that was made from a source; one that is not kept goes with the block."""
+    """A program built from a source. It is deleted after the block, unless it is cached."""
 
     file: Path
     is_kept: bool
@@ -39,14 +39,14 @@ class Compiled:
 
 @contextlib.contextmanager
 def compiled(source: Path, toolchain: Toolchain) -> Iterator[Compiled]:
-    """Give the program made from ``source``; build it when no equal one was built before.
+    """Provide the program built from ``source``; build it unless it is in the cache.
 
-    A program is equal when its preprocessed text, its name, the compiler, the flags (they hold the
-    SDK's folder) and softnpu's version are: that covers every file that the source includes. What
-    may be made of other files too, such as libraries that the flags name, is built each time.
+    The key is the preprocessed text, which covers all included files, the name, the compiler, the
+    flags (they contain the SDK's folder) and softnpu's version. Programs that may depend on other
+    files, such as libraries in the flags, are built each time.
 
-    A program that is kept stays where it is until the block ends, or this process becomes it. None
-    is kept where another user could have put it: it would run with this user's rights.
+    A cached program is not removed until the block ends or this process becomes the program. The
+    cache is not used if other users can write to it: programs would run with this user's rights.
     """
     preprocessed = toolchain.preprocess(source)
     if preprocessed.status:
@@ -62,9 +62,9 @@ def compiled(source: Path, toolchain: Toolchain) -> Iterator[Compiled]:
 def kept(
     key: str, name: str, build: Callable[[Path], None], reuse: bool = True
 ) -> Iterator[Compiled]:
-    """Give the file of that key in the cache; ``build`` makes it where it is told to.
+    """Provide the file of a key in the cache, which ``build`` creates at a given path.
 
-    It is built each time unless it may be reused. One that is kept stays there for the block.
+    It is built each time, unless it may be reused. A cached file is not removed during the block.
     """
     programs = _writable_folder()
     program = programs / key / name
@@ -100,19 +100,19 @@ def _is_kept(
 
 
 def programs_folder() -> Path:
-    """Give the folder where compiled programs are kept; RuntimeError where nothing names one."""
-    # A relative XDG_CACHE_HOME is to be ignored, says the specification that defines it.
+    """Return the folder of compiled programs; RuntimeError if no variable names one."""
+    # The XDG specification requires a relative XDG_CACHE_HOME to be ignored.
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if not base.is_absolute():
         base = Path.home() / ".cache"
     if not base.is_absolute():
-        raise RuntimeError("HOME is no absolute path")
+        raise RuntimeError("HOME is not an absolute path")
     return base / "softnpu" / "programs"
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program in the cache: its name, its size, and when it was run last (seconds since 1970)."""
+    """A program in the cache: its name, its size, and its last run (seconds since 1970)."""
 
     name: str
     file: Path
@@ -121,20 +121,20 @@ class Program:
 
 
 def kept_programs(programs: Path) -> list[Program]:
-    """List the programs in a cache folder, the one that was run last first."""
+    """List the programs in a cache folder, the last run first."""
     found = []
     for file in programs.glob("[!.]*/*"):
-        with contextlib.suppress(OSError):  # another run removed it meanwhile
+        with contextlib.suppress(OSError):  # removed by another run
             last_run = file.parent.stat().st_mtime
             found.append(Program(file.name, file, file.stat().st_size, last_run))
     return sorted(found, key=lambda program: -program.last_run)
 
 
 def remove_all(programs: Path) -> list[Program]:
-    """Remove all programs, after runs that are about to start one; give what is gone.
+    """Remove all programs, once no run is about to start one; return the removed ones.
 
-    What is being built stays. A process that runs a program keeps it. NotPrivateError where others
-    could make it remove something else.
+    Unfinished builds are kept. Running processes are not affected. NotPrivateError if other users
+    could redirect the removal to other files.
     """
     if not programs.is_dir():
         return []
@@ -172,24 +172,24 @@ def _key(source: Path, toolchain: Toolchain, text: bytes) -> str:
 
 
 def _keep(program: Path, locks: contextlib.ExitStack) -> bool:
-    """Have the program stay, and count as run now; False where it is not there."""
+    """Mark the program as run now, and protect it from removal; False if it does not exist."""
     with contextlib.ExitStack() as lock:
         _keep_all(program.parent.parent, lock)
         if not _is_runnable(program):
             return False
         locks.push(lock.pop_all())
-    with contextlib.suppress(OSError):  # a cache that can only be read
+    with contextlib.suppress(OSError):  # a read-only cache
         os.utime(program.parent)
     return True
 
 
 def _is_runnable(program: Path) -> bool:
-    """Say whether it is there; where the power failed, its name can be there without its bytes."""
+    """Whether the file is there and complete: after a power failure it may be empty."""
     return program.is_file() and program.stat().st_size > 0 and os.access(program, os.X_OK)
 
 
 def _build_into(program: Path, build: Callable[[Path], None], locks: contextlib.ExitStack) -> None:
-    """Build in a folder of its own and move the program, so that nobody meets half of it."""
+    """Build in a separate folder and move the program, so that no process sees it incomplete."""
     folder, programs = program.parent, program.parent.parent
     _remove_abandoned(programs)
     scratch = Path(tempfile.mkdtemp(dir=programs, prefix=".building-"))
@@ -197,7 +197,7 @@ def _build_into(program: Path, build: Callable[[Path], None], locks: contextlib.
         build(scratch / program.name)
         _remove_unused(programs)
         _keep_all(programs, locks)
-        # An earlier program gives way; a process that runs it keeps it.
+        # Replaces an earlier program; processes that run it are not affected.
         folder.mkdir(exist_ok=True, mode=0o700)
         (scratch / program.name).replace(program)
     finally:
@@ -210,18 +210,18 @@ def _build(source: Path, toolchain: Toolchain, program: Path) -> None:
         raise typer.Exit(status)
     if not program.is_file():
         fail(f"the compiler {toolchain.compiler[0]} wrote no program")
-    program.chmod(0o700)  # whatever the umask allows others
+    program.chmod(0o700)  # for this user only, whatever the umask
 
 
 def _keep_all(programs: Path, locks: contextlib.ExitStack) -> None:
-    """Keep others from removing programs until the lock is closed, as it is by exec, too."""
-    # Without a folder, or where it cannot be locked, nobody removes anything.
+    """Prevent the removal of programs until the lock is closed, which exec also does."""
+    # Without a folder, or if it cannot be locked, no process removes anything.
     with contextlib.suppress(OSError):
         locks.callback(os.close, _lock(programs, fcntl.LOCK_SH))
 
 
 def _remove_unused(programs: Path) -> None:
-    """Make room for one more program, unless a run is about to start one: then a later one does."""
+    """Make room for one more program, unless another run is about to start a program."""
     try:
         lock = _lock(programs, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

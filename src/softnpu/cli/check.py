@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``softnpu check``: a program under the checkers."""
+"""``softnpu check``: runs a program under the checkers."""
 
 import signal
 import sys
@@ -35,7 +35,7 @@ FINDINGS_STATUS = 86
 
 
 class Format(str, Enum):
-    """How findings are written."""
+    """The format of the findings."""
 
     TEXT = "text"
     JSON = "json"
@@ -69,14 +69,13 @@ def command(
 ) -> None:
     """Run a program as softnpu run does, and report what it does wrong.
 
-    The checkers see every allocation, handle, launch and event: memcheck finds access to memory
-    that is not there or in use; initcheck, reads of memory that nothing wrote; racecheck and
-    synccheck, missing order between streams, and between streams and the host; leakcheck, what is
-    never freed. With --schedules N the last run is the first one with a finding, or whose output
-    differs from the first run's.
+    The checkers observe every allocation, handle, launch and event. memcheck finds accesses to
+    memory that is unallocated or in use; initcheck, reads of memory that was never written;
+    racecheck and synccheck, missing order between streams, and between streams and the host;
+    leakcheck, memory and handles that are never freed. --schedules N stops at the first run with a
+    finding, or whose output differs from the first run's.
 
-    The exit status is 0 if there are no findings and the program's is 0, 86 with findings, else
-    the program's own.
+    The exit status is 86 if there are findings, otherwise the program's.
     """
     _check_tools(tool)
     set_variables(schedule, count, faults)
@@ -85,7 +84,7 @@ def command(
         with command_line(file, args or [], cxxflags) as program:
             status, findings = _checked(program, tool, count, known)
     except typer.Exit as ended:
-        # A job that uploads the report has one, and it says why nothing was found.
+        # Writes a report anyway, for jobs that upload it, with the reason why it is empty.
         if form is Format.SARIF:
             why = "the program did not compile or start"
             _write(as_sarif([], ended.exit_code, why), output)
@@ -104,7 +103,7 @@ def command(
 
 
 def _signal_name(number: int) -> str:
-    """Name a signal, as far as this system has one of that number."""
+    """Return the name of a signal, if this system has one with that number."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -114,7 +113,7 @@ def _signal_name(number: int) -> str:
 def _checked(
     program: Program, tool: str, count: int, known: list[Suppression]
 ) -> tuple[int, list[Finding]]:
-    """Run the program, once or under schedules; give its exit status, and what was found."""
+    """Run the program, once or under schedules; return its exit status and the findings."""
     with tempfile.TemporaryDirectory(prefix="softnpu-check-") as folder:
         report = Path(folder) / "findings"
         environment = {
@@ -140,7 +139,7 @@ def _run_all(
     count: int,
     found: Callable[[], list[Finding]],
 ) -> int:
-    """Run the program under schedules until one makes a finding or changes what it does."""
+    """Run the program under schedules until one causes a finding or a different result."""
     try:
         eager = schedules.outcome(words, environment, "eager")
         eager.show()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs programs to their end. Signals that are sent to the command reach the program."""
+"""Runs programs to their end. Signals sent to the command are passed on to the program."""
 
 import contextlib
 import ctypes
@@ -19,9 +19,9 @@ import typer
 from softnpu.cli.output import EXIT_NOT_RUNNABLE, fail
 
 _ASKS_TO_END = {signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM}
-# What others may send to the command and mean for the program.
+# Signals to the command that are meant for the program.
 _PASSED_ON = {*_ASKS_TO_END, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM}
-# si_code of signals that the terminal sends to all processes in its foreground.
+# The si_code of signals that the terminal sends to its whole foreground process group.
 _FROM_THE_SYSTEM = 0x80
 
 _libc = ctypes.CDLL(None)
@@ -30,7 +30,7 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run of a program did: its exit status as a shell shows it, None if it took too long.
+    """The result of a run: the exit status as in a shell, or None if it took too long.
 
     stdout and stderr are empty if they were not captured.
     """
@@ -41,7 +41,7 @@ class Outcome:
     seconds: float
 
     def show(self) -> None:
-        """Write what the program wrote."""
+        """Write the captured output."""
         sys.stderr.buffer.write(self.stderr)
         sys.stderr.buffer.flush()
         sys.stdout.buffer.write(self.stdout)
@@ -49,13 +49,13 @@ class Outcome:
 
 
 class StoppedError(typer.Exit):
-    """A signal asked the command to end while a program ran; the exit status tells which."""
+    """A signal asked the command to end while a program ran. The exit status has its number."""
 
 
 def run_to_its_end(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run a program as if it had been started instead of the command, on its streams.
 
-    Gives its exit status, or -n for signal n. It decides what a signal does.
+    Returns its exit status, or -n for signal n. The program decides how to handle a signal.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -87,34 +87,34 @@ def run_in_group(
     limit: float | None = None,
     capture: bool = True,
 ) -> Outcome:
-    """Run a program without input, in a process group of its own, which gets the signals.
+    """Run a program without input, in its own process group, to which signals are passed on.
 
-    It is killed after ``limit`` seconds. StoppedError: a signal asked the command to end, and the
-    program has ended. OSError: it cannot be started.
+    It is killed after ``limit`` seconds. Raises StoppedError if a signal asked the command to end,
+    after the program has ended, and OSError if it cannot be started.
     """
     asked: list[int] = []
 
     def pass_on(number: int, _frame: object) -> None:
         _signal_group(child, number)
         if number in _ASKS_TO_END:
-            _signal_group(child, signal.SIGCONT)  # what is stopped would not end
+            _signal_group(child, signal.SIGCONT)  # a stopped program would not end
             asked.append(number)
             if len(asked) == 1:
                 raise StoppedError(exit_status(-number))
 
-    # What the command ignores, as under nohup, the program ignores, too.
+    # The program ignores the signals that the command ignores, as under nohup.
     heard = [one for one in _PASSED_ON if signal.getsignal(one) != signal.SIG_IGN]
     pipe = subprocess.PIPE if capture else None
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, heard)  # until there is a child
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, heard)  # until the child exists
     before = {number: signal.signal(number, pass_on) for number in heard}
     try:
         child = _start(command, environment, mask, subprocess.DEVNULL, pipe, own_group=True)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         return _outcome(child, limit)
     except StoppedError:
-        with contextlib.suppress(ChildProcessError):  # it has ended before
+        with contextlib.suppress(ChildProcessError):  # already ended
             os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-        _signal_group(child, signal.SIGKILL)  # to what it has started
+        _signal_group(child, signal.SIGKILL)  # for its own children
         child.wait()
         raise
     finally:
@@ -154,19 +154,19 @@ def _start(
     def in_child() -> None:
         if own_group:
             os.setpgrp()
-            # A terminal stops its background for reading, and some for writing: for ever.
+            # The terminal would stop a background process that reads, or possibly writes.
             for stop in (signal.SIGTTIN, signal.SIGTTOU):
                 signal.signal(stop, signal.SIG_IGN)
-        # Nobody passes on a SIGKILL of the command.
+        # A SIGKILL of the command cannot be passed on.
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
-    # Whoever ignores it cannot wait for a child.
+    # A process that ignores it cannot wait for a child.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     program = Path(command[0])
     return subprocess.Popen(
         command,
-        executable=f"{program.parent}/{program.name}",  # without a / PATH would be searched
+        executable=f"{program.parent}/{program.name}",  # with a /, so that PATH is not searched
         env=environment,
         preexec_fn=in_child,
         close_fds=False,
@@ -177,7 +177,7 @@ def _start(
 
 
 def exit_status(returncode: int) -> int:
-    """Give a process's exit status as a shell does: 128 + n when signal n killed it."""
+    """Return a process's exit status as a shell does: 128 + n if signal n killed it."""
     return returncode if returncode >= 0 else 128 - returncode
 
 
@@ -186,7 +186,7 @@ def end_as(status: int) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     if status < 0:
-        # The program has left a core file if one is wanted.
+        # The program has already written a core file, if one is enabled.
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
         with contextlib.suppress(OSError):  # SIGKILL cannot be set
             signal.signal(-status, signal.SIG_DFL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an executable or a library asks of the system's loader: a reader of 64-bit ELF files."""
+"""A reader of 64-bit ELF files: the libraries and symbols that a file needs and defines."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _WEAK = 2
 
 @dataclass
 class Elf:
-    """The names that a file needs and defines, and who loads it."""
+    """The names that a file needs and defines, and its loader."""
 
     interpreter: str = ""
     search_path: list[str] = field(default_factory=list)
     defined: set[str] = field(default_factory=set)
-    # Without those that a program can do without, which are weak.
+    # Without weak ones, which need not exist.
     needed: set[str] = field(default_factory=set)
     wanted: set[str] = field(default_factory=set)
 
 
 def read_elf(file: Path) -> Elf | None:
-    """Read a file; give None where it is no ELF file of this kind, or cannot be read."""
+    """Read a file; None if it is not a 64-bit ELF file, or cannot be read."""
     try:
         data = file.read_bytes()
         return _read(data, file) if data.startswith(_MAGIC) else None

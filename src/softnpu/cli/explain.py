@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``softnpu explain``: what a rule, a status code or a finding means, and how to repair it."""
+"""``softnpu explain``: the meaning of a rule, a status code or a finding, and the repair."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from softnpu.cli.output import EXIT_USAGE, JsonOption, fail, print_json, results
 from softnpu.contract import load_contracts, shared_rules
 from softnpu.explanations import Explanation
 
-WIDTH = 88  # of paragraphs, which are hard to read when they are wider
+WIDTH = 88  # of paragraphs; wider ones are hard to read
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -38,8 +38,8 @@ NameArgument = Annotated[
 def command(name: NameArgument = None, as_json: JsonOption = False) -> None:
     """Explain a rule, a status code or a finding: meaning, reason, repair, example.
 
-    Messages name their rule: exceptions as .rule, the log in brackets. Without a name, all are
-    listed.
+    Messages have a rule: .rule of exceptions, in brackets in the log. Lists all names if none is
+    given.
     """
     if name is None:
         _list(explanations.load(), as_json)
@@ -105,7 +105,7 @@ def _filled(text: str, console: Console) -> str:
 
 
 def _in_contracts(each: Explanation) -> list[dict[str, Any]]:
-    """Say which operators have the rules, and what breaks them there."""
+    """Describe which operators have the rules, and what breaks them there."""
     if each.kind != "rule":
         return []
     tables = [(one.operator, one.table["rule"]) for one in load_contracts().values()]

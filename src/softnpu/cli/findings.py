@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the checkers found: read from their report, with places in the source, and shown."""
+"""Findings of the checkers: read from a report, located in the source, and printed."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from softnpu.cli.symbols import Place, Symbols
 
 @dataclass(frozen=True)
 class Frame:
-    """A place in the program. Line 0: not known."""
+    """A place in the program. Line 0 means unknown."""
 
     function: str
     file: str
     line: int
 
     def __str__(self) -> str:
-        """Write the place as compilers do."""
+        """Format the place as compilers do."""
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
 @dataclass(frozen=True)
 class Part:
-    """A call that belongs to a finding, and where the program made it; innermost frame first."""
+    """A call of a finding, and its stack in the program, innermost frame first."""
 
     role: str
     call: str
@@ -59,7 +59,7 @@ def read_findings(report: Path) -> list[Finding]:
 
 
 def _is_whole(line: str) -> bool:
-    """Say whether the program lived long enough to write the whole line."""
+    """Whether the line is complete: the program may have ended while it wrote."""
     try:
         json.loads(line)
     except ValueError:
@@ -68,7 +68,7 @@ def _is_whole(line: str) -> bool:
 
 
 def parse_findings(lines: list[str]) -> list[Finding]:
-    """Make findings of the checkers' lines."""
+    """Convert the checkers' lines to findings."""
     raw = [json.loads(line) for line in lines]
     symbols = Symbols()
     for finding in raw:
@@ -90,7 +90,7 @@ def _finding(raw: dict[str, Any], symbols: Symbols) -> Finding:
 
 
 def _up_to_main(places: list[Place]) -> tuple[Frame, ...]:
-    """Leave out what starts a program, or pytest, which calls a test."""
+    """Remove the frames that start a program, and those of pytest around a test."""
     frames = [Frame(*place) for place in places]
     for end, frame in enumerate(frames):
         if frame.function == "main":
@@ -137,7 +137,7 @@ def show(findings: list[Finding], console: Console, fold_leaks: bool = False) ->
 
 
 def _without_lines(findings: list[Finding]) -> list[str]:
-    """List the programs of whose calls no line is known; libraries seldom have lines."""
+    """List the programs without any known line; libraries rarely have line information."""
     known: dict[str, bool] = {}
     for finding in findings:
         for part in finding.parts:
@@ -148,15 +148,15 @@ def _without_lines(findings: list[Finding]) -> list[str]:
 
 
 def as_json(findings: list[Finding]) -> str:
-    """Write findings for programs."""
+    """Format findings for programs."""
     document = {"version": 1, "findings": [asdict(finding) for finding in findings]}
     return json.dumps(document, indent=2) + "\n"
 
 
 def as_sarif(findings: list[Finding], status: int, failure: str = "") -> str:
-    """Write findings as SARIF 2.1.0, which code hosts and editors read.
+    """Format findings as SARIF 2.1.0, which code hosts and editors read.
 
-    ``status`` is the program's; ``failure`` says why there may be more that was not found.
+    ``status`` is the program's; ``failure`` is the reason why findings may be missing.
     """
     rules = sorted({(f.tool, f.kind) for f in findings})
     driver = {
@@ -195,7 +195,7 @@ def _sarif_result(finding: Finding) -> dict[str, Any]:
 
 
 def _uri(file: Path) -> str:
-    """Write a path as code hosts read it: relative to the working folder, where it lies there."""
+    """Format a path for code hosts: relative to the working folder, if it is in it."""
     if not file.is_absolute():
         return quote(file.as_posix())
     here = Path.cwd()

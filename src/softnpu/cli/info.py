@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``softnpu info``: what this process would emulate, with what, and why."""
+"""``softnpu info``: the emulated product, the settings, and their origins."""
 
 import os
 import platform
@@ -17,14 +17,14 @@ from softnpu.cli.output import JsonOption, fail, print_json, results
 
 
 class Row(NamedTuple):
-    """One line: what, its value, and where the value comes from when that can vary."""
+    """One line: the label, the value, and the origin of a value that can vary."""
 
     label: str
     value: str
     origin: str = ""
 
 
-# Installed or not is worth knowing; importing them to ask would take seconds.
+# Only whether these are installed is shown; importing them would take seconds.
 PACKAGES = ("numpy", "ml_dtypes", "torch")
 MISSING = "not installed"
 
@@ -32,7 +32,7 @@ MISSING = "not installed"
 def command(as_json: JsonOption = False) -> None:
     """Show the device profile, the settings and where they come from, versions and paths.
 
-    The exit status is 1 when SOFTNPU_SOC names no product.
+    The exit status is 1 if SOFTNPU_SOC is not the name of a product.
     """
     if as_json:
         print_json(_record())
@@ -52,7 +52,7 @@ def _show() -> None:
 
 
 def _record() -> dict[str, Any]:
-    """Say the same for programs: numbers as numbers, and settings with where they come from."""
+    """Return the same for programs: numbers as numbers, and settings with their origins."""
     core = _core_info()
     prefix = sdk_prefix()
     return {
@@ -98,7 +98,7 @@ def _device_rows() -> Iterator[Row]:
 
 
 def _setting(label: str, value: str, variable: str) -> Row:
-    """Show a setting and why it has its value, also when a variable asked for another."""
+    """Show a setting and the origin of its value, or an invalid value of its variable."""
     given = os.environ.get(variable, "")
     if not given:
         return Row(label, value, f"default; {variable} changes it")
@@ -108,10 +108,10 @@ def _setting(label: str, value: str, variable: str) -> Row:
 
 
 def _means(given: str, value: str, variable: str) -> bool:
-    """Whether a variable that is set so asks for ``value``, as the core reads it."""
+    """Whether the core reads the variable's text as ``value``."""
     if variable == "SOFTNPU_SOC":
         return given.casefold() == value.casefold()
-    # Numbers are read as such; names must be spelt as they are.
+    # Numbers are parsed; names must match exactly.
     if given.isascii() and given.isdigit():
         return (given.lstrip("0") or "0") == value
     return given == value

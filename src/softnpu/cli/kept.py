@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``softnpu cache``: the compiled programs that ``softnpu run`` keeps."""
+"""``softnpu cache``: the compiled programs in the cache of ``softnpu run``."""
 
 import time
 from pathlib import Path
@@ -18,9 +18,9 @@ ClearOption = Annotated[bool, typer.Option("--clear", help="Remove all of them."
 
 
 def command(clear: ClearOption = False, as_json: JsonOption = False) -> None:
-    """Show the compiled programs that softnpu run keeps, or remove them.
+    """Show the compiled programs in the cache of softnpu run, or remove them.
 
-    They are built again when they are run again. At most 100 are kept, those that were run last.
+    A removed program is rebuilt on its next run. The cache keeps the 100 programs run last.
     """
     try:
         folder = programs_folder()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``softnpu run --explain-missing``: which functions of the toolkit a program needs in vain."""
+"""``softnpu run --explain-missing``: the toolkit's functions that a program needs but lacks."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ import typer
 from softnpu import __version__
 from softnpu.cli.elf import Elf, read_elf
 
-# acl, aclrt, aclmdl, aclnn and so on, and the spellings that begin with a capital.
+# acl, aclrt, aclmdl, aclnn and so on, also capitalised.
 _FAMILY = re.compile(r"[aA]cl[a-z]*[A-Z]\w*")
 _LOADED = re.compile(r"\t(?:\S.* => )?(/.*) \(0x[0-9a-f]+\)")
 
 
 class Missing:
-    """What one program needs, collected before and after it runs."""
+    """The needs of one program, collected before and after it runs."""
 
     def __init__(self, prefix: Path, environment: Mapping[str, str]) -> None:
         self._libraries = prefix / "lib64"
@@ -36,8 +36,8 @@ class Missing:
         self._told: set[tuple[str, str]] = set()
 
     def add(self, file: Path) -> None:
-        """Take a file, and the libraries that the system loads for it."""
-        # A name without a folder is that of a library: the system's loader looks for it.
+        """Add a file and the libraries that the system loads for it."""
+        # A name without a folder is a library, which the system's loader searches.
         if len(file.parts) == 1:
             self._take_loaded(Path(sys.executable), {"LD_PRELOAD": str(file)})
         elif self._take(file):
@@ -52,7 +52,7 @@ class Missing:
         return True
 
     def _take_loaded(self, file: Path, variables: Mapping[str, str]) -> None:
-        """Ask the system's loader what it would load: it starts nothing then."""
+        """Ask the system's loader which libraries it would load, without starting the program."""
         loader = self._loader()
         if not loader:
             return
@@ -72,11 +72,11 @@ class Missing:
         return next(filter(None, loaders), python.interpreter)
 
     def first_libraries(self) -> list[str]:
-        """Name the libraries of the program that refuse to come after any other."""
+        """List the program's libraries that must be loaded first."""
         return [str(file) for file in self._files if file.name.startswith("libasan.")]
 
     def add_report(self, report: Path) -> list[tuple[str, str]]:
-        """Take what the program opened; give the symbols that it looked up, and who did."""
+        """Add the libraries that the program opened; return its failed look-ups and callers."""
         lookups = []
         text = report.read_bytes() if report.exists() else b""
         for line in os.fsdecode(text).split("\n"):
@@ -89,7 +89,7 @@ class Missing:
         return lookups
 
     def _opened(self, name: str, caller: Path) -> Path:
-        """Find a library as its caller does, but for the system's own folders."""
+        """Find a library as its caller does, except in the system's own folders."""
         if "/" in name:
             return Path(name)
         elf = read_elf(caller) or Elf()
@@ -97,8 +97,8 @@ class Missing:
         paths = (Path(folder).absolute() / name for folder in folders if folder)
         return next((path for path in paths if path.is_file()), Path(name))
 
-    def tell(self, lookups: Iterable[tuple[str, str]] = ()) -> int:
-        """Write what is missing and was not written before to stderr; give how much that is."""
+    def report(self, lookups: Iterable[tuple[str, str]] = ()) -> int:
+        """Write newly found missing functions to stderr; return their number."""
         defined = set().union(*(elf.defined for elf in self._files.values()))
         found = [
             (symbol, f"needed by {file.name}")
@@ -135,12 +135,12 @@ def explained(
     asked: bool,
     run: Callable[[list[str], dict[str, str]], int],
 ) -> int:
-    """Run a program by ``run``, and tell what it misses: before it starts, and after its end."""
+    """Run a program by ``run``; report missing functions before it starts and after its end."""
     missing = Missing(prefix, environment)
     missing.add(Path(program[0]).absolute())
     for preloaded in filter(None, re.split("[: ]", environment.get("LD_PRELOAD", ""))):
         missing.add(Path(preloaded))
-    missing.tell()
+    missing.report()
     with tempfile.TemporaryDirectory(prefix="softnpu-missing-") as folder:
         report = Path(folder) / "report"
         helper = prefix / "lib64" / "softnpu" / "libmissing.so"
@@ -153,7 +153,7 @@ def explained(
                 "SOFTNPU_MISSING_REPORT": str(report),
             },
         )
-        count = missing.tell(missing.add_report(report))
+        count = missing.report(missing.add_report(report))
     if asked and count == 0:
         typer.echo(
             f"softnpu: missing: nothing; softnpu {__version__} has each function of the toolkit "

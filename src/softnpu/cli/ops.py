@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``softnpu ops``: the operators, and the contract of one."""
+"""``softnpu ops``: lists the operators, or shows the contract of one."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -31,10 +31,10 @@ NameArgument = Annotated[
 
 
 def command(name: NameArgument = None, as_json: JsonOption = False) -> None:
-    """List the operators, show the contract of one, or what gives a status code.
+    """List the operators, show the contract of one, or list the checks with a status code.
 
-    The names of both phases, the Python function's and the code's own (ACLNN_ERR_PARAM_INVALID)
-    are known, too.
+    Accepts the names of both phases, of the Python function, and of a code
+    (ACLNN_ERR_PARAM_INVALID).
     """
     console = results()
     code = None if name is None else _code_named(name)
@@ -60,7 +60,7 @@ def _print(as_json: bool, document: object, table: Callable[[], Table]) -> None:
 
 
 def _code_named(name: str) -> int | None:
-    """Give the number of a status code that is written as a number or by its name."""
+    """Return the number of a status code, from its number or its name."""
     try:
         codes = [each for each in explanations.find(name) if each.kind == "code"]
     except LookupError:
@@ -69,7 +69,7 @@ def _code_named(name: str) -> int | None:
 
 
 def checks_giving(code: int) -> list[dict[str, Any]]:
-    """List the checks of all operators that give a status; end the command where there is none."""
+    """List the checks of all operators with a status; end the command if there are none."""
     tables = [(one.operator, one.table["rule"]) for one in load_contracts().values()]
     found = [
         {"operator": operator, "rule": rule["id"], "summary": rule["summary"]}
@@ -115,7 +115,7 @@ def _record(contract: Contract) -> dict[str, Any]:
 
 
 def operator_named(name: str) -> Contract:
-    """Find an operator, or end the command with what may be meant."""
+    """Find an operator, or end the command with suggestions."""
     try:
         return find(name)
     except LookupError as error:
@@ -142,7 +142,7 @@ def _show(console: Console, contract: Contract) -> None:
     console.print(Text("\n" + table["formula"].strip()), soft_wrap=True)
     console.print(_arguments(table["argument"]))
     for row in table["argument"]:
-        # Arguments without data types have their note in place of these.
+        # Arguments without data types show their note instead.
         if row.get("note") and row.get("dtypes"):
             console.print(Text(f"  {row['name']}: {row['note']}"), soft_wrap=True)
     console.print(Text("Checks, in this order; the first that fails decides the status:"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How commands speak: results on stdout, everything else on stderr."""
+"""The output of commands: results on stdout, everything else on stderr."""
 
 import codecs
 import contextlib
@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-# Exit statuses of softnpu's own failures, as shells use them.
+# Exit statuses of softnpu's own failures, as in shells.
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
 EXIT_NOT_RUNNABLE = 126
@@ -22,12 +22,12 @@ EXIT_NOT_FOUND = 127
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
-# Of tables that go into a pipe: lines wide enough for grep.
+# The width of tables in a pipe: wide enough for grep.
 PIPE_WIDTH = 240
 
 
 def fail(message: str, status: int = EXIT_FAILURE, hint: str = "") -> NoReturn:
-    """Print one error, and what to do about it when that is known, and end the command."""
+    """Print an error and, if known, a hint how to fix it; end the command."""
     _complain(message, hint)
     raise typer.Exit(status)
 
@@ -40,24 +40,24 @@ def _complain(message: str, hint: str = "") -> None:
 
 
 def prepare_streams() -> None:
-    """Make streams of those that the caller closed, and let stdout take any text.
+    """Reopen streams that the caller closed, and let stdout accept any text.
 
-    Where nobody reads on, the command ends by SIGPIPE, as other tools do.
+    If the reader of a pipe is gone, SIGPIPE ends the command, as with other tools.
     """
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     if sys.stdout is None:
-        # Results that nobody can get are an error: what is open for reading refuses them.
+        # Writing results to a closed stdout is an error: a read-only stream causes it.
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
-    codecs.register_error("as_given", _as_given)
+    codecs.register_error("unescaped", _unescaped)
     stdout = sys.stdout
     if isinstance(stdout, io.TextIOWrapper) and stdout.errors in ("strict", "surrogateescape"):
-        stdout.reconfigure(errors="as_given")
+        stdout.reconfigure(errors="unescaped")
 
 
-def _as_given(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Write bytes of names as they are, and other characters that have no code escaped."""
+def _unescaped(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Encode undecodable bytes of names unchanged, and escape other unencodable characters."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     one = UnicodeEncodeError(
@@ -68,21 +68,21 @@ def _as_given(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 def end_of_output(error: OSError) -> NoReturn:
-    """End the command after a failure of the system, in most cases to write results."""
+    """End the command after a system error, mostly one of writing results."""
     if not isinstance(error, BrokenPipeError):
         with contextlib.suppress(OSError):
             _complain(f"{error.filename or 'cannot write the results'}: {error.strerror}")
-    # What stdout still holds would fail again when Python ends.
+    # Flushing the rest of stdout would fail again when Python ends.
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(EXIT_FAILURE)
 
 
 def print_json(document: Any) -> None:
-    """Print what a program is to read: one document, in plain ASCII."""
+    """Print a JSON document in plain ASCII, for programs."""
     typer.echo(json.dumps(document, indent=2))
 
 
 def results() -> Console:
-    """Make the console for tables on stdout; piped tables get lines wide enough for grep."""
+    """Create the console for tables on stdout; piped tables are wide enough for grep."""
     return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)

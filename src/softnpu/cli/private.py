@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Folders and files that nobody else can change: only what they hold may be executed."""
+"""Folders and files that no other user can change: only files in them may be executed."""
 
 import contextlib
 import grp
@@ -10,15 +10,15 @@ from pathlib import Path
 
 
 class NotPrivateError(Exception):
-    """Another user can change a file, or put another one in its place."""
+    """Another user can change or replace a file."""
 
 
 def require_private(path: Path, make_folders: bool = False) -> None:
-    """Raise NotPrivateError if anybody but this user and root decides what lies at ``path``.
+    """Raise NotPrivateError if a user other than this one and root can change ``path``.
 
-    The folders on the way count, and so do symbolic links and where they lead. Parents come
-    first: once nobody else can write to a folder, what it holds does not change after its check.
-    ``make_folders`` makes those that are missing, for this user alone.
+    This includes all parent folders, symbolic links and their targets. Parents are checked first:
+    if no one else can write to a folder, its contents cannot change after they were checked.
+    ``make_folders`` creates missing folders, for this user only.
     """
     if path != path.parent:
         require_private(path.parent, make_folders)
@@ -29,17 +29,17 @@ def require_private(path: Path, make_folders: bool = False) -> None:
     if found.st_uid not in (0, os.geteuid()):
         raise NotPrivateError(f"{path} belongs to {_user(found.st_uid)}")
     if not stat.S_ISDIR(found.st_mode) and _others_write(path.parent.stat()):
-        # Others can give any file and link a second name there, also one that is not theirs.
+        # In such a folder, others can create hard links to any file.
         raise NotPrivateError(f"others can write to {path.parent}")
     if stat.S_ISLNK(found.st_mode):
-        path.stat()  # fails if the link leads nowhere, or in a circle
+        path.stat()  # fails for dangling and circular links
         require_private(path.parent / path.readlink(), make_folders)
     elif _others_write(found) and not _is_sticky_folder(found):
         raise NotPrivateError(f"others can write to {path}")
 
 
 def _is_sticky_folder(found: os.stat_result) -> bool:
-    """Whether others can add to a folder, but not rename or remove what it holds, as in /tmp."""
+    """Whether others can add files to a folder, but not rename or remove files, as in /tmp."""
     return stat.S_ISDIR(found.st_mode) and bool(found.st_mode & stat.S_ISVTX)
 
 
@@ -50,7 +50,7 @@ def _others_write(found: os.stat_result) -> bool:
 
 
 def _is_own_group(number: int) -> bool:
-    """Whether a group is for this user alone: systems that have such groups let them write."""
+    """Whether a group has only this user: systems with such groups make files group-writable."""
     try:
         user = pwd.getpwuid(os.geteuid())
         group = grp.getgrgid(number)

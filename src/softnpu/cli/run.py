@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``softnpu run``: source, script or executable, with the device's libraries found first."""
+"""``softnpu run``: runs a source file, script or executable with softnpu's libraries."""
 
 import contextlib
 import os
@@ -77,13 +77,13 @@ ExplainOption = Annotated[
     ),
 ]
 
-# Without O_NONBLOCK a pipe would wait for its reader.
+# O_NONBLOCK, so that opening a pipe does not wait for its reader.
 _EMPTYING = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NONBLOCK | os.O_NOCTTY
 
 
 @dataclass(frozen=True)
 class Program:
-    """What is to be run: a command line, its environment, and whether its file is there to stay."""
+    """A program to run: its command line, its environment, and whether its file is permanent."""
 
     words: list[str]
     environment: dict[str, str]
@@ -107,7 +107,7 @@ def command(
     last are kept, in softnpu/programs of $XDG_CACHE_HOME, which is ~/.cache where it is not set,
     unless other users can write there.
     $CXX, $CXXFLAGS (for C: $CC, $CFLAGS), $CPPFLAGS and $LDFLAGS are honoured.
-    In Python scripts, import acl gives softnpu.acl.
+    In Python scripts, import acl imports softnpu.acl.
 
     The exit status is the program's, or the compiler's when that fails; 127 when there is no
     compiler, 126 when FILE cannot be run, 2 when there is no such file.
@@ -127,7 +127,7 @@ def command(
 
 
 def _run(program: Program, explain_missing: bool, stats: bool) -> int:
-    """Become the program, unless something is left to do afterwards; then give its status."""
+    """Become the program, unless there is work to do afterwards; then return its status."""
     words, environment = program.words, program.environment
     if explain_missing or environment.get("SOFTNPU_VERBOSE") == "1":
         from softnpu.cli.missing import explained
@@ -139,7 +139,7 @@ def _run(program: Program, explain_missing: bool, stats: bool) -> int:
 
 
 def set_variables(schedule: str, count: int, faults: list[str] | None) -> None:
-    """Check the options that change how a program runs, and set what they mean."""
+    """Check the options that change how a program runs, and set their variables."""
     if schedule:
         os.environ[schedules.VARIABLE] = schedules.checked_schedule(schedule)
     if count and schedule:
@@ -150,7 +150,7 @@ def set_variables(schedule: str, count: int, faults: list[str] | None) -> None:
 
 @contextlib.contextmanager
 def command_line(file: Path, args: list[str], cxxflags: str) -> Iterator[Program]:
-    """Compile what has to be; give what is to be run."""
+    """Compile the file if necessary; return the program to run."""
     existing_file(file)
     prefix = sdk_prefix()
     environment = program_environment(prefix)
@@ -184,7 +184,7 @@ def existing_file(file: Path) -> None:
 
 
 def _emptied(file: Path) -> Path:
-    """Make an empty file of that name, so that the program adds to nothing older."""
+    """Create an empty file, so that the program does not append to an old one."""
     try:
         os.close(os.open(file, _EMPTYING, 0o666))
     except OSError as error:
@@ -193,7 +193,7 @@ def _emptied(file: Path) -> Path:
 
 
 def _program_arguments(args: list[str]) -> list[str]:
-    # Only the first -- separates; a second one is the program's.
+    # Only the first -- is a separator; a second one belongs to the program.
     return args[1:] if args[:1] == ["--"] else args
 
 
@@ -240,7 +240,7 @@ def _become(command: list[str], environment: dict[str, str]) -> NoReturn:
     """Replace this process, so that stdin, signals and the exit status are the program's own."""
     sys.stdout.flush()
     sys.stderr.flush()
-    # Python ignores these, and what is ignored stays ignored in the program.
+    # Python ignores these, and the program would inherit this.
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored, signal.SIG_DFL)
     try:

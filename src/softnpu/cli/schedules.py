@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program under several schedules, and tells the first that changes what it does."""
+"""Runs a program under several schedules, and reports the first with a different result."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,14 +11,14 @@ from softnpu.cli.output import EXIT_FAILURE, EXIT_NOT_RUNNABLE, EXIT_USAGE, fail
 VARIABLE = "SOFTNPU_SCHEDULE"
 
 _LARGEST_SEED = 2**64 - 1
-# A program that takes so many times as long as with eager, and a minute at least, hangs.
+# A program that takes this many times as long as with eager, and at least a minute, hangs.
 _TIMES_AS_LONG = 20
 _SHORTEST_LIMIT = 60.0
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The first seed whose run was another than the eager one, in words and as an exit status."""
+    """The first seed whose run differs from the eager one: the difference and an exit status."""
 
     seed: int
     what: str
@@ -27,7 +27,7 @@ class Difference:
 
 
 def checked_schedule(schedule: str) -> str:
-    """Give ``schedule`` back, or end the command when there is no such schedule."""
+    """Return ``schedule``, or end the command if there is no such schedule."""
     seed = re.fullmatch(r"random:(\d{1,20})", schedule, re.ASCII)
     seeded = seed is not None and int(seed[1]) <= _LARGEST_SEED
     if not seeded and schedule not in ("eager", "deferred", "random"):
@@ -62,7 +62,7 @@ def first_difference(
 ) -> Difference | None:
     """Compare runs in random orders, one for each seed, with the eager one.
 
-    ``found_in_run`` is asked after each run: words end the comparison as a difference does.
+    ``found_in_run`` is called after each run. A text that it returns counts as a difference.
     """
     limit = max(_SHORTEST_LIMIT, _TIMES_AS_LONG * eager.seconds)
     for seed in seeds:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``softnpu sdk`` and ``softnpu env``: for build files and shells."""
+"""``softnpu sdk`` and ``softnpu env``: locations for build files and shells."""
 
 import os
 from typing import Annotated

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``softnpu run --stats``: what the program's operators took, as a table."""
+"""``softnpu run --stats``: a table of the time that the program's operators took."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from rich.text import Text
 from softnpu.cli.child import run_to_its_end
 from softnpu.cli.output import PIPE_WIDTH
 
-# Bytes that are copied for a ceiling. More would take long on machines with little memory.
+# The maximum bytes of a copy. Larger copies are slow on machines with little memory.
 _LARGEST = 256 << 20
 _SMALLEST = 64 << 10
-# From here on, all threads copy.
+# From this size on, all threads copy.
 _SHARED = 1 << 20
-# The bytes that a round moves at least, and the rounds.
+# The minimum bytes of a round, and the number of rounds.
 _MOVED = 128 << 20
 _ROUNDS = 7
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one operator, copy or fill took in one process."""
+    """The time that one operator, copy or fill took in one process."""
 
     what: str
     kind: str
@@ -43,13 +43,13 @@ class Row:
 
     @property
     def gb_per_s(self) -> float:
-        """The bytes that were read and written in a nanosecond of it."""
+        """The bytes read and written in each nanosecond."""
         return self.bytes / self.total_ns
 
 
 @dataclass(frozen=True)
 class Process:
-    """The rows of one process, the ones that took longest first."""
+    """The rows of one process, the longest total time first."""
 
     pid: int
     program: str
@@ -57,7 +57,7 @@ class Process:
 
 
 def run_with_stats(command: list[str], environment: dict[str, str]) -> int:
-    """Run a program and show what its operators took; give its status as run_to_its_end does."""
+    """Run a program and show its statistics; return its status as run_to_its_end does."""
     with tempfile.TemporaryDirectory(prefix="softnpu-stats-") as folder:
         file = Path(folder) / "stats"
         status = run_to_its_end(command, {**environment, "SOFTNPU_STATS": str(file)})
@@ -67,7 +67,7 @@ def run_with_stats(command: list[str], environment: dict[str, str]) -> int:
 
 
 def read_stats(file: Path) -> list[Process]:
-    """Read what the processes of a program have written; nothing where they wrote nothing."""
+    """Read the statistics that the processes of a program wrote, if any."""
     try:
         lines = file.read_text(encoding="ascii").splitlines()
     except FileNotFoundError:
@@ -81,9 +81,9 @@ def _process(found: dict[str, Any]) -> Process:
 
 
 def show_stats(processes: list[Process]) -> None:
-    """Print a table for each process to stderr, where it does not mix with the program's results.
+    """Print a table for each process to stderr, separate from the program's results.
 
-    The bandwidth of copies is measured now, when the program is done.
+    The bandwidth of copies is measured now, after the program has ended.
     """
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
@@ -117,13 +117,13 @@ def _table(rows: list[Row], ceilings: _Ceilings) -> Table:
 
 
 class _Ceilings:
-    """How fast this machine copies, by the number of bytes."""
+    """The copy bandwidth of this machine, by the number of bytes."""
 
     def __init__(self) -> None:
         self._known: dict[int, float] = {}
 
     def share(self, row: Row) -> str:
-        """Give the bandwidth of a row as a share of that of copies which move as many bytes."""
+        """Return a row's bandwidth relative to that of copies of the same number of bytes."""
         size = row.bytes // row.count
         power = 1 << max(size - 1, 0).bit_length()
         copied = min(max(power, _SMALLEST), _LARGEST)
@@ -135,7 +135,7 @@ class _Ceilings:
 
 
 def copy_bandwidth(size: int, threads: int) -> float:
-    """Measure copies that move ``size`` bytes, each byte once, in GB/s: the best of some rounds."""
+    """Measure the bandwidth of copies of ``size`` bytes in GB/s: the best of several rounds."""
     import numpy as np
 
     threads = threads if size >= _SHARED else 1

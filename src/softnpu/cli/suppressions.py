@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Findings that a user knows of and does not want to see."""
+"""Suppressions: findings that the user does not want to see."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from softnpu.cli.output import EXIT_USAGE, fail
 
 @dataclass(frozen=True)
 class Suppression:
-    """Patterns, as of file names, for TOOL/KIND and for a function or file in the finding."""
+    """File-name patterns for TOOL/KIND and for a function or file in the finding."""
 
     what: str
     where: str
 
     def matches(self, finding: Finding) -> bool:
-        """Say whether a finding is meant."""
+        """Whether the patterns match a finding."""
         if not fnmatchcase(f"{finding.tool}/{finding.kind}", self.what):
             return False
         frames = [frame for part in finding.parts for frame in part.frames]
@@ -28,7 +28,7 @@ class Suppression:
 
 
 def read_suppressions(file: Path) -> list[Suppression]:
-    """Read lines of ``TOOL/KIND [WHERE]``; # begins a comment."""
+    """Read lines of ``TOOL/KIND [WHERE]``; # starts a comment."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeError) as error:

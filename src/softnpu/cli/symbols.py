@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions and source lines of addresses in programs, by addr2line of the compiler's tools."""
+"""Looks up functions and source lines of addresses in programs, with addr2line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Symbols:
             self._wanted[frame["file"]].add(frame["offset"])
 
     def look_up(self) -> None:
-        """Ask for all that was noted. Without addr2line, places are files and offsets."""
+        """Look up all noted frames. Without addr2line, places are files and offsets."""
         program = shutil.which("addr2line")
         if program is None:
             return
@@ -51,7 +51,7 @@ class Symbols:
                 places.append((line, f"{file}+{offset:#x}", 0))
 
     def places(self, frame: dict[str, Any]) -> list[Place]:
-        """Give the places of a frame: more than one where functions were inlined there."""
+        """Return the places of a frame: several if functions were inlined."""
         if frame["line"]:
             return [(frame["function"], frame["file"], frame["line"])]
         found = self._found.get((frame["file"], frame["offset"]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The system's compiler: which one, with which flags."""
+"""Selects the system's compiler and its flags."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from softnpu.cli.output import EXIT_NOT_FOUND, EXIT_USAGE, fail
 
 @dataclass(frozen=True)
 class Language:
-    """What differs between C and C++."""
+    """The differences between C and C++."""
 
     name: str
     compilers: tuple[str, ...]
@@ -28,8 +28,8 @@ LANGUAGES = {".c": C, ".cpp": CXX, ".cc": CXX, ".cxx": CXX, ".c++": CXX, ".C": C
 
 LIBRARIES = ("-lopapi", "-lnnopbase", "-lascendcl", "-pthread", "-ldl", "-lm")
 
-# Flags under which a program depends on its preprocessed text alone. What is not listed may name a
-# file or a library: -L is harmless only because -l is not listed.
+# Flags with which a program depends only on its preprocessed text. Other flags may refer to a file
+# or a library. -L is harmless only because -l is not listed.
 _TEXT_ONLY = re.compile(
     r"-(w|ansi|pipe|pthread|pedantic(-errors)?|shared|no-pie|pie|rdynamic|s"
     r"|[OLDUI].+|O|std=.+|g[\w-]*|m[\w.,=+-]+|W(?![lap],)[\w=+-]+"
@@ -37,7 +37,7 @@ _TEXT_ONLY = re.compile(
     r"|Wl(,-O\d|,--(no-)?as-needed|,--gc-sections|,--sort-common|,-z,\w+|,-rpath,[^,]+)+)"
 )
 _WITH_VALUE = ("-D", "-U", "-I", "-L", "-include", "-imacros", "-isystem", "-iquote", "-idirafter")
-# Whoever assembles such text reads a file that the preprocessor has not seen.
+# Assembling such text reads a file that the preprocessor has not seen.
 _READS_FILES = re.compile(rb"\.inc(bin|lude)\b|^\s*#\s*embed\b", re.MULTILINE)
 
 
@@ -48,19 +48,19 @@ class Toolchain:
     compiler: tuple[str, ...]
     compile_flags: tuple[str, ...]
     link_flags: tuple[str, ...]
-    # The words among the flags that come from the user.
+    # The user's own flags.
     users_flags: tuple[str, ...] = ()
 
     def preprocess(self, source: Path) -> Outcome:
-        """Expand the program's text with all that it includes, and where each line comes from.
+        """Preprocess the program's text, with line markers.
 
-        A program can ask for its lines and files without __LINE__ and __FILE__.
+        A program can query its lines and files without __LINE__ and __FILE__.
         """
         command = [*self.compiler, *self.compile_flags, "-E", as_argument(source)]
         return _run(command, capture=True)
 
     def reads_only(self, text: bytes) -> bool:
-        """Whether nothing but the preprocessed ``text`` and the system's libraries go in."""
+        """Whether a program depends only on its preprocessed ``text`` and system libraries."""
         if _READS_FILES.search(text):
             return False
         programs = self._programs()
@@ -79,7 +79,7 @@ class Toolchain:
         return _run(command, capture=False).status or 0
 
     def identity(self) -> list[str]:
-        """Tell this compiler from another: by its command, and the files behind the names in it."""
+        """Return a fingerprint of the compiler: its command, and the files of its programs."""
         found = list(self.compiler)
         for program in self._programs().values():
             file = Path(program).resolve()
@@ -101,21 +101,21 @@ def _run(command: list[str], capture: bool) -> Outcome:
 
 
 def as_argument(file: Path) -> str:
-    """Write a path so that no program takes it for an option or a list of options."""
-    # A Path has lost the ./ that the user may have written.
+    """Format a path so that no program reads it as an option or a list of options."""
+    # A Path does not keep the user's leading ./
     return f"./{file}" if str(file).startswith(("-", "@")) else str(file)
 
 
 def toolchain_for(source: Path, prefix: Path, extra_flags: str) -> Toolchain:
-    """Choose compiler and flags for ``source``; the user's variables and ``extra_flags`` count."""
+    """Choose compiler and flags for ``source``, with the user's variables and ``extra_flags``."""
     language = LANGUAGES[source.suffix]
     include, lib = prefix / "include", prefix / "lib64"
-    # In DWARF 5, some releases of addr2line take an inlined header's lines for the source file's.
+    # With DWARF 5, some releases of addr2line confuse the lines of inlined headers and the source.
     flags = ("-O2", "-gdwarf-4", f"-I{include}", f"-I{include / 'aclnn'}")
     users = _words("CPPFLAGS", os.environ.get("CPPFLAGS", ""))
     users += _words(language.flags_variable, os.environ.get(language.flags_variable, ""))
     users += _words("--cxxflags", extra_flags)
-    # The rpath lets the program run by itself. -Wl would split a folder's name at its commas.
+    # With the rpath, the program finds the libraries. -Wl would split a folder's name at commas.
     link = (f"-L{lib}", "-Xlinker", "-rpath", "-Xlinker", str(lib))
     users_link = _words("LDFLAGS", os.environ.get("LDFLAGS", ""))
     return Toolchain(
@@ -127,7 +127,7 @@ def toolchain_for(source: Path, prefix: Path, extra_flags: str) -> Toolchain:
 
 
 def find_compiler(language: Language) -> tuple[str, ...]:
-    """Find the compiler that the user named, or one of the system's; end the command if none is."""
+    """Find the user's compiler or one of the system's; end the command if there is none."""
     chosen = os.environ.get(language.compiler_variable, "")
     words = _words(language.compiler_variable, chosen)
     if words:

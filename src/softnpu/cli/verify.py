@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``softnpu verify``: judges a result that came from somewhere else."""
+"""``softnpu verify``: judges a result that was computed elsewhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Format(str, enum.Enum):
-    """How the report is printed."""
+    """The format of the report."""
 
     text = "text"
     json = "json"
@@ -82,7 +82,7 @@ def command(
 ) -> None:
     """Judge a result of an operator that was computed elsewhere, against its float64 definition.
 
-    Arguments have their documented names, and so has the result. Without tolerances the documented
+    The arguments and the result have their documented names. Without tolerances, the documented
     accuracy decides. The exit status is 0 if the result passes, 1 if not, 2 if it cannot be judged.
     """
     contract = operator_named(operator)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each rule, status code and finding means: read from the tables beside this file."""
+"""The meaning of each rule, status code and finding, read from the tables in this folder."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ FOLDER = Path(__file__).resolve().parent
 class Explanation:
     """One paragraph.
 
-    ``kind`` is rule, code or finding, ``area`` the table that it is in. ``names`` are what it is
-    found by: the ids of the rules that it explains, a code's number and names, or a finding's kind.
-    ``why`` holds a code's usual causes.
+    ``kind`` is rule, code or finding, ``area`` its table. ``names`` are the search keys: the ids of
+    the explained rules, a code's number and names, or a finding's kind. For codes, ``why`` has the
+    usual causes.
     """
 
     kind: str
@@ -69,15 +69,15 @@ def _explanation(
 
 
 def find(name: str) -> list[Explanation]:
-    """Find what explains a rule's id, a code's number or name, or a finding.
+    """Find the explanations of a rule's id, a code's number or name, or a finding.
 
-    A finding may be named without its tool, and a tool stands for all of its findings, so that more
-    than one explanation may be found.
+    A finding may be given without its tool, and a tool stands for all of its findings, so there may
+    be several explanations.
 
     Raises
     ------
     LookupError
-        There is none; the second argument lists what may be meant.
+        There is none; the second argument lists suggestions.
     """
     wanted = _plain(name)
     found = [each for each in load() if wanted in _spellings(each) or wanted == _tool(each)]
@@ -93,7 +93,7 @@ def find(name: str) -> list[Explanation]:
 
 
 def _tool(explanation: Explanation) -> str:
-    """Name the checker of a finding, which stands for all of its findings."""
+    """Return the checker of a finding, which stands for all of its findings."""
     return explanation.names[0].partition("/")[0] if explanation.kind == "finding" else ""
 
 
@@ -102,10 +102,10 @@ def _spellings(explanation: Explanation) -> set[str]:
 
 
 def _forms(name: str) -> set[str]:
-    """Give the ways in which a name may be written: a finding's without its tool, too."""
+    """Return the accepted spellings of a name: a finding's also without its tool."""
     return {_plain(name), _plain(name.rpartition("/")[2])}
 
 
 def _plain(name: str) -> str:
-    """Bring to one spelling what a message, a log or a header may have."""
+    """Normalise the spellings in messages, logs and headers."""
     return name.strip().strip("[]").lower().replace("_", "-").removeprefix("rule: ")

@@ -22,7 +22,7 @@ def verify(
     ulp: float | None = None,
     worst: int = 10,
 ) -> Report:
-    """Judge a result that came from somewhere else: an NPU, another emulator, an own kernel.
+    """Judge a result that was computed elsewhere: by an NPU, another emulator, or your own kernel.
 
     The float64 definition of the operator (`softnpu.reference`) is evaluated on the inputs and
     rounded once to the data type of the result. Without tolerances the operator's documented
@@ -38,32 +38,32 @@ def verify(
         Upsampling also takes ``format``, "NDHWC" for arrays whose last axis is the channel. Arrays
         are NumPy's, PyTorch tensors of any device, or any on the CPU that speak DLPack.
     rtol, atol : float, optional
-        Elements may be off by ``atol + rtol * abs(reference)``; one that is not given is 0.
+        The maximum error is ``atol + rtol * abs(reference)``; each defaults to 0.
     ulp : float, optional
-        Elements may be off by this many units in the last place.
+        The maximum error in units in the last place.
     worst : int, optional
-        How many elements to name, at most.
+        The maximum number of elements to list.
 
     Returns
     -------
     Report
-        ``ok`` is the verdict; ``str()`` makes a text of it, and `softnpu.judging.report` names all
+        ``ok`` is the verdict; ``str()`` formats it, and `softnpu.judging.report` describes all
         fields.
 
     Raises
     ------
     ValueError
         There is no such operator, the case has missing or unknown names, or breaks the operator's
-        contract; or a tolerance is negative or no number.
+        contract; or a tolerance is negative or not a number.
     OSError
         The file cannot be read.
 
     Notes
     -----
-    The definitions are written to be read: upsampling and unpooling take some seconds for a million
-    elements.
+    The definitions favour readability over speed: upsampling and unpooling take some seconds for a
+    million elements.
     """
-    # Importing the package stays quick: what judges is loaded when it is needed.
+    # Loaded on demand, so that importing the package is fast.
     from softnpu.judging.case import build
     from softnpu.judging.files import read_case
     from softnpu.judging.judge import Tolerances, judge

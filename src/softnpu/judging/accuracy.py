@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of accuracies, which the tests assert, and what it promises of one result."""
+"""The table of accuracies, which the tests assert, and its bounds for one result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from softnpu.judging.dtypes import BY_NAME
 
 @dataclass(frozen=True)
 class Row:
-    """What one operator promises for one data type on one range of inputs."""
+    """The accuracy of one operator for one data type and one range of inputs."""
 
     operator: str
     dtype_name: str
@@ -33,7 +33,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Promise:
-    """What the table says of every element of one result.
+    """The table's bounds for every element of one result.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Promise:
     double_sum: float = 0
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Describe the bounds in words."""
         if self.double_sum:
             factor = "" if self.double_sum == 1 else f"{self.double_sum:g} * "
             return f"{factor}ceil(log2(n)) * 2**-53 * sum(|x|) for a sum of n terms"
@@ -85,12 +85,12 @@ def rows_of(operator: str) -> list[Row]:
 
 
 def promise(operator: str, dtype: np.dtype[Any], reduction: str = "") -> Promise:
-    """Return what the table promises of an operator's results of one type.
+    """Return the table's bounds for an operator's results of one type.
 
     Raises
     ------
     LookupError
-        The table says nothing of the type.
+        The table has no row for the type.
     """
     table = _tables()[operator]
     if dtype.name in table.get("exact", []):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A call of an operator together with the result that is to be judged."""
+"""A case: a call of an operator and the result to judge."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from softnpu.reference.smooth_l1_loss import REDUCTIONS
 
 Array = npt.NDArray[Any]
 
-# What an operator that works in place leaves; the result of its sibling has this name, too.
+# The result of an in-place operator; the other form's result has the same name.
 IN_PLACE_RESULT = "out"
 FORMAT = "format"
 
 
 class CaseError(ValueError):
-    """A case that cannot be judged: what is wrong with which argument of which operator.
+    """A case that cannot be judged: the message has the operator, the argument and the error.
 
-    ``softnpu explain`` takes its ``rule``.
+    ``softnpu explain`` explains its ``rule``.
     """
 
     def __init__(self, message: str, rule: str) -> None:
@@ -35,7 +35,7 @@ class CaseError(ValueError):
         with_rule(self, rule=rule)
 
     def __str__(self) -> str:
-        """Show the message alone."""
+        """Return the message."""
         return str(self.args[0])
 
 
@@ -47,12 +47,12 @@ class Case:
     ----------
     contract : Contract
     inputs : dict
-        By documented names: tensors as arrays, attributes as numbers, texts and lists.
+        By documented names: tensors as arrays, attributes as numbers, strings and lists.
     result_name : str
     got : array
         The result.
     format : str
-        "NDHWC", or another that is read as "NCDHW"; empty where the operator has none.
+        "NDHWC", or another one that is read as "NCDHW"; empty if the operator has none.
     """
 
     contract: Contract
@@ -73,10 +73,10 @@ class Case:
         return next((name for name, code in REDUCTIONS.items() if given == code), given)
 
     def reference(self, changes: Mapping[str, Any] | None = None) -> Array:
-        """Evaluate the definition, some inputs replaced, in the shape of the result."""
+        """Evaluate the definition, with some inputs replaced, in the shape of the result."""
         inputs = {**self.inputs, **(changes or {})}
         if "inputSize" in inputs:
-            # Of the two documented orders the one that the result has: it leaves no doubt.
+            # The result's own order of axes is the unambiguous one of the two documented orders.
             inputs["inputSize"] = self.got.shape
         function = getattr(reference, self.contract.family)
         with np.errstate(all="ignore"):
@@ -84,7 +84,7 @@ class Case:
         return np.asarray(exact).reshape(self.got.shape)
 
     def check(self) -> None:
-        """Make the call on softnpu, whose checks are the operator's contract."""
+        """Call softnpu's operator, which checks the contract."""
         function = getattr(softnpu, self.contract.python)
         inputs = list(self.inputs.values())
         try:
@@ -96,14 +96,14 @@ class Case:
             raise CaseError(str(error), rule=getattr(error, "rule", "argument-class")) from error
 
     def _keywords(self, other: str = "") -> dict[str, Any]:
-        """Pass the format, where there is one; all but NDHWC as ``other``, if that is given."""
+        """Return the format argument, if there is one; all but NDHWC as ``other``, if given."""
         if not self.format:
             return {}
         return {"format": other if other and self.format != "NDHWC" else self.format}
 
 
 def build(operator: str, values: Mapping[str, Any]) -> Case:
-    """Make a case that keeps the operator's contract, or say what is wrong with it."""
+    """Create a case that satisfies the operator's contract, or raise CaseError."""
     contract = contract_of(operator)
     inputs = [a for a in contract.arguments if a.role != "out"]
     result = result_name(contract)
@@ -132,13 +132,13 @@ def contract_of(operator: str) -> Contract:
 
 
 def result_name(contract: Contract) -> str:
-    """Return the name under which a case has the result."""
+    """Return the name of a case's result."""
     output = next(a for a in contract.arguments if a.is_output)
     return IN_PLACE_RESULT if output.role == "inout" else output.name
 
 
 def takes_format(contract: Contract) -> bool:
-    """Whether the operator tells formats apart."""
+    """Whether the operator distinguishes formats."""
     return any(a.has_format for a in contract.arguments)
 
 
@@ -146,7 +146,7 @@ def as_array(operator: str, name: str, value: Any) -> Array:
     """Read a tensor of any library as an array of a documented type."""
     array = _to_numpy(operator, name, value)
     if array.dtype.itemsize == 2 and array.dtype.kind == "V":
-        # NumPy's files do not know bfloat16 and give back its bytes.
+        # NumPy's files do not support bfloat16 and return its bytes.
         array = array.view(BFLOAT16)
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
     if array.dtype not in NUMPY.values():
@@ -171,7 +171,7 @@ def _to_numpy(operator: str, name: str, value: Any) -> Array:
 
 
 def _exported(value: Any) -> Array:
-    if hasattr(value, "detach"):  # a tensor of PyTorch's
+    if hasattr(value, "detach"):  # a PyTorch tensor
         tensor = value.detach().cpu().resolve_neg().resolve_conj()
         if str(tensor.dtype) == "torch.bfloat16":
             return np.asarray(tensor.float().numpy()).astype(BFLOAT16)
@@ -182,7 +182,7 @@ def _exported(value: Any) -> Array:
 
 
 def _converted(operator: str, argument: Argument, value: Any) -> Any:
-    """Bring an argument to what the Python functions take."""
+    """Convert an argument to the type that the Python functions take."""
     if argument.kind == "tensor":
         return as_array(operator, argument.name, value)
     array = _to_numpy(operator, argument.name, value)
@@ -219,7 +219,7 @@ def _require_names(
 
 
 def _require_like(case: Case) -> None:
-    """Of a call in place: the result lies where the input was."""
+    """Check that the result of an in-place call is like its input."""
     if not case.contract.python.endswith("_"):
         return
     name, before = next(iter(case.inputs.items()))

@@ -43,7 +43,7 @@ def read_array(path: str | os.PathLike[str]) -> Array:
 
 
 def read_raw(path: str | os.PathLike[str], dtype: np.dtype[Any], shape: Sequence[int]) -> Array:
-    """Read a file of nothing but elements, in row-major order and this machine's byte order."""
+    """Read a file of raw elements, in row-major order and this machine's byte order."""
     expected = int(np.prod(shape, dtype=object)) * dtype.itemsize
     with _opened(path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -57,10 +57,10 @@ def read_raw(path: str | os.PathLike[str], dtype: np.dtype[Any], shape: Sequence
 
 
 def shaped(array: Array, shape: Sequence[int], name: str) -> Array:
-    """Give an array another shape of as many elements."""
+    """Reshape an array."""
     try:
         return array.reshape(shape)
-    except ValueError as error:  # NumPy has limits for dimensions and, without elements, sizes
+    except ValueError as error:  # NumPy limits the rank and, without elements, the sizes
         raise CaseError(
             f"{name} cannot have shape {list(shape)}: {error}", rule="case-shape"
         ) from error
@@ -77,7 +77,7 @@ def dtype_named(name: str) -> np.dtype[Any]:
 
 
 def read_as(array: Array, dtype: np.dtype[Any], name: str) -> Array:
-    """Read an array's bits as another type, for files that have no name for it."""
+    """Reinterpret an array's bits as another type, for files that cannot store the type."""
     if array.dtype == dtype:
         return array
     if array.dtype.itemsize != dtype.itemsize or array.dtype.kind not in "uV":
@@ -97,8 +97,8 @@ def _load(path: str | os.PathLike[str]) -> Array | dict[str, Array]:
             if isinstance(loaded, np.ndarray):
                 return loaded
             found = {member: loaded[member] for member in loaded.files}
-        # NumPy, zipfile and the decompressors raise almost anything for bytes that they have not
-        # written: zlib.error, tokenize.TokenError, struct.error, MemoryError and more.
+        # NumPy, zipfile and the decompressors raise almost any exception for damaged files:
+        # zlib.error, tokenize.TokenError, struct.error, MemoryError and more.
         except Exception as error:
             reason = (str(error).splitlines() or [type(error).__name__])[0][:_LONGEST_REASON]
             raise CaseError(
@@ -113,7 +113,7 @@ def _load(path: str | os.PathLike[str]) -> Array | dict[str, Array]:
 
 
 def _opened(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a file. Pipes and devices are refused: they may have no end, and cannot be sought in."""
+    """Open a file. Pipes and devices are refused: they may be endless and cannot seek."""
     mode = Path(path).stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise CaseError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures how far a result is from the definition, element by element, and decides."""
+"""Measures the error of each element of a result, and decides."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Tolerances:
-    """What a caller allows instead of the documented accuracy; None where nothing is said."""
+    """The caller's tolerances, which replace the documented accuracy; None if not given."""
 
     rtol: float | None = None
     atol: float | None = None
@@ -37,28 +37,28 @@ class Tolerances:
 
     @property
     def given(self) -> dict[str, float]:
-        """Those that were given, by name."""
+        """The given tolerances, by name."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
 class Errors:
-    """What was measured of each element, in arrays of one shape.
+    """The errors of each element, in arrays of one shape.
 
-    Complex results have a last axis more: 0 is the real part, 1 the imaginary part.
+    Complex results have an additional last axis: 0 is the real part, 1 the imaginary part.
 
     Attributes
     ----------
     got, expected : array
         The result, and the definition rounded once.
     reference : array of float64
-        The definition before that.
+        The definition before rounding.
     ulp : array of float64
-        The distance of `got` from `expected`; infinite where only one of them is NaN.
+        The distance of `got` from `expected`; infinite if only one of them is NaN.
     absolute, relative : array of float64
         The distance of `got` from `reference`; from `expected` for integers.
     nan, infinity, zero_sign : array of bool
-        Where only one of `got` and `expected` is NaN; is that infinity; where the zeros have
+        Whether only one of `got` and `expected` is NaN; is that infinity; whether both are zeros of
         different signs.
     """
 
@@ -88,7 +88,7 @@ def judge(case: Case, tolerances: Tolerances, worst: int) -> Report:
 def measure(case: Case, unit: np.dtype[Any]) -> Errors:
     """Compare a result with the definition, in steps of the type ``unit``."""
     exact, got = case.reference(), case.got
-    # Values that are moved keep their type, and all their bits: they must not go through float64.
+    # Values that are only moved keep their type and all bits, so they must not go through float64.
     expected = exact if exact.dtype == unit else round_to(exact, unit).astype(got.dtype)
     if got.dtype.kind == "c":
         got, expected = _parts(got), _parts(expected)
@@ -116,7 +116,7 @@ def measure(case: Case, unit: np.dtype[Any]) -> Errors:
 
 
 def _parts(values: Array) -> Array:
-    """Real and imaginary parts on a last axis of their own."""
+    """Split complex numbers into real and imaginary parts, on a new last axis."""
     return np.stack([values.real, values.imag], -1)
 
 
@@ -125,7 +125,7 @@ def _in_steps_of(unit: np.dtype[Any], values: Array) -> Array:
 
 
 def _documented(case: Case, errors: Errors, promise: accuracy.Promise) -> Flags:
-    """Whether each element is as accurate as the table says."""
+    """Whether each element satisfies the table's bounds."""
     if promise.double_sum:
         within = errors.absolute <= promise.double_sum * _sum_bound(case, errors.reference)
     else:
@@ -142,14 +142,14 @@ def _sum_bound(case: Case, exact: Floats) -> Floats:
         counts = case.reference({name: np.ones_like(terms)})
         weight = case.reference({name: np.abs(terms)})
         bound = np.ceil(np.log2(np.maximum(counts, 1))) * 2.0**-53 * weight
-    # Where only the weight overflows, another order of adding may; where terms are infinite or NaN
-    # the sum is what IEEE 754 says.
+    # If only the weight overflows, another order of adding may overflow, too. If terms are infinite
+    # or NaN, IEEE 754 defines the sum.
     overflow = np.where(np.isfinite(exact), np.inf, 0.0)
     return np.asarray(np.where(np.isfinite(weight), bound, overflow))
 
 
 def _tolerated(errors: Errors, tolerances: Tolerances) -> Flags:
-    """Whether each element is within all tolerances that were given."""
+    """Whether each element satisfies all given tolerances."""
     within = ~errors.nan
     if tolerances.ulp is not None:
         within &= errors.ulp <= tolerances.ulp

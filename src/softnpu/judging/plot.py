@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A picture of a result's errors: how many there are, and where."""
+"""A picture of a result's errors: their number and their values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from softnpu.judging.report import Report
 
 RIGHT, WRONG, TEXT = "#1f6f8b", "#c0392b", "#333333"
-# More points than a picture can show.
+# The maximum number of points in the picture.
 MOST_POINTS = 200_000
 
 
@@ -34,7 +34,7 @@ def write(report: Report, file: Path) -> None:
 
 
 def _counts(axes: Any, report: Report) -> None:
-    """How many elements are so many ULP off."""
+    """Draw a histogram of the errors in ULP."""
     names, counts = list(report.histogram), list(report.histogram.values())
     axes.bar_label(axes.bar(names, counts, color=RIGHT))
     axes.set(xlabel=f"ULP of {report.unit}", ylabel="elements", yscale="log")
@@ -45,7 +45,7 @@ def _counts(axes: Any, report: Report) -> None:
 
 
 def _places(axes: Any, report: Report) -> None:
-    """Each element's distance over the value that was expected."""
+    """Draw each element's error over its expected value."""
     errors = report.errors
     expected = errors.expected.astype(np.float64).ravel()
     steps = errors.ulp.ravel()

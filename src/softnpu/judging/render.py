@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A report as text and tables."""
+"""Formats a report as text and tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from softnpu.judging.report import Element, Report
 
 TEXT_WIDTH = 160
 BAR_WIDTH = 40
-# So many digits tell apart all values of a type with so many bytes.
+# By bytes of a type: the number of digits that distinguish all of its values.
 DIGITS = {1: 5, 2: 5, 4: 9, 8: 17}
 
 

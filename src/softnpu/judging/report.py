@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `softnpu.verify` returns: the verdict, how far off the result is, and where."""
+"""The result of `softnpu.verify`: the verdict, the errors, and the worst elements."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class Element:
     Attributes
     ----------
     index : tuple of int
-        Of complex results, the last number is 0 for the real part and 1 for the imaginary part.
+        For complex results, the last number is 0 for the real and 1 for the imaginary part.
     inputs : dict
-        The inputs that it was computed from, by names and, where it is another, index.
+        The inputs that it was computed from, by name and, if it differs, index.
     expected, got : number
     reference : float
-        The definition in float64, of which `expected` is the rounded value.
+        The definition in float64; `expected` is the rounded value.
     ulp, absolute : float
         The distances of `got` from `expected` in ULP and from `reference`.
     ok : bool
-        Whether the verdict's criterion holds for it.
+        Whether it satisfies the verdict's criterion.
     """
 
     index: tuple[int, ...]
@@ -51,42 +51,42 @@ class Element:
 
 @dataclass(frozen=True)
 class Report:
-    """How a result compares with the definition.
+    """The comparison of a result with the definition.
 
-    Largest errors and means are those of elements where neither side is NaN; largest absolute and
-    relative errors also leave out what is infinite.
+    Maxima and means leave out elements where one side is NaN; maxima of absolute and relative
+    errors also leave out infinities.
 
     Attributes
     ----------
     ok : bool
-        The verdict: all elements are within the tolerances, or, where none were given, within the
-        documented accuracy.
+        The verdict: all elements are within the tolerances or, if none were given, the documented
+        accuracy.
     operator, output : str
         Documented names.
     dtype, unit : str
-        The type of the result, and the one whose steps are the ULP.
+        The type of the result, and the type that defines the ULP.
     shape : tuple of int
     elements : int
-        How many elements were compared; parts of complex ones count by themselves.
+        The number of compared elements; parts of complex numbers count separately.
     max_ulp, mean_ulp, max_absolute, max_relative : float
     correctly_rounded : float
-        The share of elements that are the definition rounded once.
+        The share of elements that equal the definition rounded once.
     nan, infinity, zero_sign : int
-        Where only one side is NaN; where that is infinity; where zeros have different signs.
+        The number of elements where only one side is NaN; is infinite; zeros have different signs.
     accuracy : str
         The documented accuracy in words.
     outside_accuracy : int
-        How many elements are less accurate than that.
+        The number of elements that are less accurate.
     tolerances : dict
-        Those that were given.
+        The given tolerances.
     outside_tolerances : int or None
-        How many elements exceed them; None where none were given.
+        The number of elements that exceed them; None if none were given.
     histogram : dict
-        How many elements are so many ULP off: "0", "1", "2", "3-4", "5-8" and so on, "NaN".
+        The number of elements by their error in ULP: "0", "1", "2", "3-4", "5-8", ..., "NaN".
     worst : tuple of Element
-        The worst elements, those first that do not pass.
+        The worst elements; those that do not pass come first.
     errors : Errors
-        Every element's, as arrays.
+        The errors of every element, as arrays.
     """
 
     ok: bool
@@ -113,13 +113,13 @@ class Report:
     errors: Errors = field(repr=False, compare=False)
 
     def __str__(self) -> str:
-        """Make the text that ``softnpu verify`` prints."""
+        """Return the text that ``softnpu verify`` prints."""
         from softnpu.judging.render import as_text
 
         return as_text(self)
 
     def as_dict(self) -> dict[str, Any]:
-        """Make what ``softnpu verify --format json`` prints: NaN and infinities become texts."""
+        """Return the JSON of ``softnpu verify --format json``: NaN and infinities are strings."""
         values = {name: value for name, value in vars(self).items() if name != "errors"}
         values["worst"] = [vars(element) for element in self.worst]
         plain: dict[str, Any] = _plain(values)
@@ -135,7 +135,7 @@ def report(
     tolerated: Flags | None,
     worst: int,
 ) -> Report:
-    """Make a report of what was measured."""
+    """Create a report from the measured errors."""
     passes = documented if tolerated is None else tolerated
     numbers = np.isfinite(errors.ulp)
     return Report(
@@ -173,7 +173,7 @@ def _share(flags: Flags) -> float:
 
 
 def _histogram(steps: npt.NDArray[np.float64]) -> dict[str, int]:
-    """Count distances in classes that grow by powers of two; empty classes are left out."""
+    """Count distances in classes by powers of two, without empty classes."""
     finite = steps[np.isfinite(steps)]
     # frexp's exponent of steps - 1: 1 is in class 0, 2 in class 1, 3 and 4 in class 2.
     classes = np.where(finite > 0, np.frexp(finite - 1)[1], -1)
@@ -191,7 +191,7 @@ def _class_name(number: int) -> str:
 
 
 def _worst(case: Case, errors: Errors, passes: Flags, count: int) -> list[Element]:
-    """List the elements that are off: those that do not pass, then by their distance."""
+    """List the elements with errors: first those that do not pass, then by distance."""
     off = np.flatnonzero(~passes | (errors.ulp > 0) | errors.zero_sign)
     distance = np.where(errors.zero_sign, np.inf, errors.ulp).ravel()[off]
     order = np.lexsort([off, -errors.absolute.ravel()[off], -distance, passes.ravel()[off]])
@@ -214,7 +214,7 @@ def _worst(case: Case, errors: Errors, passes: Flags, count: int) -> list[Elemen
 
 
 def _plain(value: Any) -> Any:
-    """Make what JSON can hold."""
+    """Convert values to types that JSON supports."""
     if isinstance(value, dict):
         return {name: _plain(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which inputs one element of a result was computed from."""
+"""Finds the inputs from which one element of a result was computed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Index = tuple[int, ...]
 
 
 def inputs_at(case: Case, indices: list[Index]) -> list[dict[str, Any]]:
-    """Return each element's inputs by names, with the index where it is another than its own."""
+    """Return each element's inputs by name, with the index if it differs from the element's."""
     if case.contract.table["elementwise"]:
         return [_elementwise(case, index) for index in indices]
     if "inputSize" in case.inputs:
@@ -37,14 +37,14 @@ def _elementwise(case: Case, index: Index) -> dict[str, Any]:
 
 
 def _moved(case: Case, indices: list[Index]) -> list[dict[str, Any]]:
-    """Return the one element that was copied, found by moving the places of all."""
+    """Return the element that was copied, found by running the operator on positions."""
     name, values = next(iter(case.tensors.items()))
     if not indices:
         return []
     places = case.reference({name: np.arange(1, values.size + 1).reshape(values.shape)})
     found = []
     for place in (int(places[index]) for index in indices):
-        # What was unpooled has zeros between the copies.
+        # An unpooled result has zeros between the copies.
         source = tuple(map(int, np.unravel_index(max(place - 1, 0), values.shape)))
         found.append({f"{name}{list(source)}": number(values[source])} if place else {})
     return found
@@ -64,5 +64,5 @@ def _summed(case: Case, index: Index) -> dict[str, Any]:
 
 
 def number(value: Any) -> int | float:
-    """Make a Python number of one of NumPy's, also of a bfloat16."""
+    """Convert a NumPy number, also a bfloat16, to a Python number."""
     return int(value) if np.asarray(value).dtype.kind in "iu" else float(value)

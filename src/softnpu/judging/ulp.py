@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far computed values are from float64 references, in units in the last place.
+"""Distances of computed values from float64 references, in units in the last place.
 
 The reference is rounded once to the computed type; the distance is the number of representable
-steps between the two. An overflow is thus one step away from the largest finite value, and a NaN is
-only near a NaN. The distance of two integers is their difference.
+steps between the two. So an overflow is one step away from the largest finite value, and NaN is at
+distance 0 only from NaN. The distance of two integers is their difference.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def bits(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def ordinal(values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
-    """Return the place of each value in the order of its type; both zeros share one."""
+    """Return the position of each value in the order of its type; both zeros share one."""
     if values.dtype.kind in "iu":
         places = values.astype(np.uint64)
         return places ^ _MIDDLE if values.dtype.kind == "i" else places
@@ -41,7 +41,8 @@ def distance(
 ) -> npt.NDArray[np.float64]:
     """Return the distance in ULP of computed values from a float64 reference rounded to their type.
 
-    NaN against NaN is 0, against a number infinite. With ``zero_sign``, +0 against -0 is infinite.
+    The distance of NaN from NaN is 0, from a number infinite. With ``zero_sign``, that of +0 from
+    -0 is infinite.
     """
     if computed.shape != reference.shape:
         raise ValueError(f"computed has shape {computed.shape}, reference {reference.shape}")
@@ -65,7 +66,7 @@ def between(
 def zero_signs_differ(
     computed: npt.NDArray[Any], expected: npt.NDArray[Any]
 ) -> npt.NDArray[np.bool_]:
-    """Whether each pair of values is +0 and -0; integers have one zero only."""
+    """Whether each pair of values is +0 and -0; integers have only one zero."""
     if computed.dtype.kind in "iu":
         return np.zeros(computed.shape, np.bool_)
     zeros = (computed == 0) & (expected == 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A case from the words of a command line."""
+"""Reads a case from command-line arguments."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from softnpu.contract import Contract
 from softnpu.judging.case import FORMAT, CaseError, result_name, takes_format
 from softnpu.judging.files import dtype_named, read_array, read_as, read_case, read_raw, shaped
 
-# Names of arguments; anything else before a = is part of a file's name.
+# Names of arguments; any other text before a = is part of a file's name.
 _NAMED = re.compile(r"([A-Za-z]\w*)=(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Described:
-    """What a command line says of one kind of property: by argument, and of all raw files."""
+    """One kind of property on the command line: by argument, and for all raw files."""
 
     by_name: dict[str, str]
     of_all: str = ""
 
     def of(self, name: str) -> str:
-        """Return what is said of a raw file."""
+        """Return the property of a raw file."""
         return self.by_name.get(name, self.of_all)
 
 
 def read_parts(
     contract: Contract, parts: Sequence[str], dtypes: Sequence[str], shapes: Sequence[str]
 ) -> dict[str, Any]:
-    """Read the arguments that the words name, from files where they are tensors."""
+    """Read the arguments on the command line; tensors are read from files."""
     dtype, shape = _described("--dtype", dtypes), _described("--shape", shapes)
     values: dict[str, Any] = {}
     for part in parts:
@@ -82,7 +82,7 @@ def _require_known(
 
 
 def _value(contract: Contract, name: str, text: str, dtype: Described, shape: Described) -> Any:
-    """Read a tensor from a file, an attribute from the text itself."""
+    """Read a tensor from a file, or an attribute from the text itself."""
     tensors = {a.name for a in contract.arguments if a.kind == "tensor"} | {result_name(contract)}
     if name not in tensors:
         return _attribute(contract, name, text)
@@ -99,7 +99,7 @@ def _value(contract: Contract, name: str, text: str, dtype: Described, shape: De
 
 
 def _reread(contract: Contract, name: str, value: Any, dtype: Described, shape: Described) -> Any:
-    """Give an array the type and the shape that the command line names for it."""
+    """Apply the type and the shape from the command line to an array."""
     if name in dtype.by_name:
         value = read_as(np.asarray(value), dtype_named(dtype.by_name[name]), name)
     if name in shape.by_name:
@@ -125,7 +125,7 @@ def _sizes(contract: Contract, name: str, text: str) -> tuple[int, ...]:
 
 
 def _attribute(contract: Contract, name: str, text: str) -> Any:
-    """Read true and false, numbers, lists of them, and else a text."""
+    """Parse true and false, numbers, lists of them, or else a string."""
     kind = next((a.kind for a in contract.arguments if a.name == name), "")
     words = {"true": True, "false": False}
     try:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """float64 definitions of the operators, one file each.
 
-They are what the documents' formulas say, evaluated in float64 with NumPy: slow, short, and meant
-to be read. The tests compare the device's results with them after one rounding, which `round_to`
-does.
+They evaluate the documents' formulas in float64 with NumPy: slow, short, and readable. The tests
+compare the device's results with them after one rounding by `round_to`.
 """
 
 from . import operators

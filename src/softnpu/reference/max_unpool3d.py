@@ -25,7 +25,7 @@ def max_unpool3d(
 
         out[..., indices[..., i]] = self[..., i]
 
-    ``stride`` and ``padding`` take no part. Values are moved, not computed, so the result keeps the
+    ``stride`` and ``padding`` are not used. Values are moved, not computed, so the result keeps the
     data type of ``self`` instead of becoming float64.
 
     Parameters
@@ -44,7 +44,7 @@ def max_unpool3d(
     IndexError
         An index is below 0 or not below the product of ``output_size``.
     ValueError
-        The shapes do not belong together.
+        The shapes do not match.
 
     Notes
     -----

@@ -24,7 +24,7 @@ def max_unpool3d_backward(
 
         out[..., i] = grad_output[..., indices[..., i]]
 
-    ``self`` gives the shape only; ``stride`` and ``padding`` take no part. Values are moved, not
+    Only the shape of ``self`` is used; ``stride`` and ``padding`` are not. Values are moved, not
     computed, so the result keeps the data type of ``grad_output`` instead of becoming float64.
 
     Parameters
@@ -44,7 +44,7 @@ def max_unpool3d_backward(
     IndexError
         An index is below 0 or not below the product of ``output_size``.
     ValueError
-        The shapes do not belong together.
+        The shapes do not match.
 
     Notes
     -----
@@ -65,7 +65,7 @@ def max_unpool3d_backward(
 
 
 def require_range(name: str, indices: npt.NDArray[Any], cells: int) -> None:
-    """Raise IndexError for the first index that is not one of so many cells."""
+    """Raise IndexError for the first index that is not in [0, cells)."""
     outside = np.argwhere((indices < 0) | (indices >= cells))
     if len(outside):
         where = tuple(outside[0].tolist())

@@ -31,7 +31,7 @@ def round_to(values: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     Raises
     ------
     TypeError
-        The data type is none of these.
+        The data type is not one of these.
     """
     exact = np.asarray(values, dtype=np.float64)
     target = np.dtype(dtype)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 LAMBDA = 1.0507009873554804934193349852946
-# lambda * alpha = 1.7580993408473768599402175208123; LOW is what float64 drops of these digits.
+# lambda * alpha = 1.7580993408473768599402175208123; LOW is its rounding error in float64.
 LAMBDA_ALPHA = 1.7580993408473768599402175208123
 LAMBDA_ALPHA_LOW = 1.4153519380084477e-17
 

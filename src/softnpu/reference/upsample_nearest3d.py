@@ -30,7 +30,7 @@ def upsample_nearest3d(
         scale    = float32(scales) if all three scales are > 0, else float32(out) / float32(in)
         start(i) = min(ceil(float32(i) * scale), out)
 
-    What lies behind the last range, which given scales make possible, is a copy of the last
+    Elements behind the last range, which exist for some given scales, are copies of the last
     element. Values are moved, not computed, so the result keeps the data type of ``self`` instead
     of becoming float64.
 
@@ -51,7 +51,7 @@ def upsample_nearest3d(
     Raises
     ------
     ValueError
-        The sizes are not three or not all above 0, or ``format`` is another.
+        There are not three sizes, one is not above 0, or ``format`` is invalid.
 
     Notes
     -----
@@ -75,7 +75,7 @@ def upsample_nearest3d(
 
 
 def _sources(size: int, out: int, scale: float | None) -> list[int]:
-    """For each element of the result, along one axis, the one that it is a copy of."""
+    """Return the source of each element of the result along one axis."""
     edges = starts(size, out, scale).tolist()
     found = [i for i, (begin, end) in enumerate(pairwise(edges)) for _ in range(begin, end)]
     return found + [size - 1] * (out - len(found))

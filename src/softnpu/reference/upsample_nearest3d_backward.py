@@ -22,7 +22,7 @@ def upsample_nearest3d_backward(
     *,
     format: str = "NCDHW",
 ) -> npt.NDArray[np.float64]:
-    """Gradient of nearest upsampling: the sum over what each input element was copied to.
+    """Gradient of nearest upsampling: the sum over the copies of each input element.
 
     Input element i of an axis was copied to the elements from start(i) up to start(i + 1), in
     float32 arithmetic::
@@ -30,8 +30,8 @@ def upsample_nearest3d_backward(
         scale    = float32(scales) if all three scales are > 0, else float32(out) / float32(in)
         start(i) = min(ceil(float32(i) * scale), out)
 
-    An empty range gives +0. Sums are exact before their one rounding to float64. A sum that is zero
-    is +0, unless it has terms and all of them are -0: IEEE 754 gives that in any order of adding.
+    The sum of an empty range is +0. Sums are exact before their one rounding to float64. A zero sum
+    is +0, unless all of its terms are -0, as in IEEE 754 in any order of adding.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def upsample_nearest3d_backward(
     Raises
     ------
     ValueError
-        The sizes do not belong to ``grad_out`` or are not all above 0, or ``format`` is another.
+        The sizes do not match ``grad_out`` or are not all above 0, or ``format`` is invalid.
 
     Notes
     -----

@@ -7,8 +7,8 @@ reverse and forward mode, `torch.autocast`, `torch.vmap`, `torch.func`, `torch.c
 has an ``out`` overload. The functions of `softnpu` take part in autograd, too: the first tensor
 that requires grad imports this module.
 
-`softnpu.torch.nn` has modules in place of `torch.nn`'s; `patch` computes a model's own operators by
-softnpu for a while.
+`softnpu.torch.nn` has modules that replace `torch.nn`'s; within a `patch` block, softnpu computes a
+model's own operators.
 """
 
 from softnpu.torch import calls, functions, nn

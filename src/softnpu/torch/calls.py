@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of softnpu's own functions that take part in autograd, a transform, or a fake tensor mode.
+"""Calls of softnpu's own functions under autograd, a transform, or a fake tensor mode.
 
-The core hands them over, and `torch.compile` traces what stands here in their place.
+The core passes them to this module, and `torch.compile` traces these functions instead of the core.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from softnpu.torch.smooth_l1_loss import REDUCTIONS
 
 _NUMBERS = (bool, int, float, complex, torch.SymInt, torch.SymFloat, torch.SymBool)
 
-# The functions whose arguments are not those of the operators.
+# The functions whose arguments differ from the operators'.
 _FORMATTED = ("upsample_nearest3d", "upsample_nearest3d_backward")
 
 
@@ -51,7 +51,7 @@ def _dispatched(name: str, arguments: tuple[Any, ...]) -> Any:
 
 
 def _check_contract(name: str, arguments: tuple[Any, ...]) -> None:
-    """Raise the documented error of a call that breaks the contract, if tensors can be read."""
+    """Raise the contract's error for an invalid call, if its tensors can be read."""
     tensors = [a for a in arguments if isinstance(a, Tensor)]
     if is_plain(*tensors):
         detached = [a.detach() if isinstance(a, Tensor) else a for a in arguments]
@@ -59,7 +59,7 @@ def _check_contract(name: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _readable(argument: Any, kind: str) -> Any:
-    """Make of what softnpu's functions take what an operator's schema takes."""
+    """Convert arguments of softnpu's functions to those of an operator's schema."""
     if isinstance(argument, str):
         return REDUCTIONS.get(argument, argument)
     if kind == "Tensor":
@@ -77,16 +77,16 @@ def _readable(argument: Any, kind: str) -> Any:
             "numbers: pass number.item()"
         )
         raise with_rule(TypeError(message), rule="number-requires-grad")
-    if hasattr(argument, "item"):  # of NumPy, or a tensor of rank 0
+    if hasattr(argument, "item"):  # a NumPy scalar, or a tensor of rank 0
         return argument.item()
     return float(argument) if hasattr(argument, "__float__") else argument
 
 
 def _channels_last(operator: Any, given: list[Any], out: Tensor | None) -> Tensor:
-    """Arrays of N, D, H, W, C as tensors of N, C, D, H, W in the same memory."""
+    """View arrays of N, D, H, W, C as tensors of N, C, D, H, W."""
     grad, *rest = given
     moved = grad.movedim(-1, 1)
-    if len(rest) == 5 and rest[1][1] != grad.shape[-1]:  # input_size, in the order of the array
+    if len(rest) == 5 and rest[1][1] != grad.shape[-1]:  # input_size has the array's order of axes
         n, d, h, w, c = rest[1]
         rest[1] = (n, c, d, h, w)
     if out is not None:
@@ -95,7 +95,7 @@ def _channels_last(operator: Any, given: list[Any], out: Tensor | None) -> Tenso
 
 
 def _take_over(name: str, arguments: tuple[Any, ...]) -> Any:
-    """Answer the core, which asks for calls that may be PyTorch's business."""
+    """Handle a call that the core passes on because PyTorch may be involved."""
     tensors = [a for a in arguments if isinstance(a, Tensor)]
     differentiable = any(t.requires_grad for t in tensors) or is_recorded(*tensors)
     elsewhere = any(t.is_cuda or t.device.type == NPU for t in tensors)
@@ -107,7 +107,7 @@ def _take_over(name: str, arguments: tuple[Any, ...]) -> Any:
 
 
 def take_part() -> None:
-    """From now on, calls that PyTorch is to see reach it."""
+    """Register this module with the core, which then passes on calls for PyTorch."""
     _core.set_autograd(_take_over)
     for name in functional.__all__:
         function = getattr(functional, name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operators' rules for autograd share: saving tensors, and tangents in forward mode."""
+"""Shared code of the operators' autograd rules: saved tensors, and forward-mode tangents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def keep(context: Any, *tensors: Tensor) -> None:
 
 
 def total(*parts: Tensor | None) -> Tensor:
-    """Add up what the arguments that have a tangent contribute; at least one has."""
+    """Add up the contributions of the arguments with a tangent; there is at least one."""
     given = [part for part in parts if part is not None]
     result = given[0]
     for part in given[1:]:

@@ -25,7 +25,7 @@ def _along_grad(context: Any, direction: Tensor) -> Tensor:
 
 
 def _along_x(context: Any, direction: Tensor) -> Tensor:
-    """Differentiate by self_or_result: elu's second derivative, 0 at 0 as PyTorch has it."""
+    """Differentiate by self_or_result: elu's second derivative, 0 at 0 as in PyTorch."""
     grad_output, x = context.saved_tensors
     _, _, input_scale, is_result = context.numbers
     if is_result:

@@ -24,19 +24,19 @@ def contiguous_strides(sizes: Sequence[Size]) -> list[Size]:
 
 
 def empty_like(like: Tensor, sizes: Sequence[Size], dtype: torch.dtype | None = None) -> Tensor:
-    """Make a dense tensor of these sizes, its dimensions in the order of another one's."""
+    """Create a dense tensor of these sizes with another tensor's order of dimensions."""
     return like.new_empty_strided(tuple(sizes), tuple(strides_like(like, sizes)), dtype=dtype)
 
 
 def strides_like(like: Tensor, sizes: Sequence[Size]) -> list[Size]:
-    """Lay a dense tensor out, its dimensions in the order of `like`'s."""
+    """Return the strides of a dense tensor with `like`'s order of dimensions."""
     rank = like.dim()
     if rank != len(sizes):
         return contiguous_strides(sizes)
     if any(_known(like.stride(i) <= 0) and not _known(like.size(i) <= 1) for i in range(rank)):
         return contiguous_strides(sizes)
 
-    # A stride that depends on data is at least 1: after an unknown number of rows comes the next.
+    # A stride that depends on data is at least 1.
     steps = [s if isinstance(s, int) else torch.sym_max(s, 1) for s in like.stride()]
 
     def compared(i: int, j: int) -> int:
@@ -51,7 +51,7 @@ def strides_like(like: Tensor, sizes: Sequence[Size]) -> list[Size]:
 
 
 def _known(condition: Any) -> bool:
-    """Whether a condition on sizes holds; no, where they depend on data that nobody knows yet."""
+    """Whether a condition on sizes holds; False if they depend on unknown data."""
     if isinstance(condition, bool):
         return condition
     from torch.fx.experimental.symbolic_shapes import guard_or_false  # slow to import
@@ -60,10 +60,10 @@ def _known(condition: Any) -> bool:
 
 
 def like_first(first: Tensor, *_rest: Any) -> Tensor:
-    """Make an empty tensor like the first argument: the fake kernel of elementwise operators."""
+    """Create an empty tensor like the first argument: the fake kernel of elementwise operators."""
     return empty_like(first, first.shape)
 
 
 def contiguous(like: Tensor, sizes: Sequence[Size]) -> Tensor:
-    """Make an empty contiguous tensor, for operators whose contract wants their output so."""
+    """Create an empty contiguous tensor, for operators whose contract requires it."""
     return like.new_empty_strided(tuple(sizes), tuple(contiguous_strides(sizes)))

@@ -16,14 +16,14 @@ Kernel = Callable[..., Tensor]
 
 
 def gpu_kernel(compute: Kernel, empty: Kernel | None = None) -> Kernel:
-    """Make the kernel for CUDA tensors of an operator.
+    """Create an operator's kernel for CUDA tensors.
 
     Parameters
     ----------
     compute : function
-        Calls the operator's function of the module that it gets as ``kernels``.
+        Calls the operator's function in the module that it receives as ``kernels``.
     empty : function, optional
-        Makes an empty tensor like the result; without it, the operator works in place.
+        Creates an empty tensor like the result; without it, the operator works in place.
     """
 
     def kernel(*arguments: Any, out: Tensor | None = None) -> Tensor:
@@ -42,15 +42,15 @@ def gpu_kernel(compute: Kernel, empty: Kernel | None = None) -> Kernel:
 
 
 def check_indices() -> None:
-    """Wait for the GPUs, and look for indices that were out of range.
+    """Wait for the GPUs, and check for indices that were out of range.
 
-    Calls of max_unpool3d and its gradient look themselves, but in a block of
-    `deferred_index_checks`, and where a CUDA graph captures them: call this after a replay.
+    max_unpool3d and its gradient check themselves, except in a block of `deferred_index_checks` and
+    in a CUDA graph: call this after a replay.
 
     Raises
     ------
     softnpu.IndexOutOfRangeError
-        Names the function, the position, and the value.
+        With the function, the position, and the value.
     """
     with _documented_errors():
         _triton().check_indices()
@@ -58,22 +58,22 @@ def check_indices() -> None:
 
 @contextmanager
 def deferred_index_checks() -> Iterator[None]:
-    """Let calls of max_unpool3d and its gradient on GPUs not wait until their indices are checked.
+    """Defer the index checks of max_unpool3d and its gradient on GPUs, so that calls do not wait.
 
-    The end of the block waits once for all calls of the process, and raises for the first that
-    failed. Elements of a result whose index was out of range are 0.
+    The end of the block waits once for all calls of the process, and raises the error of the first
+    that failed. Elements of a result whose index was out of range are 0.
 
     Raises
     ------
     softnpu.IndexOutOfRangeError
-        Names the function, the position, and the value.
+        With the function, the position, and the value.
     """
     with _documented_errors(), _triton().deferred_index_checks():
         yield
 
 
 def _resolved(argument: Any) -> Any:
-    """Compute what is lazily negated."""
+    """Resolve lazily negated tensors."""
     return argument.resolve_neg() if isinstance(argument, Tensor) else argument
 
 

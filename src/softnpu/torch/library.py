@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How softnpu's operators become PyTorch's: one function, `define`, for all of them.
+"""Registers softnpu's operators with PyTorch: one function, `define`, for all of them.
 
 An operator is a schema, the function of the core that computes it, a fake kernel, and rules for
-autograd and vmap. PyTorch calls what is registered here in this order: autocast, vmap, autograd
-(`autograd_kernel`), then the CPU or the CUDA kernel or, where there is no data, the fake one.
-Nested transforms of `torch.func` go through this once for each of their levels.
+autograd and vmap. PyTorch calls the registered functions in this order: autocast, vmap, autograd
+(`autograd_kernel`), then the CPU or the CUDA kernel or, without data, the fake one. Nested
+transforms of `torch.func` repeat this for each of their levels.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from softnpu.torch.vmap import elementwise
 
 LIBRARY = torch.library.Library("softnpu", "DEF")
 
-# Tensors of these kinds reach the core, too, which says what it expects instead.
+# Tensors of these kinds also reach the core, which raises the error.
 _REFUSED = ("MPS", "XPU", "SparseCPU", "SparseCsrCPU", "QuantizedCPU", "MkldnnCPU")
 
 Vmap = Callable[..., tuple[Tensor, int]]
@@ -57,22 +57,22 @@ def define(
     autocast: torch.dtype | None = None,
     out_admits: OutputTypes = eq,
 ) -> Any:
-    """Register ``softnpu::name`` and its ``out`` overload; give the packet of both.
+    """Register ``softnpu::name`` and its ``out`` overload; return the packet of both.
 
     Parameters
     ----------
     name : str
-        That of the operator; `softnpu.torch.schemas` has its arguments and its kernel.
+        The operator's name; `softnpu.torch.schemas` has its arguments and its kernel.
     save, backward : function
         As `torch.library.register_autograd` takes them: `save` is its setup_context.
     jvp : function
         As `torch.autograd.Function` takes it: the result's tangent from those of the arguments.
     fake : function
-        Makes an empty tensor like the result; unless given, one like the first argument.
+        Creates an empty tensor like the result; by default, like the first argument.
     vmap : function
-        As `torch.library.register_vmap` takes it; unless given, that of elementwise operators.
+        As `torch.library.register_vmap` takes it; by default, that of elementwise operators.
     autocast : torch.dtype, optional
-        The type that floating arguments are cast to under `torch.autocast`.
+        The type to which floating arguments are cast under `torch.autocast`.
     out_admits : function
         Whether a result of one data type may be written to an ``out`` of another.
 
@@ -107,7 +107,7 @@ def define(
 
 
 def _fake_kernel(operator: Any, compute: Kernel, fake: Kernel) -> Kernel:
-    """Infer shapes in a fake tensor mode; let the core refuse meta tensors outside of one."""
+    """Infer shapes in a fake tensor mode; outside of it, the core refuses meta tensors."""
     places = tensors_of(operator)
 
     def kernel(*arguments: Any) -> Tensor:
@@ -118,15 +118,15 @@ def _fake_kernel(operator: Any, compute: Kernel, fake: Kernel) -> Kernel:
 
 
 def define_in_place(name: str) -> Any:
-    """Register ``softnpu::name_``, which writes what ``softnpu::name`` computes over its input.
+    """Register ``softnpu::name_``, which overwrites its input with the result of ``softnpu::name``.
 
-    Where autograd records, or somebody watches, it copies the result of the latter, which brings
-    its derivatives along.
+    If autograd records the call or PyTorch observes it, it copies the result of ``softnpu::name``,
+    and thus has its derivatives.
 
     Parameters
     ----------
     name : str
-        That of the operator with a result of its own, which has been defined.
+        The name of the out-of-place operator, which must be defined already.
 
     Returns
     -------
@@ -148,13 +148,13 @@ def define_in_place(name: str) -> Any:
 
 
 def _decompose(name: str, kernel: Kernel) -> None:
-    """Register what calls other operators, under `torch.vmap` and `functionalize`, too."""
+    """Register a function that calls other operators, also for `torch.vmap` and `functionalize`."""
     for key in ("CompositeImplicitAutograd", "FuncTorchBatchedDecomposition", "Functionalize"):
         LIBRARY.impl(name, kernel, key)
 
 
 def _out_kernel(operator: Any, compute: Kernel, on_gpu: Kernel, admits: OutputTypes) -> Kernel:
-    """Write to ``out`` directly where nobody watches, else through a copy."""
+    """Write to ``out`` directly if PyTorch does not observe the call, else through a copy."""
     places = tensors_of(operator)
     name = operator._schema.name
 
@@ -178,16 +178,16 @@ def _out_kernel(operator: Any, compute: Kernel, on_gpu: Kernel, admits: OutputTy
 
 
 def _detached(output: Tensor) -> Tensor:
-    """Detach a tensor that is written to, unless that would hide that it must not be.
+    """Detach a tensor that is written to, unless this would hide that it must not be.
 
-    PyTorch allows a write to what was detached from a tensor of inference mode, anywhere.
+    PyTorch allows writes to tensors that were detached from a tensor of inference mode.
     """
     refused = output.is_inference() and not torch.is_inference_mode_enabled()
     return output if refused else output.detach()
 
 
 def _check_output(name: str, result: Tensor, out: Tensor, admits: OutputTypes) -> None:
-    """Refuse what the core would: it sees neither tensor where the result is copied."""
+    """Refuse the same tensors as the core, which does not see them if the result is copied."""
     if not admits(result.dtype, out.dtype):
         message = f"{name}: out has data type {out.dtype}, which cannot hold {result.dtype}"
         raise error_from_status(161002, message, rule="dtype-differs")

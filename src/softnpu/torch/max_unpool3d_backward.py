@@ -28,18 +28,18 @@ def _save(context: Any, inputs: tuple[Any, ...], _output: Tensor) -> None:
 
 
 def _backward(context: Any, gradient: Tensor) -> Gradients:
-    """Add up what was gathered more than once; max_unpool3d would keep the last."""
+    """Add up gradients that were gathered more than once; max_unpool3d would keep the last."""
     _, indices = context.saved_tensors
     planes = context.shape[:-3]
     zeros = gradient.new_zeros((*planes, math.prod(context.shape[-3:])))
-    # flatten() has no batching rule where autograd runs a batch of gradients.
+    # flatten() has no batching rule when autograd runs a batch of gradients.
     places, terms = (t.reshape((*planes, math.prod(t.shape[-3:]))) for t in (indices, gradient))
     of_grad = zeros.scatter_add(-1, places.long(), terms)
     return of_grad.reshape(context.shape), None, None, None, None, None
 
 
 def _jvp(context: Any, of_grad: Tensor | None, *_others: Any) -> Tensor:
-    """Gather the tangent of grad_output; self gives nothing but its shape."""
+    """Gather the tangent of grad_output; only the shape of self matters."""
     self, indices = context.saved_tensors
     if of_grad is None:
         return torch.zeros_like(self)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modules with the arguments and results of `torch.nn`'s, computed by softnpu.
 
-``import softnpu.torch.nn as snn`` beside ``torch.nn``, or one line that swaps the names, is all
-that a model needs. What softnpu does not have (other modes of upsampling, other ranks) is left to
-PyTorch, and so are arguments that PyTorch refuses; data types that softnpu does not have are
-refused.
+A model needs only ``import softnpu.torch.nn as snn`` beside ``torch.nn``. Cases that softnpu does
+not support (other modes of upsampling, other ranks) are left to PyTorch, and so are arguments that
+PyTorch refuses; data types that softnpu does not support are refused.
 
-TorchScript compiles this code, hence its plain Python. A function that looks at sizes is one node
-of a graph that `torch.fx.symbolic_trace` makes.
+TorchScript compiles this code, hence its plain Python. `torch.fx.symbolic_trace` treats a function
+that reads sizes as one node.
 """
 
 import warnings
@@ -51,7 +50,7 @@ class SmoothL1Loss(torch.nn.SmoothL1Loss):
 
 
 class Upsample(torch.nn.Upsample):
-    """`torch.nn.Upsample` by aclnnUpsampleNearest3d where mode is "nearest" and the rank is 5."""
+    """`torch.nn.Upsample` by aclnnUpsampleNearest3d if mode is "nearest" and the rank is 5."""
 
     def forward(self, input: Tensor) -> Tensor:
         """Upsample a tensor of shape (N, C, D, H, W); others as `torch.nn.Upsample` does."""
@@ -67,7 +66,7 @@ class Upsample(torch.nn.Upsample):
                     return upsample(input, None, [factor], recompute)
                 if len(factor) == 3:
                     return upsample(input, None, list(factor), recompute)
-        # PyTorch computes it, or says what is wrong with the arguments.
+        # PyTorch computes it, or raises its own error.
         return functional.interpolate(input, size, factor, self.mode, self.align_corners, recompute)
 
 
@@ -77,7 +76,7 @@ class MaxUnpool3d(torch.nn.MaxUnpool3d):
     def forward(
         self, input: Tensor, indices: Tensor, output_size: list[int] | None = None
     ) -> Tensor:
-        """Put each value back to where `torch.nn.MaxPool3d` found it; zeros elsewhere."""
+        """Move each value back to where `torch.nn.MaxPool3d` found it; zeros elsewhere."""
         kernel, stride, padding = _each(self.kernel_size), _each(self.stride), _each(self.padding)
         return max_unpool3d(input, indices, kernel, stride, padding, output_size)
 
@@ -126,7 +125,7 @@ def max_unpool3d(
     padding: list[int],
     output_size: list[int] | None,
 ) -> Tensor:
-    """Unpool to the smallest volume that pools to the input, or to one within a stride of it."""
+    """Unpool to the smallest volume that pools to the input, or to one within a stride of that."""
     size = [(input.size(i - 3) - 1) * stride[i] + kernel[i] - 2 * padding[i] for i in range(3)]
     if output_size is not None:
         wanted = output_size[2:] if len(output_size) == 5 else output_size
@@ -143,14 +142,14 @@ def max_unpool3d(
 
 
 def _each(setting: int | tuple[int, int, int]) -> list[int]:
-    """Repeat a setting of all axes for each."""
+    """Expand a setting for all axes to one for each."""
     if isinstance(setting, int):
         return [setting] * 3
     return list(setting)
 
 
 def _truncated(size: float) -> int:
-    """Round towards zero, a size that is a symbol, too."""
+    """Round towards zero; also works for symbolic sizes."""
     if torch.jit.is_scripting():  # type: ignore[attr-defined]
         return int(size)
     return torch.sym_int(size)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A dispatch mode that computes PyTorch's own operators by softnpu where it has them."""
+"""A dispatch mode in which softnpu computes those of PyTorch's operators that it has."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Scales = Sequence[float | None]
 
 
 class NotRoutedError(Exception):
-    """A call that is left to PyTorch, with the reason: softnpu would compute something else."""
+    """A call that is left to PyTorch, with the reason why softnpu's result would differ."""
 
 
 def _elu_in_place(x: Tensor, *numbers: float) -> Tensor:
@@ -76,7 +76,7 @@ def _upsample_backward(
 
 
 def _check_scales(sizes: Sequence[int], upsampled: Sequence[int], scales: Scales) -> None:
-    """Leave to PyTorch what the contract does not have, and where PyTorch ignores a scale."""
+    """Leave to PyTorch calls outside the contract, and calls for which PyTorch ignores a scale."""
     given = [s for s in scales if s is not None]
     if given and not (len(given) == 3 and all(s > 0 for s in given)):
         raise NotRoutedError(f"the scales are {list(scales)}; expected three above 0, or none")
@@ -111,7 +111,7 @@ ROUTES: dict[Any, Callable[..., Any]] = {
 
 
 class Patch(TorchDispatchMode):
-    """What `patch` gives: the mode, and its account of what it did.
+    """The mode that `patch` returns, with counts of its calls.
 
     Attributes
     ----------
@@ -129,11 +129,11 @@ class Patch(TorchDispatchMode):
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        """Compute by softnpu if it has the operator and admits the arguments."""
+        """Compute by softnpu if it has the operator and accepts the arguments."""
         kwargs = kwargs or {}
         classes = [kind for kind in types if kind.__torch_dispatch__ is not _no_dispatch]
         if classes and not any(issubclass(kind, FakeTensor) for kind in classes):
-            # The class decides. What it computes of plain tensors comes here again.
+            # The class decides. Its calls on plain tensors come here again.
             return NotImplemented
         route = ROUTES.get(func)
         if route is None or classes:
@@ -151,7 +151,7 @@ class Patch(TorchDispatchMode):
         return func(*args, **kwargs)
 
     def report(self) -> str:
-        """Say in lines what was routed, how often, and what was not, and why."""
+        """List the routed calls, and the calls left to PyTorch with the reasons."""
         lines = [f"{name}: {count} by softnpu" for name, count in sorted(self.routed.items())]
         for (name, reason), count in sorted(self.kept.items()):
             lines.append(f"{name}: {count} by PyTorch: {reason}")
@@ -159,7 +159,7 @@ class Patch(TorchDispatchMode):
 
 
 def _elsewhere(args: tuple[Any, ...]) -> str | None:
-    """Why tensors are none of softnpu's, if they are not."""
+    """Return the reason why softnpu does not support these tensors, if any."""
     for argument in args:
         if isinstance(argument, Tensor) and argument.device.type not in ("cpu", "cuda"):
             where = argument.device
@@ -171,14 +171,14 @@ def _elsewhere(args: tuple[Any, ...]) -> str | None:
 def patch() -> Iterator[Patch]:
     """Compute PyTorch's own operators by softnpu within a ``with`` block.
 
-    elu, selu, smooth_l1_loss, nearest upsampling in 3-D and max_unpool3d are routed, and their
-    gradients where the backward pass runs within the block, too. What softnpu does not admit is
+    elu, selu, smooth_l1_loss, nearest upsampling in 3-D and max_unpool3d are routed, and also their
+    gradients if the backward pass runs within the block. Calls that softnpu does not support are
     left to PyTorch, and counted.
 
     Yields
     ------
     Patch
-        Its ``report()`` says what was routed.
+        Its ``report()`` lists the routed calls.
 
     Examples
     --------

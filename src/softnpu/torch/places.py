@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kernel of an operator computes, by where its tensors lie."""
+"""Chooses the kernel of an operator by the devices of its tensors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def kernel_for(tensors: Iterable[Tensor], compute: Kernel, on_gpu: Kernel) -> Ke
 
 
 def _over_device_memory(compute: Kernel, *arguments: Any, **out: Tensor) -> Tensor:
-    """Compute on what is written in the device's memory, which the CPU has, too."""
+    """Compute on the device's memory, which the CPU can access."""
     written = out.get("out", arguments[0])
     others = [each for each in (*arguments, written) if isinstance(each, Tensor) and each.dim() > 0]
     if len({each.device for each in others}) > 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What autograd records of a call, on each level of `torch.func`, and who else sees the call."""
+"""How autograd records a call on each level of `torch.func`, and who else observes it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Jvp = Callable[..., Tensor]
 
 
 def is_plain(*tensors: Tensor) -> bool:
-    """Whether tensors have memory, and no mode or transform sees what is called on them."""
+    """Whether tensors have memory, and no mode or transform observes calls on them."""
     for tensor in tensors:
         if type(tensor) is not Tensor and type(tensor).__torch_dispatch__ is not _no_dispatch:
             return False
@@ -44,7 +44,7 @@ def is_plain(*tensors: Tensor) -> bool:
 
 
 def is_recorded(*tensors: Tensor) -> bool:
-    """Whether autograd records what is called on tensors, forward or in reverse."""
+    """Whether autograd records calls on tensors, in forward or reverse mode."""
     if forward_ad._current_level >= 0:
         return True
     return _is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
@@ -60,7 +60,7 @@ def has_derivative(tensor: Tensor) -> bool:
 
 
 def meet_distributed() -> None:
-    """Register the sharding rules, if the program has loaded what they are for."""
+    """Register the sharding rules, if the program has loaded DTensors."""
     if "torch.distributed.tensor" in sys.modules:
         import softnpu.torch.sharding  # noqa: F401
 
@@ -72,14 +72,14 @@ def tensors_of(operator: Any) -> Sequence[int]:
 
 
 def autograd_kernel(operator: Any, compute: Kernel, record: Kernel) -> Kernel:
-    """Compute at once where nobody watches; record everything else, which costs little there.
+    """Compute directly if nothing observes the call; otherwise record it.
 
-    Whether a level of forward mode is active cannot be asked while PyTorch compiles.
+    While PyTorch compiles, it cannot be determined whether a level of forward mode is active.
     """
     places = tensors_of(operator)
 
     def kernel(*arguments: Any) -> Tensor:
-        # As is_plain(), in one loop with the rest: this is most of what a small call costs.
+        # Like is_plain(), merged into one loop, because this dominates the cost of small calls.
         plain = _modes() == 0 and _transform() is None and forward_ad._current_level < 0
         for place in places:
             tensor = arguments[place]
@@ -93,30 +93,30 @@ def autograd_kernel(operator: Any, compute: Kernel, record: Kernel) -> Kernel:
 
 
 def untraced(kernel: Kernel) -> Kernel:
-    """Keep torch.compile out of a kernel and what it calls: a graph has calls of the operator."""
+    """Keep torch.compile out of a kernel: its graphs have calls of the operator instead."""
     skip = _FrameAction.SKIP
     set_code_exec_strategy(kernel.__code__, _FrameExecStrategy(skip, skip))
     return kernel
 
 
 def _call_below(operator: Any, *arguments: Any) -> Tensor:
-    """Call an operator on what lies below autograd: a mode, a subclass, the next transform."""
+    """Call an operator below autograd: in a mode, a subclass, or the next transform."""
     meet_distributed()
     with _below_autograd():
         return operator(*arguments)
 
 
 def below_autograd(operator: Any) -> Kernel:
-    """Make a kernel that calls an operator on what lies below autograd."""
+    """Create a kernel that calls an operator below autograd."""
     return partial(_call_below, operator)
 
 
 def recording(operator: Any, save: Save, backward: Backward, jvp: Jvp) -> Kernel:
-    """Make a call that autograd records, named for what prints the graph.
+    """Create a call that autograd records, with a name for printed graphs.
 
-    The Function's first argument tells whether gradients and tangents are recorded, since a forward
-    runs with both off. The transforms further out record what it calls, each on its own level, so
-    they need what the caller had: under `torch.no_grad()` in the innermost function, none records.
+    The Function's first argument has the caller's settings of gradients and tangents, because its
+    forward runs with both off. The outer transforms record the calls in it, each on its own level,
+    and need these settings: under `torch.no_grad()` in the innermost function, none records.
     """
 
     def forward(modes: tuple[bool, bool] | None, *arguments: Any) -> Tensor:
@@ -136,8 +136,8 @@ def recording(operator: Any, save: Save, backward: Backward, jvp: Jvp) -> Kernel
         "backward": staticmethod(_unpacking_once(backward)),
         "jvp": staticmethod(_on_primals(jvp)),
     }
-    # An ordinary Function hands a call over to torch.func's transforms. A kernel is called below
-    # them, once for each of their levels, and only has to record it there.
+    # An ordinary Function passes a call on to torch.func's transforms. A kernel is called below
+    # them, once for each level, and only has to record the call there.
     function: Any = type(operator._schema.name.replace("::", "_"), (_SingleLevelFunction,), members)
     apply = function.apply
 
@@ -151,7 +151,7 @@ def recording(operator: Any, save: Save, backward: Backward, jvp: Jvp) -> Kernel
 
 
 def _unpacking_once(backward: Backward) -> Backward:
-    """Read the saved tensors once for all parts of a rule; checkpoints allow no more."""
+    """Read the saved tensors once for all parts of a rule, because checkpoints allow only one."""
 
     def rule(context: Any, gradient: Tensor) -> Gradients:
         saved = SimpleNamespace(
@@ -165,9 +165,9 @@ def _unpacking_once(backward: Backward) -> Backward:
 
 
 def _on_primals(jvp: Jvp) -> Jvp:
-    """Let the transforms further out differentiate a tangent, and this level leave it alone.
+    """Let outer transforms differentiate a tangent, but not this level.
 
-    PyTorch gives a tensor of rank 0 that was multiplied by a number of Python's a float64 tangent.
+    In PyTorch, a tensor of rank 0 that was multiplied by a Python number has a float64 tangent.
     """
 
     def rule(context: Any, _of_modes: None, *tangents: Any) -> Tensor:

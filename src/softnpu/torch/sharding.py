@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sharding rules: what the operators do with the `DTensor`s of `torch.distributed.tensor`.
+"""Sharding rules of the operators, for the `DTensor`s of `torch.distributed.tensor`.
 
-Importing this module registers them, and `softnpu.torch.library` imports it when a program has
-DTensors. A rule sees the operands as they are sharded, moves those that do not fit together, calls
-the operator on what this process holds, and says how the result is sharded. It does so itself,
-because sizes and means among the arguments are those of the whole tensors.
+Importing this module registers them; `softnpu.torch.library` imports it when a program has
+DTensors. A rule reads the operands' sharding, redistributes operands that do not match, calls the
+operator on the local shards, and sets the sharding of the result. The arguments need conversion,
+because sizes and means refer to the whole tensors.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ Compute = Callable[[Any, Arguments, Arguments], Tensor]
 
 
 class Extent(NamedTuple):
-    """The elements that a call goes through; the operands' dimensions are its last ones."""
+    """The shape that a call iterates over; the operands' dimensions are its last ones."""
 
     sizes: Sizes
-    free: int  # how many of the first dimensions may be sharded
+    free: int  # the number of leading dimensions that may be sharded
 
 
 class Rule(NamedTuple):
@@ -40,12 +40,12 @@ class Rule(NamedTuple):
 
     extent: Callable[..., Extent]  # of the call's tensors
     sizes: Callable[..., Sizes]  # of the result, from the call's arguments
-    compute: Compute  # calls the operator, from what this process holds and from the call
-    contiguous: bool = False  # the layout of the result: so, or like the first operand's
+    compute: Compute  # calls the operator with the local shards
+    contiguous: bool = False  # the layout of the result; otherwise like the first operand's
 
 
 def _whole(sizes: Sizes) -> Extent:
-    """Shard nothing: for operands that do not fit together, which the core refuses."""
+    """Shard nothing: for operands with mismatched shapes, which the core refuses."""
     return Extent(sizes, 0)
 
 
@@ -73,7 +73,7 @@ def _as_it_is(operator: Any, local: Arguments, _call: Arguments) -> Tensor:
 
 
 def _loss(operator: Any, local: Arguments, call: Arguments) -> Tensor:
-    """Give this process's part of the sum, or of the mean over all elements."""
+    """Return this process's part of the sum, or of the mean over all elements."""
     result = operator(*local)
     if _reduction(*call) != MEAN:
         return result
@@ -84,19 +84,19 @@ def _loss(operator: Any, local: Arguments, call: Arguments) -> Tensor:
 
 
 def _loss_backward(operator: Any, local: Arguments, call: Arguments) -> Tensor:
-    """Divide by the number of all elements where the operator divides by that of its own."""
+    """Divide by the number of all elements instead of the local ones."""
     gradient, self, target, reduction, beta = local
     here, all_ = _terms(self, target), _terms(*call[1:3])
     if reduction != MEAN or here == all_:
         return operator(*local)
     if gradient.dtype == torch.float32:
         return operator(gradient * (here / all_), self, target, reduction, beta)
-    # A small gradient times a small part may be below what 16 bits hold; no result is yet.
+    # The product of a small gradient and a small part may underflow in 16 bits.
     return operator(*local).mul_(here / all_)
 
 
 def _volume(operator: Any, local: Arguments, call: Arguments) -> Tensor:
-    """Compute a volume of zeros where this process holds none, which the core would refuse."""
+    """Compute a volume of zeros if this process has no elements, which the core would refuse."""
     first = local[0].shape[:-3]
     if 0 not in first or 0 in call[0].shape[:-3]:
         return operator(*local)
@@ -108,10 +108,10 @@ def _volume(operator: Any, local: Arguments, call: Arguments) -> Tensor:
 
 
 def _upsample_backward(operator: Any, local: Arguments, call: Arguments) -> Tensor:
-    """Replace the N and C of input_size by those of what this process holds."""
+    """Replace the N and C of input_size by those of the local shard."""
     gradient, output_size, input_size, *scales = local
     if tuple(input_size[:2]) != call[0].shape[:2]:
-        # The core says what is wrong, which the shards do not show.
+        # The core reports the error of the whole tensors.
         return operator(gradient.new_zeros(()).expand(call[0].shape), *call[1:])
     if call[0].numel():
         input_size = (*[max(n, 1) for n in gradient.shape[:2]], *input_size[2:])
@@ -123,7 +123,7 @@ def _reduction(_self: Tensor, _target: Tensor, reduction: int = MEAN, _beta: flo
 
 
 def _terms(self: Tensor, target: Tensor) -> Size:
-    """Count the elements that a mean is over."""
+    """Count the elements of a mean."""
     return math.prod(torch.broadcast_shapes(self.shape, target.shape))
 
 
@@ -157,7 +157,7 @@ def _of_pooled(_gradient: Tensor, self: Tensor, *_rest: Any) -> Sizes:
 
 
 _ELEMENTWISE = Rule(_elements, _like_first, _as_it_is)
-# In-place forms are copies of results where a tensor is a DTensor.
+# For DTensors, in-place forms copy results.
 RULES = {
     **dict.fromkeys(schemas.ELEMENTWISE, _ELEMENTWISE),
     "smooth_l1_loss": Rule(_broadcast, _of_loss, _loss),
@@ -170,13 +170,13 @@ RULES = {
 
 
 def _own(tensor: Tensor, extent: Extent, dimension: int) -> int | None:
-    """Find which of a tensor's dimensions one of the extent's is, if it is not broadcast."""
+    """Find a tensor's dimension for one of the extent's, unless it is broadcast."""
     own = dimension - (len(extent.sizes) - tensor.dim())
     return own if own >= 0 and tensor.shape[own] == extent.sizes[dimension] else None
 
 
 def _sharded(tensor: DTensor, extent: Extent, axis: int) -> int | None:
-    """Find the extent's dimension that a tensor is sharded in, along one axis of the mesh."""
+    """Find the extent's dimension in which a tensor is sharded along one axis of the mesh."""
     placement = tensor.placements[axis]
     if type(placement) is not Shard:
         return None
@@ -186,13 +186,13 @@ def _sharded(tensor: DTensor, extent: Extent, axis: int) -> int | None:
 
 
 def _choose(tensors: Sequence[DTensor], extent: Extent, axis: int) -> int | None:
-    """Shard the call as its first operand that is sharded in a dimension where that is legal."""
+    """Shard the call like its first operand that is sharded in an allowed dimension."""
     found = (_sharded(tensor, extent, axis) for tensor in tensors)
     return next((dimension for dimension in found if dimension is not None), None)
 
 
 def _local(tensor: DTensor, extent: Extent, chosen: Sequence[int | None]) -> Tensor:
-    """Get what this process needs of an operand, which moves if it is placed in another way."""
+    """Return the local shard of an operand, redistributed if necessary."""
     own = [None if d is None else _own(tensor, extent, d) for d in chosen]
     placements = tuple(Replicate() if d is None else Shard(d) for d in own)
     if tensor.placements == placements:

@@ -20,12 +20,12 @@ REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}
 
 
 def admits(_result: torch.dtype, out: torch.dtype) -> bool:
-    """Whether an output may have a data type: any of those that the inputs may have."""
+    """Whether an output may have a data type: any of the inputs' data types."""
     return out in FLOATS
 
 
 def difference(of_self: Tensor | None, of_target: Tensor | None) -> Tensor:
-    """Take the tangent of self - target from theirs."""
+    """Return the tangent of self - target."""
     return total(of_self, None if of_target is None else -of_target)
 
 

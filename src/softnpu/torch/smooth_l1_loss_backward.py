@@ -37,7 +37,7 @@ def _along_grad(context: Any, direction: Tensor) -> Tensor:
 
 
 def _along_difference(context: Any, direction: Tensor) -> Tensor:
-    """Differentiate by self - target, whose slope is bent where it is below beta."""
+    """Differentiate by self - target: the second derivative is 0 from beta on."""
     grad_out, self, target = context.saved_tensors
     bent = (self - target).abs() < context.beta
     terms = math.prod(bent.shape) if context.reduction == MEAN else 1

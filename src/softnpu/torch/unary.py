@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of one tensor and numbers: one function has their derivatives."""
+"""Operators of one tensor and numbers, with all derivatives in one function."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def define_unary(name: str, along: Callable[..., Tensor], **rest: Any) -> tuple[
     ----------
     name : str
     along : function
-        Takes a direction, the input, and the numbers that a call has; returns the derivative along
-        that direction.
+        Takes a direction, the input, and the call's numbers; returns the derivative along the
+        direction.
     rest
         As `define` takes it.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""upsample_nearest3d as an operator of PyTorch's; dimensions are N, C, D, H, W in any memory."""
+"""upsample_nearest3d as a PyTorch operator; dimensions are N, C, D, H, W in any memory format."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import softnpu
 
-# Where programs that `softnpu run` starts find softnpu's torch_npu.
+# The location of softnpu's torch_npu for programs of `softnpu run`.
 SHIMS = Path(softnpu.__file__).resolve().parent / "sdk" / "python" / "site-packages"
 
 
@@ -22,7 +22,7 @@ def vendors_spec() -> ModuleSpec | None:
 
 
 def step_back() -> bool:
-    """Load the vendor's package in place of softnpu's, and say so; False if there is none."""
+    """Load the vendor's package in place of softnpu's, and report it; False if there is none."""
     spec = vendors_spec()
     if spec is None or spec.loader is None:
         return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operators do with a batch dimension that `torch.vmap` adds."""
+"""The operators' rules for batch dimensions of `torch.vmap`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_DIMENSIONS = 8
 
 
 def _front(value: Any, dimension: int | None, size: int) -> Any:
-    """Bring a tensor's batch dimension to the front, or repeat it where it has none."""
+    """Move a tensor's batch dimension to the front, or add one by repetition."""
     if not isinstance(value, Tensor):
         return value
     if dimension is None:
@@ -24,17 +24,17 @@ def _front(value: Any, dimension: int | None, size: int) -> Any:
 
 
 def elementwise(name: str) -> Rule:
-    """Take the batch dimension for one more of the shape that all tensors have."""
+    """Treat the batch dimension as one more dimension of the common shape."""
     return _at_once(name, MOST_DIMENSIONS)
 
 
 def folded(name: str) -> Rule:
-    """Make one of the batch dimension and the tensors' first, and two again."""
+    """Merge the batch dimension with the tensors' first dimension, and split it afterwards."""
     return _at_once(name, 0)
 
 
 def _at_once(name: str, rank: int) -> Rule:
-    """Compute a batch in one call; fold its dimension away where a tensor would exceed a rank."""
+    """Compute a batch in one call; merge its dimension if a tensor would exceed the rank."""
 
     def rule(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> tuple[Tensor, int]:
         call = getattr(torch.ops.softnpu, name)
@@ -51,7 +51,7 @@ def _at_once(name: str, rank: int) -> Rule:
 
 
 def one_by_one(name: str) -> Rule:
-    """Compute each element of the batch in a call of its own."""
+    """Compute each element of the batch in a separate call."""
 
     def rule(info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> tuple[Tensor, int]:
         call = getattr(torch.ops.softnpu, name)
@@ -74,7 +74,7 @@ def one_by_one(name: str) -> Rule:
 def of_no_samples(
     call: Any, in_dims: tuple[int | None, ...], arguments: tuple[Any, ...]
 ) -> tuple[Tensor, int]:
-    """Compute a sample of zeros, whose result has the shape of those that are not there."""
+    """Compute a sample of zeros to find the result's shape for an empty batch."""
     sample = [
         a.new_zeros(a.movedim(d, 0).shape[1:]) if isinstance(d, int) else a
         for a, d in zip(arguments, in_dims, strict=True)

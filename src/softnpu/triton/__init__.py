@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators on an NVIDIA GPU: Triton kernels for CUDA tensors.
 
-`softnpu.torch` calls these functions for CUDA tensors, when it has checked the contract and made
-the result; they write to it on the current stream, and check nothing but indices. They need
-``softnpu[gpu]``, and nothing of softnpu that is compiled.
+`softnpu.torch` calls these functions for CUDA tensors, after it has checked the contract and
+created the result. They write to it on the current stream, and check only indices. They need
+``softnpu[gpu]``, but no compiled part of softnpu.
 
 With ``TRITON_INTERPRET=1`` Triton's interpreter runs the same kernels on CPU tensors.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where kernels run, and what they see of values that are only moved."""
+"""Launches kernels, and views values that are only moved as integers."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-# For every launch. No product and sum become one operation, so that bits do not depend on how a
-# layout's kernel was compiled.
+# For every launch. Products and sums are not fused, so that bits do not depend on how the kernel of
+# a layout was compiled.
 OPTIONS: dict[str, Any] = {"enable_fp_fusion": False}
 
 _INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 def on_device_of(tensor: Tensor) -> AbstractContextManager[Any]:
-    """Launch on the tensor's device, and on the current stream there."""
+    """Launch on the tensor's device and its current stream."""
     return torch.cuda.device(tensor.device) if tensor.is_cuda else nullcontext()
 
 

@@ -28,7 +28,7 @@ TYPES = {
 
 @triton.jit
 def load_all(inputs, sizes, strides, at, inside, WORK: tl.constexpr):
-    """Load an element of each input, as the type that formulas compute in."""
+    """Load an element of each input, in the formulas' type."""
     values = ()
     for i in tl.static_range(len(inputs)):
         value = tl.load(inputs[i] + offsets_of(at, sizes, strides[i]), mask=inside, other=0)
@@ -61,7 +61,7 @@ def _elementwise(
 
 
 def is_narrow(*tensors: Tensor) -> bool:
-    """Whether all are of 16 bits, so that float32 has bits to spare."""
+    """Whether all have 16 bits, so that float32 is more precise."""
     return all(tensor.dtype in (torch.float16, torch.bfloat16) for tensor in tensors)
 
 
@@ -83,18 +83,18 @@ def elementwise(
     *,
     narrow: bool = False,
 ) -> Tensor:
-    """Write what a formula gives for each element of the inputs, which are broadcast to `out`.
+    """Write a formula's result for each element of the inputs, which are broadcast to `out`.
 
     Parameters
     ----------
     formula : function for Triton
         Takes a tuple of the inputs' elements and a tuple of three numbers.
     inputs : tensors
-        Of any strides; they are read where they lie.
+        With any strides; they are read in place.
     out : Tensor
-        A complex one gets the result as real part.
+        If it is complex, the result is the real part.
     numbers : at most three numbers
-        float32 numbers and integers; what a formula makes of them is computed in its own type.
+        float32 numbers and integers; formulas convert them to their own type.
     narrow : bool
         Compute in float32 instead of float64.
     """

@@ -27,9 +27,9 @@ def _from_input(values, numbers):
 
 @triton.jit
 def _narrow_from_input(values, numbers):
-    """Multiply by 2**k first and in three steps: it may be below what float32 holds.
+    """Multiply by 2**k first, in three steps, because it may underflow in float32.
 
-    Where float64 has no exp(x) above 0, an infinite grad gives NaN.
+    If exp(x) is 0 in float64, an infinite grad gives NaN.
     """
     grad, x, alpha, scale = values[0], values[1], numbers[0], numbers[1]
     p, k = narrow_parts(tl.where(x > 0, 0.0, x))

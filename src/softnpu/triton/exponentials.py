@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """exp and expm1 for results of 16 bits and of FLOAT.
 
-In float64, what the compiler has is exact enough. In float32 it is not: its exp multiplies by
-log2(e) first, whose error grows with x, and flushes subnormal results.
+In float64, the compiler's functions are accurate enough. In float32 they are not: exp multiplies by
+log2(e) first, so that its error grows with x, and flushes subnormal results.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import triton.language as tl
 
 @triton.jit
 def wide_expm1(x):
-    """Compute exp(x) - 1 in float64, to more bits than a float32 result has."""
+    """Compute exp(x) - 1 in float64, with more bits than float32 has."""
     return tl.where(tl.abs(x) < 1e-5, x * (1 + x * 0.5), tl.exp(x) - 1)
 
 
@@ -22,8 +22,8 @@ def narrow_parts(x):
     """Split exp(x) for x up to 0, in float32: 1 + p, and the exponent k of its factor 2**k."""
     x = tl.where(x < -200.0, -200.0, x)
     k = tl.floor(tl.fma(x, 1.4426950408889634, 0.5))
-    # ln 2 in two parts, the first of 8 bits, so that its product with k is exact. Both are above 0,
-    # so that -0 stays -0.
+    # ln 2 in two parts; the first has 8 bits, so that its product with k is exact. Both are
+    # positive, so that -0 stays -0.
     r = tl.fma(k, -0.69140625, x) - k * 0.0017409305599453094
     p = tl.fma(r, 1.0 / 5040, 1.0 / 720)
     p = tl.fma(r, p, 1.0 / 120)
@@ -35,7 +35,7 @@ def narrow_parts(x):
 
 @triton.jit
 def power_of_two(k):
-    """Give 2**k in float32, for whole k from -126 to 127; NaN counts as 0."""
+    """Return 2**k in float32, for integers k from -126 to 127; NaN counts as 0."""
     whole = tl.where(k == k, k, 0.0).to(tl.int32)
     return ((whole + 127) << 23).to(tl.float32, bitcast=True)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Indices that are out of range: kernels note the first one, and the host raises.
+"""Indices that are out of range: kernels record the first one, and the host raises the error.
 
-A call looks at once, which waits for the GPU. In a block of `deferred_index_checks` it does not,
-and the end of the block looks. What a CUDA graph notes is for `check_indices` to find.
+A call checks immediately, which waits for the GPU. In a block of `deferred_index_checks`, the end
+of the block checks instead. For CUDA graphs, `check_indices` checks.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from softnpu.triton.devices import OPTIONS
 from softnpu.triton.layouts import merge, offsets_of
 
 NONE = torch.iinfo(torch.int64).max
-_LOOKED = tl.constexpr(0x736F66746E7075)  # what memory that nobody has written does not hold
+_LOOKED = tl.constexpr(0x736F66746E7075)  # distinguishes memory that was never written
 
 
 class WrongIndexError(IndexError):
-    """An index is out of range: none of the caller's own errors in a block of deferred checks."""
+    """An index is out of range. Distinct from the caller's errors in a block of deferred checks."""
 
 
 class _Note(NamedTuple):
-    """Where the kernels of a call note a wrong index, and what to say of it."""
+    """Memory in which the kernels of a call record an invalid index, and data for its message."""
 
     found: Tensor  # its position in row-major order, or NONE; its value; _LOOKED once kernels ran
     function: str
@@ -43,7 +43,7 @@ _deferred = 0
 
 @triton.jit
 def good(index, at, inside, limit, found):
-    """Say which indices are in range, and note the position of the first of the others."""
+    """Return which indices are in range, and record the position of the first that is not."""
     is_good = (index >= 0) & (index < limit)
     tl.atomic_min(found + at * 0, at.to(tl.int64), mask=inside & (is_good == 0), sem="relaxed")
     return is_good
@@ -51,7 +51,7 @@ def good(index, at, inside, limit, found):
 
 @triton.jit
 def _note_value(found, indices, sizes, strides, NONE: tl.constexpr):
-    """Note the value that stands at the position which has been found, and that kernels ran."""
+    """Record the value at the position that was found, and that the kernels ran."""
     tl.store(found + 2, _LOOKED)
     position = tl.load(found)
     if position != NONE:
@@ -59,17 +59,17 @@ def _note_value(found, indices, sizes, strides, NONE: tl.constexpr):
 
 
 def new_note(like: Tensor) -> Tensor:
-    """Make what kernels note the position of the first wrong index in, by an atomic minimum."""
+    """Create the memory for the position of the first invalid index, an atomic minimum."""
     return torch.full((3,), NONE, dtype=torch.int64, device=like.device)
 
 
 def settle(found: Tensor, function: str, indices: Tensor, limit: int) -> None:
-    """Look at what the kernels of a call found, or remember to.
+    """Check what the kernels of a call recorded, or defer this check.
 
     Raises
     ------
     WrongIndexError
-        Names the first index of the call that is out of range.
+        With the first index of the call that is out of range.
     """
     sizes, strides = merge(indices.shape, [indices.stride()])
     _note_value[(1,)](found, indices, sizes, strides[0], NONE=NONE, **OPTIONS)
@@ -85,13 +85,13 @@ def settle(found: Tensor, function: str, indices: Tensor, limit: int) -> None:
 def deferred_index_checks() -> Iterator[None]:
     """Let calls of max_unpool3d and its gradient on GPUs not wait until their indices are checked.
 
-    The end of the block waits once for all of them, in whatever threads they were, and raises for
-    the first that failed. Elements of a result whose index was out of range are 0.
+    The end of the block waits once for all calls, in all threads, and raises the error of the first
+    that failed. Elements of a result whose index was out of range are 0.
 
     Raises
     ------
     softnpu.IndexOutOfRangeError
-        Names the function, the position, and the value.
+        With the function, the position, and the value.
     """
     global _deferred
     _deferred += 1
@@ -103,12 +103,12 @@ def deferred_index_checks() -> Iterator[None]:
 
 
 def check_indices() -> None:
-    """Wait for the GPUs, and look at what calls in CUDA graphs and deferred blocks found.
+    """Wait for the GPUs, and check the calls in CUDA graphs and deferred blocks.
 
     Raises
     ------
     softnpu.IndexOutOfRangeError
-        Names the function, the position, and the value.
+        With the function, the position, and the value.
     """
     for device in {note.found.device for note in _watched if note.found.is_cuda}:
         torch.cuda.synchronize(device)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What kernels see of tensors: as few dimensions as possible, the innermost first."""
+"""Layouts of tensors for kernels: as few dimensions as possible, the innermost first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Dims = tuple[int, ...]
 
 
 class Walk(NamedTuple):
-    """The dimensions that a kernel walks over, the innermost first."""
+    """The dimensions that a kernel iterates over, the innermost first."""
 
     sizes: Dims
     strides: tuple[Dims, ...]
@@ -24,14 +24,14 @@ class Walk(NamedTuple):
 
 
 def walk(shape: Sequence[int], tensors: Sequence[Tensor]) -> Walk:
-    """Merge the dimensions of tensors, all expanded to `shape`, in the order of the last's memory.
+    """Merge the dimensions of tensors expanded to `shape`, in the memory order of the last one.
 
     Parameters
     ----------
     shape : sequence of int
         Not empty.
     tensors : sequence of Tensor
-        Each broadcasts to `shape`; the last is the one that is written, if any is.
+        Each broadcasts to `shape`. The last is the output, if there is one.
     """
     expanded = [tensor.expand(shape) for tensor in tensors]
     strides = [tensor.stride() for tensor in expanded]
@@ -44,7 +44,7 @@ def walk(shape: Sequence[int], tensors: Sequence[Tensor]) -> Walk:
 
 
 def merge(shape: Sequence[int], strides: Sequence[Sequence[int]]) -> tuple[Dims, tuple[Dims, ...]]:
-    """Make one of dimensions that lie behind each other in every layout; the innermost first."""
+    """Merge dimensions that are contiguous in every layout; the innermost first."""
     sizes: list[int] = []
     merged: list[list[int]] = [[] for _ in strides]
     for axis in reversed(range(len(shape))):
@@ -63,7 +63,7 @@ def merge(shape: Sequence[int], strides: Sequence[Sequence[int]]) -> tuple[Dims,
 
 
 def index_type(*tensors: Tensor) -> Any:
-    """Find the type of offsets: 64 bits only where they are needed, as divisions in it are slow."""
+    """Find the type of offsets: 64 bits only if needed, because 64-bit divisions are slow."""
     reach = max(
         max(sum((n - 1) * step for n, step in zip(t.shape, t.stride(), strict=True)), t.numel())
         for t in tensors
@@ -73,7 +73,7 @@ def index_type(*tensors: Tensor) -> Any:
 
 @triton.jit
 def offsets_of(at, sizes, strides):
-    """Find where the elements at these places of a walk lie, in elements from the first."""
+    """Return the offsets, in elements, of the elements at these positions."""
     offsets = at * 0
     for d in tl.static_range(len(sizes)):
         if d == len(sizes) - 1:
@@ -85,5 +85,5 @@ def offsets_of(at, sizes, strides):
 
 
 def plane_starts(tensor: Tensor, shape: Sequence[int]) -> Tensor:
-    """Give every element of a plane in `shape` the place where the tensor's plane begins."""
+    """Return, for every element of `shape`, the offset of its plane in the tensor."""
     return tensor[..., :1, :1, :1].expand(tuple(shape))

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """max_unpool3d on a GPU: a scatter that moves bits, in two passes.
 
-Of the elements with the same index the last wins. The first pass finds it for each element of the
-result, by an atomic maximum of whole numbers, whose order does not matter; the second one writes
-the result.
+Of several elements with the same index, the last wins. The first pass finds it for each element of
+the result with an atomic maximum, which does not depend on the order; the second writes the result.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def _find_winners(
     INDEX: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
-    """Walk in row-major order; `volume` elements of `indices` belong to a plane."""
+    """Iterate in row-major order; a plane has `volume` elements of `indices`."""
     at = tl.program_id(0).to(INDEX) * BLOCK + tl.arange(0, BLOCK)
     inside = at < count
     index = tl.load(indices + offsets_of(at, sizes, strides), mask=inside, other=0)
@@ -60,7 +59,7 @@ def _write(
     INDEX: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
-    """Walk over `out` and `winners`, which are contiguous."""
+    """Iterate over `out` and `winners`, which are contiguous."""
     at = tl.program_id(0).to(INDEX) * BLOCK + tl.arange(0, BLOCK)
     inside = at < count
     winner = tl.load(winners + at, mask=inside, other=-1)
@@ -80,13 +79,13 @@ def max_unpool3d(
 ) -> Tensor:
     """Write the unpooled `self` to `out`; as `softnpu.max_unpool3d`.
 
-    Takes memory for a whole number of 32 bits for each element of `out` meanwhile; of 64 bits, if a
-    plane has 2**31 elements.
+    Temporarily allocates a 32-bit integer for each element of `out`, or a 64-bit integer if a plane
+    has 2**31 elements.
 
     Raises
     ------
     IndexError
-        An index is out of range; not at once in a block of `deferred_index_checks`.
+        An index is out of range; raised later in a block of `deferred_index_checks`.
     """
     read, written = as_bits(self), as_bits(out)
     volume, limit = math.prod(self.shape[-3:]), math.prod(output_size)

@@ -32,7 +32,7 @@ def _gather(
     INDEX: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
-    """Walk over `out`, which is contiguous: places in it are positions in row-major order."""
+    """Iterate over `out`, which is contiguous: offsets are positions in row-major order."""
     at = tl.program_id(0).to(INDEX) * BLOCK + tl.arange(0, BLOCK)
     inside = at < count
     index = tl.load(indices + offsets_of(at, sizes, strides[0]), mask=inside, other=0)
@@ -56,7 +56,7 @@ def max_unpool3d_backward(
     Raises
     ------
     IndexError
-        An index is out of range; not at once in a block of `deferred_index_checks`.
+        An index is out of range; raised later in a block of `deferred_index_checks`.
     """
     grad, written = as_bits(grad_output), as_bits(out)
     limit = math.prod(output_size)

@@ -9,7 +9,7 @@ import triton.language as tl
 
 @triton.jit
 def widened(value, WORK: tl.constexpr):
-    """Bring a loaded value to the type that formulas compute in, which holds it exactly."""
+    """Convert a loaded value to the formulas' type, which represents it exactly."""
     if value.dtype == tl.bfloat16:  # by its bits: the interpreter gets subnormal numbers wrong
         bits = value.to(tl.uint16, bitcast=True).to(tl.uint32) << 16
         return bits.to(tl.float32, bitcast=True).to(WORK)
@@ -18,7 +18,7 @@ def widened(value, WORK: tl.constexpr):
 
 @triton.jit
 def to_type(value, TYPE: tl.constexpr, RESULT: tl.constexpr):
-    """Round to RESULT, the type that the operator computes, and bring that to TYPE.
+    """Round to RESULT, the operator's result type, and convert to TYPE.
 
     Floating types round to nearest even; integers round toward zero and saturate. A DOUBLE result
     is a FLOAT one, widened.
@@ -34,7 +34,7 @@ def to_type(value, TYPE: tl.constexpr, RESULT: tl.constexpr):
 
 @triton.jit
 def _to_bfloat16(value):
-    """Round bits, which the compiler and the interpreter do alike."""
+    """Round by integer operations, with which the compiler and the interpreter agree."""
     if value.dtype == tl.float64:
         bits = _to_odd_float32(value)
     else:
@@ -46,7 +46,7 @@ def _to_bfloat16(value):
 
 @triton.jit
 def _to_odd_float32(value):
-    """Give the bits of a float32 whose last bit tells a later rounding what was cut off."""
+    """Return the bits of a float32 rounded to odd, so that a later rounding is the only one."""
     near = value.to(tl.float32)
     wide = near.to(tl.float64)
     bits = near.to(tl.uint32, bitcast=True)

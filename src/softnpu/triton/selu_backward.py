@@ -20,6 +20,6 @@ def _formula(values, _numbers):
 def selu_backward(grad_output: Tensor, result: Tensor, out: Tensor) -> Tensor:
     """Write the gradient of selu to `out`; as `softnpu.selu_backward`.
 
-    Always in float64: y + lambda * alpha cancels, and float32 does not hold lambda * alpha.
+    Always in float64: y + lambda * alpha cancels, and lambda * alpha is inexact in float32.
     """
     return elementwise(_formula, (grad_output, result), out)

@@ -15,7 +15,7 @@ from softnpu.triton.rounding import to_type
 
 NONE, MEAN, SUM = 0, 1, 2
 _BLOCK = 1024
-_MOST_PARTS = 1024  # whatever the GPU is, so that every one gives the same bits
+_MOST_PARTS = 1024  # independent of the GPU, so that all return the same bits
 
 
 @triton.jit
@@ -36,7 +36,7 @@ def _sum_parts(
     INDEX: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
-    """Add up every block that is as many blocks from the last as there are programs."""
+    """Add up blocks, with a stride of the number of programs."""
     total = tl.zeros((BLOCK,), tl.float64)
     numbers = (tl.full((1,), beta, tl.float64),)
     step = tl.num_programs(0).to(INDEX) * BLOCK
@@ -59,7 +59,7 @@ def _sum_of_parts(parts, out, number, terms, RESULT: tl.constexpr, BLOCK: tl.con
 
 
 def is_moderate(value: float) -> bool:
-    """Whether float32 quotients by this number stay far from its limits."""
+    """Whether float32 quotients by this number cannot overflow or underflow."""
     return 2.0**-60 < value < 2.0**60
 
 
@@ -73,7 +73,7 @@ def smooth_l1_loss(
 ) -> Tensor:
     """Write the loss to `out`; as `softnpu.smooth_l1_loss`.
 
-    Sums are added up in float64, in an order that depends on nothing but sizes and strides.
+    Sums are computed in float64, in an order that depends only on sizes and strides.
     """
     if reduction == NONE:
         narrow = is_narrow(self, target, out) and is_moderate(beta)

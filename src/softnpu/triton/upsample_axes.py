@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What both kernels of nearest upsampling know of the axes.
+"""The axes of nearest upsampling, for both kernels.
 
-A plane is one n and c. A program works on one row, one d and h, of the tensor that it writes, for a
-tile of planes and columns at once.
+A plane has fixed n and c. A program writes one row, with fixed d and h, for a tile of planes and
+columns.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Axis(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Where planes begin in both tensors, the innermost first, and the type of offsets."""
+    """The layout of planes in both tensors, the innermost first, and the type of offsets."""
 
     sizes: Dims
     small: Dims
@@ -37,7 +37,7 @@ class Layout(NamedTuple):
 
 
 def axes(small: Tensor, large: Tensor, scales: Sequence[float | None]) -> tuple[Axis, ...]:
-    """Find the scale of D, H and W, in float32 arithmetic as the contract has it."""
+    """Return the scales of D, H and W, in float32 arithmetic as in the contract."""
     given = all(scale is not None and scale > 0 for scale in scales)
     found = []
     for i, scale in enumerate(scales, 2):
@@ -48,7 +48,7 @@ def axes(small: Tensor, large: Tensor, scales: Sequence[float | None]) -> tuple[
 
 
 def layout(small: Tensor, large: Tensor) -> Layout:
-    """Merge N and C where both tensors allow it."""
+    """Merge N and C if both tensors allow it."""
     sizes, strides = merge(small.shape[:2], [tensor.stride()[:2] for tensor in (small, large)])
     return Layout(sizes, strides[0], strides[1], index_type(small, large))
 
@@ -60,14 +60,14 @@ def ndcdhw(tensor: Tensor, format: str) -> Tensor:
 
 @lru_cache(maxsize=256)
 def longest_range(axis: Axis) -> int:
-    """Find how many elements the element with the most was copied to."""
+    """Return the maximum number of copies of an element."""
     products = np.arange(axis.small + 1, dtype=np.float32) * np.float32(axis.scale)
     starts = np.minimum(np.ceil(products).astype(np.float64), axis.large)
     return int(np.diff(starts).max())
 
 
 def whole_ratio(axis: Axis) -> int:
-    """Give the number of copies if every element has the same, else 0."""
+    """Return the number of copies if it is the same for every element, else 0."""
     ratio = axis.large // axis.small
     whole = axis.scale == ratio and ratio * axis.small == axis.large
     return ratio if whole and is_power_of_2(ratio) else 0
@@ -79,24 +79,24 @@ def is_power_of_2(number: int) -> bool:
 
 
 def rows_first(tensor: Tensor) -> bool:
-    """Whether neighbours in memory are neighbours along W, rather than planes."""
+    """Whether adjacent elements in memory are adjacent along W, not in different planes."""
     return tensor.stride(4) <= tensor.stride(1) or tensor.shape[0] * tensor.shape[1] == 1
 
 
 def up_to(limit: int, size: int) -> int:
-    """Choose a block for an axis: a power of two, at most `limit`, which is one."""
+    """Choose a block size for an axis: a power of two, at most `limit`, also a power of two."""
     return min(int(triton.next_power_of_2(size)), max(limit, 1))
 
 
 @triton.jit
 def start(i, scale, large):
-    """Find where the copies of element i begin."""
+    """Return the first copy of element i."""
     return tl.minimum(tl.ceil(i.to(tl.float32) * scale), large).to(tl.int32)
 
 
 @triton.jit
 def source(z, scale, small, large):
-    """Find the element that element z is a copy of: the last whose copies begin at or before z."""
+    """Return the source of element z: the last element whose copies begin at or before z."""
     i = tl.floor(z.to(tl.float32) / scale)
     i = tl.minimum(i, small - 1).to(tl.int32)
     i = tl.where(start(i, scale, large) > z, i - 1, i)
@@ -106,7 +106,7 @@ def source(z, scale, small, large):
 
 @triton.jit
 def tile_of(sizes, BLOCK_P: tl.constexpr, BLOCK_W: tl.constexpr):
-    """Find d, h, the first column and the first plane of this program's tile."""
+    """Return d, h, the first column and the first plane of this program's tile."""
     pid = tl.program_id(0)
     blocks = (sizes[2] + BLOCK_W - 1) // BLOCK_W
     row = pid // blocks
@@ -117,6 +117,6 @@ def tile_of(sizes, BLOCK_P: tl.constexpr, BLOCK_W: tl.constexpr):
 
 
 def programs(tensor: Tensor, block_p: int, block_w: int) -> tuple[int]:
-    """Count the tiles of the tensor that is written."""
+    """Count the tiles of the output."""
     n, c, d, h, w = tensor.shape
     return (triton.cdiv(n * c, block_p) * d * h * triton.cdiv(w, block_w),)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""upsample_nearest3d on a GPU: bits are moved, whatever their type is."""
+"""upsample_nearest3d on a GPU: moves bits of any type."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _copy(
     BLOCK_W: tl.constexpr,
     INDEX: tl.constexpr,
 ):
-    """Write a tile of rows; where every element has RATIO copies, each is read once."""
+    """Write a tile of rows; if every element has RATIO copies, each is read once."""
     d, h, column, plane = tile_of(large, BLOCK_P, BLOCK_W)
     p = plane.to(INDEX) + tl.arange(0, BLOCK_P)
     w = column + tl.arange(0, BLOCK_W)

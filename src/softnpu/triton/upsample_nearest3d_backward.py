@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gradient of upsample_nearest3d on a GPU: every element gathers what it was copied to."""
+"""The gradient of upsample_nearest3d on a GPU: every element sums the gradients of its copies."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _sum_of_two(a, b):
 
 @triton.jit
 def _added(total, lost, terms, EXACT: tl.constexpr):
-    """Add terms; for DOUBLE, keep what is rounded off."""
+    """Add terms; for DOUBLE, accumulate the rounding errors."""
     after = total + terms
     if EXACT:
         seen = after - total
@@ -44,7 +44,7 @@ def _added(total, lost, terms, EXACT: tl.constexpr):
 
 @triton.jit
 def _total(total, lost, EXACT: tl.constexpr):
-    """Add up along the last axis; -0 and what is not finite have lost nothing."""
+    """Add up along the last axis; -0 and non-finite values have no rounding error."""
     whole = tl.reduce(total, 2, _sum_of_two)
     if EXACT:
         rest = tl.reduce(lost, 2, _sum_of_two)
@@ -75,7 +75,7 @@ def _gather(
     RESULT: tl.constexpr,
     INDEX: tl.constexpr,
 ):
-    """Add up boxes for a tile: in float64, from -0, which changes no sum."""
+    """Add up boxes for a tile in float64, starting at -0, which changes no sum."""
     EXACT: tl.constexpr = RESULT == tl.float64
     d, h, column, plane = tile_of(small, BLOCK_P, BLOCK_W)
     p = plane.to(INDEX) + tl.arange(0, BLOCK_P)
@@ -87,7 +87,7 @@ def _gather(
     is_plane = (p < plane_count)[:, None]
     total = tl.full((BLOCK_P, BLOCK_W, BLOCK_X), -0.0, tl.float64)
     lost = tl.zeros((BLOCK_P, BLOCK_W, BLOCK_X), tl.float64)
-    zero = d.to(INDEX) * 0  # gives products with strides their type
+    zero = d.to(INDEX) * 0  # sets the type of products with strides
     for z in range(begin_d, end_d):
         for y in range(begin_h, end_h):
             row = grad + ((zero + z) * grad_strides[0] + (zero + y) * grad_strides[1])
@@ -132,7 +132,7 @@ def upsample_nearest3d_backward(
     ratio, longest = whole_ratio(w), longest_range(w)
     in_rows = rows_first(grad)
     whole = in_rows and grad.stride(4) == 1 and 0 < ratio <= 64
-    # Few lanes are lost where ranges are short; long ones are added up by several at once.
+    # Short ranges waste few lanes; long ranges are summed by several lanes.
     block_x = ratio if whole else up_to(64, longest) if in_rows and longest > 8 else 1
     count = grad.shape[0] * grad.shape[1]
     if in_rows:
