@@ -30,7 +30,7 @@ enum class Use : uint8_t { read, write, update, shape_only };  // update: read, 
 
 constexpr bool writes(Use use) { return use == Use::write || use == Use::update; }
 
-// No operator has more tensors, scalars and arrays together.
+// No documented operator has more tensors, scalars and arrays together.
 constexpr size_t kMostArguments = 8;
 
 struct Operand {
