@@ -134,7 +134,9 @@ def _declaration(operator: Operator) -> str:
 
 
 def _own(operator: Operator) -> str:
-    lines = [line for check in operator.checks for line in core.check_lines(check, operator, _SCALAR)]
+    lines = [
+        line for check in operator.checks for line in core.check_lines(check, operator, _SCALAR)
+    ]
     checks = "".join(f"  {line}\n" for line in lines)
     planned = ""
     if operator.is_elementwise and not is_formula(operator):
