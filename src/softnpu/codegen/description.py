@@ -198,6 +198,7 @@ def load(path: Path, tables: dict[str, Any]) -> list[Operator]:
 
 def _operators(table: dict[str, Any]) -> Iterator[Operator]:
     _require_known(table, _KEYS, "the description")
+    table = {"products": PRODUCTS, "checks": [], **table}
     if not re.fullmatch(r"[A-Z][A-Za-z0-9]*", table["operator"]):
         raise ValueError(f"operator is {table['operator']!r}; expected a name such as LeakyRelu")
     unknown = set(table["products"]) - set(PRODUCTS)
