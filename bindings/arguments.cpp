@@ -80,12 +80,15 @@ double Arguments::number(const char* name, nb::handle object) {
   return 0;
 }
 
+int64_t Arguments::integer(const char* name, nb::handle object) {
+  int64_t value = 0;
+  keep(read_integer(name, object.ptr(), value, ran_code_));
+  return value;
+}
+
 int64_t Arguments::reduction(const char* name, nb::handle object) {
   int64_t value = 0;
-  if (!PyUnicode_Check(object.ptr())) {
-    keep(read_integer(name, object.ptr(), value, ran_code_));
-    return value;
-  }
+  if (!PyUnicode_Check(object.ptr())) return integer(name, object);
   for (const char* text : {"none", "mean", "sum"}) {
     if (is_text(object, text)) return value;
     ++value;

@@ -27,6 +27,7 @@ class Arguments {
   const IntArray* int_array(const char* name, nb::handle object);
   bool flag(const char* name, nb::handle object);
   double number(const char* name, nb::handle object);
+  int64_t integer(const char* name, nb::handle object);
   // 0 for None.
   double scale(const char* name, nb::handle object) {
     return object.is_none() ? 0 : number(name, object);

@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
   bind_autograd(m);
   bind_checks(m);
   bind_operators(m);
+  bind_described(m);
   bind_foreign_memory(m);
   bind_acl_runtime(m);
   bind_acl_memory(m);

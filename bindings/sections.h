@@ -10,6 +10,7 @@ void bind_settings(nanobind::module_& m);
 void bind_autograd(nanobind::module_& m);
 void bind_checks(nanobind::module_& m);
 void bind_operators(nanobind::module_& m);
+void bind_described(nanobind::module_& m);
 void bind_foreign_memory(nanobind::module_& m);
 
 // The documented C functions.

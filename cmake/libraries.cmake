@@ -3,13 +3,16 @@
 # so that it does not matter which of them, or how many, a process loads.
 file(GLOB core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/base/*.cpp" "${PROJECT_SOURCE_DIR}/core/tensor/*.cpp" "${PROJECT_SOURCE_DIR}/core/runtime/*.cpp"
      "${PROJECT_SOURCE_DIR}/core/memory/*.cpp" "${PROJECT_SOURCE_DIR}/core/loops/*.cpp" "${PROJECT_SOURCE_DIR}/core/executor/*.cpp"
-     "${PROJECT_SOURCE_DIR}/core/checkers/*.cpp" "${PROJECT_SOURCE_DIR}/core/observers/*.cpp")
+     "${PROJECT_SOURCE_DIR}/core/checkers/*.cpp" "${PROJECT_SOURCE_DIR}/core/observers/*.cpp"
+     "${PROJECT_SOURCE_DIR}/core/described/*.cpp" "${PROJECT_SOURCE_DIR}/core/everyday/*.cpp")
 list(FILTER core_sources EXCLUDE REGEX "/api_[a-z_]*\\.cpp$")
-list(APPEND core_sources "${PROJECT_SOURCE_DIR}/core/kernels/dispatch.cpp")
+list(APPEND core_sources "${PROJECT_SOURCE_DIR}/core/kernels/dispatch.cpp"
+     "${SOFTNPU_GENERATED}/core/everyday/table.cpp")
 file(GLOB runtime_entries CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/runtime/api_*.cpp")
 file(GLOB base_entries CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/tensor/api_*.cpp" "${PROJECT_SOURCE_DIR}/core/executor/api_*.cpp")
 file(GLOB operator_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/ops/*.cpp")
-list(APPEND operator_sources "${SOFTNPU_GENERATED}/core/ops/operators.cpp")
+list(APPEND operator_sources "${SOFTNPU_GENERATED}/core/ops/operators.cpp"
+     "${SOFTNPU_GENERATED}/core/everyday/entries.cpp")
 
 # Sanitizers leave their own symbols to the program.
 if(NOT SOFTNPU_SANITIZE)
@@ -69,6 +72,10 @@ install(TARGETS softnpu ascendcl acl_rt nnopbase ${operator_libraries}
         LIBRARY DESTINATION ${SOFTNPU_SDK}/lib64)
 install(TARGETS softnpu_missing LIBRARY DESTINATION ${SOFTNPU_SDK}/lib64/softnpu)
 install(DIRECTORY "${SOFTNPU_INCLUDE}/" DESTINATION ${SOFTNPU_SDK}/include)
+# What operators from outside of softnpu are compiled against.
+foreach(folder IN ITEMS base tensor executor described runtime)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/core/${folder}" DESTINATION ${SOFTNPU_SDK}/core FILES_MATCHING PATTERN "*.h")
+endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/sdk/set_env.sh" DESTINATION ${SOFTNPU_SDK})
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/sdk/python/site-packages/"
         DESTINATION ${SOFTNPU_SDK}/python/site-packages PATTERN __pycache__ EXCLUDE)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/executor.h"
 
-#include <array>
-
 #include "base/fault_injection.h"
+#include "base/few.h"
 #include "base/guard.h"
 #include "base/lasting.h"
 #include "runtime/capture.h"
@@ -60,7 +59,7 @@ Status Executor::place(Placement& out) const {
 Status Executor::run(const Placement& placement) const {
   RETURN_IF_FAILED(
       runtime::recheck_memory(placement.time, [&] { return check_still_allocated(placement); }));
-  std::array<std::byte*, kMostArguments> origins;
+  Few<std::byte*> origins(placement.origins.size());
   for (size_t i = 0; i < placement.origins.size(); ++i)
     origins[i] = runtime::kernel_address(placement.origins[i]);
   return plan_->run(origins.data(), runtime::kernel_address(placement.workspace));

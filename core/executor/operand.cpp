@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/checked.h"
+#include "base/few.h"
 #include "base/lasting.h"
 #include "runtime/memory.h"
 #include "tensor/overlap.h"
@@ -91,7 +92,7 @@ Status check_data(std::span<const Operand> operands, Memory memory) {
   };
   RETURN_IF_FAILED(every([](const Operand& o, size_t) { return check_present(o); }));
   if (memory == Memory::host) return {};
-  std::array<int64_t, kMostArguments> rooms;
+  Few<int64_t> rooms(operands.size());
   RETURN_IF_FAILED(every([&](const Operand& o, size_t i) { return find_room(o, rooms[i]); }));
   RETURN_IF_FAILED(every([](const Operand& o, size_t) { return check_aligned(o); }));
   return every([&](const Operand& o, size_t i) { return check_room(o, rooms[i]); });

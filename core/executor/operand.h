@@ -30,7 +30,7 @@ enum class Use : uint8_t { read, write, update, shape_only };  // update: read a
 
 constexpr bool writes(Use use) { return use == Use::write || use == Use::update; }
 
-// The maximum number of tensors, scalars and arrays of an operator.
+// The maximum number of tensors, scalars and arrays of a documented operator.
 constexpr size_t kMostArguments = 8;
 
 struct Operand {

@@ -21,7 +21,7 @@ from typing import Any, SupportsComplex, SupportsFloat, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from softnpu import _core
+from softnpu import _core, described
 from softnpu._phases import *  # noqa: F403  both phases of each operator
 from softnpu.acl import constants
 from softnpu.acl.constants import *  # noqa: F403  the names are documented, and many
@@ -219,3 +219,16 @@ def aclCreateScalar(
 __all__ = [
     *(name for name in dir() if name.startswith(("ACL_", "Acl", "acl"))),
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Find a phase of an everyday operator, or of one from outside of softnpu."""
+    function = described.phase(name)
+    if function is None:
+        raise AttributeError(f"softnpu.aclnn has no {name}; `softnpu ops` lists the operators")
+    globals()[name] = function
+    return function
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *described.phase_names()]

@@ -15,6 +15,7 @@ from rich.console import Console
 from softnpu.cli import schedules
 from softnpu.cli.child import StoppedError, exit_status, run_to_its_end
 from softnpu.cli.findings import Finding, as_json, as_sarif, read_findings, show
+from softnpu.cli.operators import OperatorsOption
 from softnpu.cli.output import EXIT_USAGE, fail
 from softnpu.cli.run import (
     FailOption,
@@ -63,6 +64,7 @@ def command(
         int, typer.Option(min=0, max=255, metavar="N", help="Exit status when there are findings.")
     ] = FINDINGS_STATUS,
     cxxflags: FlagsOption = "",
+    operators: OperatorsOption = None,
     schedule: ScheduleOption = "",
     count: SchedulesOption = 0,
     faults: FailOption = None,
@@ -81,7 +83,7 @@ def command(
     set_variables(schedule, count, faults)
     known = read_suppressions(suppressions) if suppressions is not None else []
     try:
-        with command_line(file, args or [], cxxflags) as program:
+        with command_line(file, args or [], cxxflags, operators) as program:
             status, findings = _checked(program, tool, count, known)
     except typer.Exit as ended:
         # Writes a report anyway, for jobs that upload it, with the reason why it is empty.

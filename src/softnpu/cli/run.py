@@ -18,6 +18,12 @@ from softnpu.cli import schedules
 from softnpu.cli.cache import compiled
 from softnpu.cli.child import end_as, run_to_its_end
 from softnpu.cli.environment import program_environment, sdk_prefix
+from softnpu.cli.operators import (
+    OperatorsOption,
+    checked_folders,
+    with_folders,
+    with_operators,
+)
 from softnpu.cli.output import EXIT_NOT_RUNNABLE, EXIT_USAGE, fail
 from softnpu.cli.toolchain import LANGUAGES, as_argument, toolchain_for
 
@@ -100,6 +106,7 @@ def command(
     count: SchedulesOption = 0,
     faults: FailOption = None,
     explain_missing: ExplainOption = False,
+    operators: OperatorsOption = None,
 ) -> None:
     """Run a program on the emulated device.
 
@@ -116,9 +123,9 @@ def command(
     if count and (stats or explain_missing or trace is not None):
         others = "--trace, --stats or --explain-missing"
         fail(f"--schedules is not used together with {others}", EXIT_USAGE)
-    with command_line(file, args or [], cxxflags) as program:
+    with command_line(file, args or [], cxxflags, operators) as program:
         if count:
-            replay = _replay(cxxflags, faults or [])
+            replay = _replay(cxxflags, faults or [], operators or [])
             _compare(program, count, replay, [str(file), *(args or [])])
         if trace is not None:
             program.environment["SOFTNPU_TRACE"] = str(_emptied(trace))
@@ -149,14 +156,18 @@ def set_variables(schedule: str, count: int, faults: list[str] | None) -> None:
 
 
 @contextlib.contextmanager
-def command_line(file: Path, args: list[str], cxxflags: str) -> Iterator[Program]:
+def command_line(
+    file: Path, args: list[str], cxxflags: str, operators: list[Path] | None = None
+) -> Iterator[Program]:
     """Compile the file if necessary; return the program to run."""
     existing_file(file)
     prefix = sdk_prefix()
-    environment = program_environment(prefix)
+    folders = checked_folders(operators)
+    environment = with_folders(program_environment(prefix), folders)
     arguments = _program_arguments(args)
     if file.suffix in LANGUAGES:
-        with compiled(file, toolchain_for(file, prefix, cxxflags)) as made:
+        toolchain = with_operators(toolchain_for(file, prefix, cxxflags), folders)
+        with compiled(file, toolchain) as made:
             yield Program([str(made.file), *arguments], environment, made.is_kept)
         return
     if file.suffix == ".py":
@@ -214,9 +225,10 @@ def _checked_faults(faults: str) -> str:
     return faults
 
 
-def _replay(cxxflags: str, faults: list[str]) -> list[str]:
+def _replay(cxxflags: str, faults: list[str], operators: list[Path]) -> list[str]:
     flags = [f"--cxxflags={cxxflags}"] if cxxflags else []
     flags += [f"--fail={fault}" for fault in faults]
+    flags += [f"--operators={folder}" for folder in operators]
     return ["softnpu", "run", *flags, "--schedule"]
 
 

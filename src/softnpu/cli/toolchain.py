@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,7 +75,11 @@ class Toolchain:
 
     def build(self, source: Path, output: Path) -> int:
         """Compile and link; the compiler prints to our stderr. Returns its exit status."""
-        files = [as_argument(source), "-o", as_argument(output)]
+        return self.link([source], output)
+
+    def link(self, sources: Sequence[Path], output: Path) -> int:
+        """Compile several sources into one file, as `build` does."""
+        files = [*map(as_argument, sources), "-o", as_argument(output)]
         command = [*self.compiler, *self.compile_flags, *files, *self.link_flags]
         return _run(command, capture=False).status or 0
 
@@ -108,7 +113,11 @@ def as_argument(file: Path) -> str:
 
 def toolchain_for(source: Path, prefix: Path, extra_flags: str) -> Toolchain:
     """Choose compiler and flags for ``source``, with the user's variables and ``extra_flags``."""
-    language = LANGUAGES[source.suffix]
+    return toolchain_of(LANGUAGES[source.suffix], prefix, extra_flags)
+
+
+def toolchain_of(language: Language, prefix: Path, extra_flags: str) -> Toolchain:
+    """Choose compiler and flags for a language."""
     include, lib = prefix / "include", prefix / "lib64"
     # With DWARF 5, some releases of addr2line confuse the lines of inlined headers and the source.
     flags = ("-O2", "-gdwarf-4", f"-I{include}", f"-I{include / 'aclnn'}")

@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from . import bindings, c_api, core, functional, python_lists, torch_functions
+from . import bindings, c_api, core, everyday, functional, python_lists, torch_functions
 from .description import Operator, load
 
 # tomli is the same module as tomllib under its earlier name.
@@ -24,6 +24,15 @@ def read(folder: Path) -> list[Operator]:
     return operators
 
 
+def read_everyday(folder: Path, documented: list[Operator]) -> list[Operator]:
+    """Load the everyday operators, but those that are documented."""
+    found: list[Operator] = []
+    for path in sorted((folder / "everyday").glob("*.toml")):
+        found += everyday.operators(path, _toml.loads(path.read_text("utf-8")))
+    known = {operator.name for operator in documented}
+    return [operator for operator in found if operator.name not in known]
+
+
 def files(descriptions: Path, package: Path) -> dict[str, str]:
     """Generate all files: their names in the folder for what is generated, and their texts."""
     operators = read(descriptions)
@@ -34,6 +43,7 @@ def files(descriptions: Path, package: Path) -> dict[str, str]:
     )
     init = (package / "__init__.py.in").read_text("utf-8").replace("    # operators\n", names)
     return {
+        **everyday.files(read_everyday(descriptions, operators)),
         **{f"include/{name}": c_api.header(list(each)) for name, each in headers},
         "core/ops/operators.h": core.header(operators),
         "core/ops/operators.cpp": core.source(operators, core.includes(operators)),

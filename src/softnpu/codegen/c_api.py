@@ -12,10 +12,14 @@ _C_TYPES = {
     "tensor": "aclTensor*",
     "scalar": "const aclScalar*",
     "int_array": "const aclIntArray*",
+    "bool_array": "const aclBoolArray*",
+    "tensor_list": "aclTensorList*",
     "int": "int64_t",
+    "int8": "int8_t",
     "float": "float",
     "double": "double",
     "bool": "bool",
+    "dtype": "aclDataType",
 }
 PHASE_TWO = ["void* workspace", "uint64_t workspaceSize", "aclOpExecutor* executor"]
 PHASE_TWO.append("aclrtStream stream")
@@ -23,7 +27,8 @@ PHASE_TWO.append("aclrtStream stream")
 
 def parameter(argument: Argument) -> str:
     """Declare an argument of phase one."""
-    const = "const " if argument.kind == "tensor" and not argument.is_output else ""
+    may_write = argument.kind in ("tensor", "tensor_list")
+    const = "const " if may_write and not argument.is_output else ""
     return f"{const}{_C_TYPES[argument.kind]} {argument.name}"
 
 
@@ -45,7 +50,7 @@ def header(operators: Sequence[Operator], include: str = "") -> str:
     name = operators[0].header
     guard = f"SOFTNPU_INCLUDE_{name.upper().replace('/', '_').replace('.', '_')}_"
     includes = include or '#include "../aclnn/aclnn_base.h"\n#include "aclnn_util.h"'
-    declared = "\n".join(_declarations(operator) for operator in operators)
+    declared = "\n".join(declarations(operator) for operator in operators)
     return f"""// {LICENCE}
 //
 {_comment(operators[0].text("summary"))}
@@ -77,7 +82,8 @@ def _comment(text: str) -> str:
     return "\n".join([*lines, line])
 
 
-def _declarations(operator: Operator) -> str:
+def declarations(operator: Operator) -> str:
+    """Declare both phases."""
     name = operator.aclnn
     one = call(f"ACLNN_API aclnnStatus {name}GetWorkspaceSize(", phase_one(operator), ");")
     two = call(f"ACLNN_API aclnnStatus {name}(", PHASE_TWO, ");")

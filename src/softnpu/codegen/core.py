@@ -123,7 +123,7 @@ def _definitions(operator: Operator) -> str:
         if a.is_pointer
     )
     plan = "" if operator.plan else _elementwise_plan(operator)
-    lines = [line for check in operator.checks for line in _check(check, operator)]
+    lines = [line for check in operator.checks for line in check_lines(check, operator)]
     checks = "".join(f"  {line}\n" for line in lines)
     tensors = "  const auto tensors = operands(a);\n" if "tensors" in checks else ""
     return f"""const OperatorTraits {operator.name}::kTraits = {{
@@ -148,7 +148,8 @@ def null_rule(argument: Argument) -> str:
     return f"{name.replace('_', '-')}-null"
 
 
-def _check(check: Check, operator: Operator) -> list[str]:
+def check_lines(check: Check, operator: Operator, scalar: str = "*a.{field}") -> list[str]:
+    """Write the statements of one check; `scalar` is how they name a scalar."""
     if check.predicate == "by_hand":
         return [f"RETURN_IF_FAILED({check.function}(a));"]
     ((rule, _),) = check.rules.items()
@@ -161,7 +162,8 @@ def _check(check: Check, operator: Operator) -> list[str]:
             calls.append(f'check_type("{rule}"_rule, {place}, {{{types}}})')
         calls.append("check_formats(tensors)")
     elif check.predicate == "real":
-        calls = [f'check_real("{rule}"_rule, "{a.name}", *a.{a.field})' for a in arguments]
+        named = [(a.name, scalar.format(field=a.field, name=a.name)) for a in arguments]
+        calls = [f'check_real("{rule}"_rule, "{name}", {value})' for name, value in named]
     elif check.predicate == "rank":
         for place, argument in zip(places, arguments, strict=True):
             low, _, high = argument.rank.partition("-")

@@ -16,15 +16,16 @@ PRODUCTS = ("Ascend950", "Ascend910_93", "Ascend910B", "Ascend310B", "Ascend310P
 HAVE_BF16 = ("Ascend950", "Ascend910_93", "Ascend910B")
 REAL_TYPES = tuple(f"{u}INT{bits}" for bits in (8, 16, 32, 64) for u in ("", "U"))
 REAL_TYPES += ("FLOAT16", "BF16", "FLOAT", "DOUBLE", "BOOL")
-KINDS = ("tensor", "scalar", "int_array", "int", "float", "double", "bool")
+_POINTERS = ("tensor", "scalar", "int_array", "bool_array", "tensor_list")
+KINDS = (*_POINTERS, "int", "int8", "float", "double", "bool", "dtype")
 _KEYS = {
     *("operator", "in_place", "header", "source", "pytorch", "products", "summary", "text"),
     *("formula", "latex", "where", "elementwise", "format", "result", "layout", "plan", "numbers"),
-    *("kernels", "returns", "raises", "arguments", "checks", "example"),
+    *("kernels", "returns", "raises", "arguments", "checks", "example", "compute"),
 }
 _ARGUMENT_KEYS = {
     *("kind", "role", "types", "rank", "empty", "strided", "reads", "formats", "default", "note"),
-    *("length", "text", "takes"),
+    *("length", "text", "takes", "optional", "absent"),
 }
 
 
@@ -55,6 +56,8 @@ class Argument:
     note: str = ""
     takes: str = ""  # what else Python takes: "reduction" or "scale"
     text: str = ""  # for the docstring
+    optional: bool = False  # null is allowed
+    absent: str = "0"  # what a formula takes null for, in C++
 
     @property
     def field(self) -> str:
@@ -74,7 +77,7 @@ class Argument:
     @property
     def is_pointer(self) -> bool:
         """Whether it can be null."""
-        return self.kind in ("tensor", "scalar", "int_array")
+        return self.kind in _POINTERS
 
 
 @dataclass(frozen=True)
@@ -195,6 +198,7 @@ def load(path: Path, tables: dict[str, Any]) -> list[Operator]:
 
 def _operators(table: dict[str, Any]) -> Iterator[Operator]:
     _require_known(table, _KEYS, "the description")
+    table = {"products": PRODUCTS, "checks": [], **table}
     if not re.fullmatch(r"[A-Z][A-Za-z0-9]*", table["operator"]):
         raise ValueError(f"operator is {table['operator']!r}; expected a name such as LeakyRelu")
     unknown = set(table["products"]) - set(PRODUCTS)
@@ -208,7 +212,7 @@ def _operators(table: dict[str, Any]) -> Iterator[Operator]:
     one = Operator(table["operator"], arguments, rules, table)
     yield one
     if table.get("in_place", False):
-        yield _in_place(one)
+        yield in_place_form(one)
 
 
 def _argument(name: str, row: dict[str, Any]) -> Argument:
@@ -231,7 +235,7 @@ def _require_known(row: dict[str, Any], known: set[str], where: str) -> None:
         raise ValueError(f"{where} has the unknown key {unknown[0]!r}")
 
 
-def _in_place(one: Operator) -> Operator:
+def in_place_form(one: Operator) -> Operator:
     """Make the in-place form: the first tensor is the output, too, and is called selfRef."""
     first = one.tensors[0]
     renamed = replace(first, name="selfRef", role="inout")

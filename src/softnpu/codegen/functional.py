@@ -28,7 +28,7 @@ def module(operators: Sequence[Operator], head: str) -> str:
 
 def _function(operator: Operator) -> str:
     heads = [*_overloads(operator), _head(operator)]
-    lines = _docstring(operator)
+    lines = docstring(operator)
     values = ", ".join(parameters(operator))
     call = f"return _core.{operator.python}({values})"
     if operator.in_place_of:
@@ -101,7 +101,8 @@ def _type(argument: Argument) -> str:
 # --- docstrings ---------------------------------------------------------------------------------
 
 
-def _docstring(operator: Operator) -> str:
+def docstring(operator: Operator) -> str:
+    """Write the docstring of a Python function, without its quotes."""
     parts = [operator.summary, _text(operator), _parameters(operator), _returns(operator)]
     parts += [_raises(operator), _notes(operator)]
     return "\n\n".join(part for part in parts if part)

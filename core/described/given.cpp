@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "described/operator.h"
+
+#include <algorithm>
+
+#include "described/rows.h"
+
+namespace softnpu::described {
+namespace {
+
+// An object that somebody else keeps alive.
+std::shared_ptr<const void> borrowed(const void* object) {
+  return {std::shared_ptr<const void>(), object};
+}
+
+}  // namespace
+
+Given::Given(const Operator& op, std::span<const Value> values)
+    : op_(&op), values_(values.begin(), values.end()), objects_(values.size()) {
+  for (size_t i = 0; i < values_.size(); ++i) {
+    first_.push_back(operands_.size());
+    look_up(i);
+  }
+}
+
+Given::Given(const Operator& op, std::span<const Value> values, Direct)
+    : op_(&op), values_(values.begin(), values.end()), objects_(values.size()) {
+  for (size_t i = 0; i < values_.size(); ++i) {
+    first_.push_back(operands_.size());
+    objects_[i] = borrowed(values_[i].handle);
+    if (op.parameters[i].kind == Kind::tensor)
+      add_operand(i, static_cast<const Tensor*>(values_[i].handle), nullptr);
+  }
+}
+
+void Given::look_up(size_t i) {
+  const void* const handle = values_[i].handle;
+  const Parameter& parameter = op_->parameters[i];
+  if (handle == nullptr || !is_pointer(parameter.kind)) return;
+  const auto find = [&](auto& table) {
+    objects_[i] = table.find(handle);
+    if (objects_[i] == nullptr && status_.ok())
+      status_ = not_found(parameter.name, handle, std::decay_t<decltype(table)>::kKind);
+  };
+  switch (parameter.kind) {
+    case Kind::tensor:
+      find(tensors());
+      add_operand(i, static_cast<const Tensor*>(object(i)), handle);
+      break;
+    case Kind::scalar:
+      find(scalars());
+      break;
+    case Kind::int_array:
+      find(int_arrays());
+      break;
+    case Kind::bool_array:
+      find(bool_arrays());
+      break;
+    default:
+      find(tensor_lists());
+      if (objects_[i] != nullptr) look_up_list(i);
+  }
+}
+
+void Given::look_up_list(size_t i) {
+  for (const void* member : static_cast<const TensorList*>(object(i))->members) {
+    auto tensor = member == nullptr ? nullptr : tensors().find(member);
+    if (member != nullptr && tensor == nullptr && status_.ok())
+      status_ = not_found(op_->parameters[i].name, member, HandleKind::tensor);
+    add_operand(i, tensor.get(), member);
+    members_.push_back(std::move(tensor));
+  }
+}
+
+void Given::add_operand(size_t i, const Tensor* tensor, const void* handle) {
+  if (tensor == nullptr) return;
+  operands_.push_back({op_->parameters[i].name, {tensor, handle}, op_->parameters[i].use});
+}
+
+size_t Given::index(std::string_view name) const {
+  for (size_t i = 0; i < op_->parameters.size(); ++i)
+    if (op_->parameters[i].name == name) return i;
+  throw Failure{
+      fail("internal-error"_rule, kInnerNullptr, op_->traits.name, " has no parameter ", name)};
+}
+
+const Tensor& Given::tensor(std::string_view name) const {
+  return *static_cast<const Tensor*>(object(index(name)));
+}
+
+const Scalar& Given::scalar(std::string_view name) const {
+  return *static_cast<const Scalar*>(object(index(name)));
+}
+
+double Given::real(std::string_view name) const {
+  const Scalar& given = scalar(name);
+  require(is_real(given.dtype), "scalar-type"_rule, name, " has data type ", given.dtype,
+          "; expected a real number");
+  double value = 0;
+  loader<double>(given.dtype)(given.bytes.data(), 1, 1, &value);
+  return value;
+}
+
+const IntArray& Given::ints(std::string_view name) const {
+  return *static_cast<const IntArray*>(object(index(name)));
+}
+
+bool Given::flag(std::string_view name, size_t i) const {
+  const auto& flags = *static_cast<const BoolArray*>(object(index(name)));
+  require(i < flags.size(), "array-length"_rule, name, " has ", flags.size(),
+          " elements; expected more than ", i);
+  return flags[i] != 0;
+}
+
+std::vector<const Tensor*> Given::list(std::string_view name) const {
+  const size_t parameter = index(name);
+  const auto& members = static_cast<const TensorList*>(object(parameter))->members;
+  std::vector<const Tensor*> found;
+  size_t next = first_[parameter];
+  for (const void* member : members)
+    found.push_back(member == nullptr ? nullptr : operands_[next++].arg.tensor);
+  return found;
+}
+
+namespace {
+
+size_t wrapped(std::string_view name, int64_t dim, const Tensor& tensor) {
+  const auto rank = static_cast<int64_t>(std::max<size_t>(tensor.rank(), 1));
+  require(-rank <= dim && dim < rank, "dim-range"_rule, name, " is ", dim, "; expected ", -rank,
+          " to ", rank - 1, " for shape ", tensor.sizes);
+  return static_cast<size_t>(dim < 0 ? dim + rank : dim);
+}
+
+}  // namespace
+
+size_t Given::dim(std::string_view name, const Tensor& tensor) const {
+  return wrapped(name, integer(name), tensor);
+}
+
+std::vector<bool> Given::dims(std::string_view name, const Tensor& tensor) const {
+  const size_t rank = std::max<size_t>(tensor.rank(), 1);
+  if (!has(name) || ints(name).empty()) return std::vector<bool>(rank, true);
+  std::vector<bool> chosen(rank);
+  for (int64_t each : ints(name)) {
+    const size_t dim = wrapped(name, each, tensor);
+    require(!chosen[dim], "dim-repeated"_rule, name, " is ", ints(name), ", which has dimension ",
+            dim, " twice");
+    chosen[dim] = true;
+  }
+  return chosen;
+}
+
+void Given::require_shape(std::string_view name, std::span<const int64_t> sizes) const {
+  const Dims& given = tensor(name).sizes;
+  require(std::ranges::equal(std::span<const int64_t>(given), sizes), "shape-differs"_rule, name,
+          " has shape ", given, "; expected ", Dims(sizes));
+}
+
+Status Given::null_status() const {
+  for (size_t i = 0; i < values_.size(); ++i) {
+    const Parameter& parameter = op_->parameters[i];
+    if (is_pointer(parameter.kind) && !parameter.optional && values_[i].handle == nullptr)
+      return fail("argument-null"_rule, kParamNullptr, parameter.name, " is null");
+  }
+  return {};
+}
+
+}  // namespace softnpu::described

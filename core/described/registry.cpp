@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <mutex>
+
+#include "base/lasting.h"
+#include "everyday/operators.h"
+
+namespace softnpu::described {
+namespace {
+
+struct Added {
+  std::mutex mutex;
+  std::vector<const Operator*> operators;
+};
+
+}  // namespace
+
+void add(const Operator& op) {
+  Added& added = lasting<Added>;
+  std::lock_guard lock(added.mutex);
+  added.operators.push_back(&op);
+}
+
+std::vector<const Operator*> all() {
+  Added& added = lasting<Added>;
+  std::lock_guard lock(added.mutex);
+  std::vector<const Operator*> found = added.operators;
+  for (const Operator& op : everyday()) found.push_back(&op);
+  return found;
+}
+
+const Operator* find(std::string_view name) {
+  for (const Operator* each : all())
+    if (each->traits.name == name) return each;
+  return nullptr;
+}
+
+}  // namespace softnpu::described

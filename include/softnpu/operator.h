@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For the source of an operator of your own, which `softnpu build --operator` compiles: what a
+// function that plans is given, and what it returns. The documentation has an example.
+#ifndef SOFTNPU_INCLUDE_SOFTNPU_OPERATOR_H_
+#define SOFTNPU_INCLUDE_SOFTNPU_OPERATOR_H_
+
+#include "described/elementwise.h"
+
+namespace softnpu {
+
+using described::Arrays;
+using described::Given;
+using described::require;
+using described::Run;
+
+}  // namespace softnpu
+
+#endif  // SOFTNPU_INCLUDE_SOFTNPU_OPERATOR_H_

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of the user's own: how ``softnpu build`` makes them, and programs find them."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from softnpu import toml
+from softnpu.cli.environment import prepended, sdk_prefix
+from softnpu.cli.output import EXIT_USAGE, fail
+from softnpu.cli.toolchain import CXX, Toolchain, toolchain_of
+
+OperatorsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--operators",
+        metavar="DIR",
+        help="A folder with operators that `softnpu build --operator` made; repeatable.",
+    ),
+]
+_PATHS = {"LD_LIBRARY_PATH": "lib64", "PYTHONPATH": "python"}
+
+
+def build(description: Path, source: Path | None, folder: Path, cxxflags: str) -> int:
+    """Make library, header and Python module of an operator; the compiler's exit status."""
+    from softnpu.codegen.description import DescriptionError, load
+    from softnpu.codegen.own import files
+
+    try:
+        operators = load(description, toml.read(description))
+        generated = files(operators)
+    except DescriptionError as error:
+        fail(str(error), EXIT_USAGE)
+    except ValueError as error:  # no TOML
+        fail(f"{description}: {error}", EXIT_USAGE)
+    if source is None and "compute" not in operators[0].table:
+        fail(
+            f"{description} has no `compute`, so that it needs a C++ source",
+            EXIT_USAGE,
+            hint=f"softnpu build --operator {description} FILE.cpp --output {folder}",
+        )
+    for name, text in generated.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, "utf-8")
+    family = operators[0].family
+    sources = [folder / "source" / f"{family}.cpp", *([source] if source else [])]
+    library = folder / "lib64" / f"lib{family}.so"
+    library.parent.mkdir(exist_ok=True)
+    # Written beside it first: a program that runs may have the library loaded.
+    with tempfile.TemporaryDirectory(dir=library.parent) as fresh:
+        made = Path(fresh) / library.name
+        status = _toolchain(folder, cxxflags).link(sources, made)
+        if status == 0:
+            made.replace(library)
+    return status
+
+
+def _toolchain(folder: Path, cxxflags: str) -> Toolchain:
+    prefix = sdk_prefix()
+    chosen = toolchain_of(CXX, prefix, cxxflags)
+    flags = ("-std=c++20", "-fPIC", "-ffp-contract=off", f"-I{folder / 'include'}")
+    link = ("-shared", "-Xlinker", "--no-undefined", "-lsoftnpu")
+    return replace(
+        chosen,
+        compile_flags=(*flags, f"-I{prefix / 'core'}", *chosen.compile_flags),
+        link_flags=(*link, *chosen.link_flags),
+    )
+
+
+def checked_folders(folders: list[Path] | None) -> list[Path]:
+    """End the command where a folder has no operators."""
+    for folder in folders or []:
+        if not any((folder / "lib64").glob("lib*.so")):
+            fail(
+                f"{folder} has no operators",
+                EXIT_USAGE,
+                hint=f"Make one: softnpu build --operator OP.toml OP.cpp --output {folder}",
+            )
+    return [folder.absolute() for folder in folders or []]
+
+
+def with_operators(toolchain: Toolchain, folders: list[Path]) -> Toolchain:
+    """Let a program include their headers and link their libraries."""
+    include: list[str] = []
+    link: list[str] = []
+    for folder in folders:
+        include.append(f"-I{folder / 'include'}")
+        lib = folder / "lib64"
+        link += [f"-L{lib}", "-Xlinker", "-rpath", "-Xlinker", str(lib)]
+        link += [f"-l{each.stem.removeprefix('lib')}" for each in sorted(lib.glob("lib*.so"))]
+    if not folders:
+        return toolchain
+    return replace(
+        toolchain,
+        compile_flags=(*include, *toolchain.compile_flags),
+        link_flags=(*link, *toolchain.link_flags),
+        users_flags=(*toolchain.users_flags, *link),  # so that what is kept depends on them
+    )
+
+
+def with_folders(current: dict[str, str], folders: list[Path]) -> dict[str, str]:
+    """Add the folders to the paths on which programs find libraries and modules."""
+    added = dict(current)
+    for folder in reversed(folders):
+        for name, part in _PATHS.items():
+            added[name] = prepended(str(folder / part), added.get(name, ""))
+    return added
+

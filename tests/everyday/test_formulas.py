@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everyday operators whose description has a formula, against NumPy in float64 and int64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softnpu import _core
+from softnpu.errors import ParamInvalidError, ParamNullptrError
+from softnpu.judging.ulp import between
+from tests.everyday import references as ref
+from tests.support.described import BF16, call
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+FLOATS = [np.dtype("f4"), np.dtype("f2"), BF16, np.dtype("f8")]
+WHOLES = [np.dtype(t) for t in ("i1", "i2", "i4", "i8", "u1", "?")]
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, 3e38, 1.0, -1.0, 0.5, 2.5, -3.0]
+SHAPE = (3, 4, 5)
+
+# name, formula, number of tensors, scalars
+CASES: list[tuple[str, Callable[..., Any], int, tuple[float, ...]]] = [
+    *((name, f, 1, ()) for name, f in ref.UNARY.items()),
+    *((name, f, 2, ()) for name, f in ref.BINARY.items()),
+    *((name, f, 3, (2.0,) if name.startswith("Addc") else ()) for name, f in ref.TERNARY.items()),
+    *((name, f, 1, scalars) for name, (f, scalars) in ref.WITH_SCALARS.items()),
+    *((name, f, 2, scalars) for name, (f, scalars) in ref.TWO_WITH_SCALARS.items()),
+]
+IDS = [case[0] for case in CASES]
+
+
+def data(dtype: np.dtype[Any], shape: tuple[int, ...], seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    if dtype.kind == "b":
+        return rng.random(shape) < 0.5
+    if dtype.kind in "iu":
+        return rng.integers(0 if dtype.kind == "u" else -9, 9, shape).astype(dtype)
+    return (rng.standard_normal(shape) * 2).astype(dtype)
+
+
+def layouts(dtype: np.dtype[Any], seed: int) -> list[np.ndarray]:
+    """One shape as contiguous, transposed, sliced with an offset, and broadcast memory."""
+    return [
+        data(dtype, SHAPE, seed),
+        data(dtype, SHAPE[::-1], seed).transpose(2, 1, 0),
+        data(dtype, (5, 4, 12), seed)[1:4, :, 1:11:2],
+        np.broadcast_to(data(dtype, (4, 1), seed), SHAPE),
+    ]
+
+
+def expected(formula: Callable[..., Any], arrays: list[np.ndarray], scalars: Any, out: Any) -> Any:
+    """Compute in float64, or in int64 if everything is an integer, and round once."""
+    whole = all(a.dtype.kind in "iub" for a in arrays) and all(s == int(s) for s in scalars)
+    wide = np.int64 if whole else np.float64
+    values = formula(*(a.astype(wide) for a in arrays), *map(wide, scalars))
+    return np.asarray(values).astype(out) if out.kind != "b" else np.asarray(values) != 0
+
+
+def assert_close(got: np.ndarray, wanted: np.ndarray, ulps: int) -> None:
+    assert got.shape == wanted.shape
+    if got.dtype.kind in "iub":
+        np.testing.assert_array_equal(got, wanted)
+    else:
+        assert np.array_equal(np.isnan(got), np.isnan(wanted))
+        number = ~np.isnan(wanted)
+        assert np.max(between(got[number], wanted[number]), initial=0) <= ulps
+
+
+def run(name: str, arrays: list[np.ndarray], scalars: tuple[Any, ...], out: np.ndarray) -> None:
+    given = [*arrays, *scalars]
+    call(name, *given, out)
+
+
+@pytest.mark.parametrize(("name", "formula", "tensors", "scalars"), CASES, ids=IDS)
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_floats(name: str, formula: Any, tensors: int, scalars: Any, dtype: Any) -> None:
+    if name.startswith("Bitwise"):
+        pytest.skip("integers only")
+    for number in range(4):
+        arrays = [layouts(dtype, seed)[(number + seed) % 4] for seed in range(tensors)]
+        out = (
+            np.zeros(SHAPE[::-1], dtype).transpose(2, 1, 0)
+            if number == 1
+            else np.zeros(SHAPE, dtype)
+        )
+        run(name, arrays, scalars, out)
+        # The argument of erfc is rounded, which its result magnifies.
+        ulps = 1 if dtype.itemsize < 8 else 1024 if name.startswith("Gelu") else 4
+        assert_close(out, expected(formula, arrays, scalars, dtype), ulps)
+
+
+@pytest.mark.parametrize(("name", "formula", "tensors", "scalars"), CASES, ids=IDS)
+def test_special_values(name: str, formula: Any, tensors: int, scalars: Any) -> None:
+    if name.startswith(("Bitwise", "FloorDivide")):
+        pytest.skip("NumPy's quotients of infinite numbers are its own")
+    grid = np.meshgrid(*[np.float32(SPECIAL)] * tensors)
+    arrays = [each.reshape(-1) for each in grid]
+    out = np.zeros(arrays[0].shape, np.float32)
+    run(name, arrays, scalars, out)
+    assert_close(out, expected(formula, arrays, scalars, out.dtype), 1)
+
+
+@pytest.mark.parametrize(("name", "formula", "tensors", "scalars"), CASES, ids=IDS)
+@pytest.mark.parametrize("dtype", WHOLES, ids=str)
+def test_integers(name: str, formula: Any, tensors: int, scalars: Any, dtype: Any) -> None:
+    arrays = [data(dtype, SHAPE, seed) for seed in range(tensors)]
+    if "Div" in name or "mod" in name or "Remainder" in name or "Pow" in name:
+        arrays = [arrays[0], *(np.abs(a.astype("i2")).clip(1, 3).astype(dtype) for a in arrays[1:])]
+    whole = tuple(int(s) if s == int(s) else s for s in scalars)
+    for out_type in (np.dtype("f4"), np.dtype("i8")):
+        out = np.zeros(SHAPE, out_type)
+        wanted = expected(formula, arrays, whole, np.dtype("f8"))
+        if out_type.kind == "i" and not np.all(np.isfinite(wanted)):
+            continue
+        run(name, arrays, whole, out)
+        if out_type.kind == "i":
+            wanted = np.trunc(wanted)
+        assert_close(out, wanted.astype(out_type), 1)
+
+
+@pytest.mark.parametrize(("name", "formula", "tensors", "scalars"), CASES, ids=IDS)
+def test_in_place(name: str, formula: Any, tensors: int, scalars: Any) -> None:
+    if f"aclnnInplace{name}" not in _core.described_names() or name.startswith("Bitwise"):
+        pytest.skip("has no in-place form")
+    arrays = [
+        data(np.dtype("f4"), SHAPE, 0),
+        *(data(np.dtype("f4"), (5,), s) for s in range(1, tensors)),
+    ]
+    wanted = expected(formula, arrays, scalars, np.dtype("f4"))
+    call(f"Inplace{name}", *arrays, *scalars)
+    assert_close(arrays[0], wanted, 1)
+
+
+@pytest.mark.parametrize(("name", "formula", "tensors", "scalars"), CASES, ids=IDS)
+def test_mistakes(name: str, formula: Any, tensors: int, scalars: Any) -> None:
+    arrays = [data(np.dtype("i4"), SHAPE, s) for s in range(tensors)]
+    with pytest.raises(ParamNullptrError, match="out is null|gradInput is null"):
+        call(name, *arrays, *scalars, None)
+    with pytest.raises(ParamInvalidError, match="has shape"):
+        call(name, *arrays, *scalars, np.zeros((3, 4), np.float32))
