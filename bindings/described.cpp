@@ -19,7 +19,8 @@ using described::Value;
 
 const Operator& found(const char* name) {
   const Operator* const op = described::find(name);
-  if (op == nullptr) throw nb::attribute_error(name);
+  if (op == nullptr)
+    raise(PyExc_AttributeError, "unknown-operator"_rule, text("there is no operator ", name));
   return *op;
 }
 

@@ -11,8 +11,14 @@ namespace softnpu {
 
 using described::Arrays;
 using described::Given;
-using described::require;
 using described::Run;
+
+// Fails the call with 161002 unless the condition holds. The rule is an id in lower case; the parts
+// of the message are texts, numbers and shapes.
+template <class... Parts>
+void require(bool condition, const char* rule, const Parts&... parts) {
+  described::require(condition, RuleId{rule}, parts...);
+}
 
 }  // namespace softnpu
 

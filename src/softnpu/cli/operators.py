@@ -44,19 +44,21 @@ def build(description: Path, source: Path | None, folder: Path, cxxflags: str) -
             EXIT_USAGE,
             hint=f"softnpu build --operator {description} FILE.cpp --output {folder}",
         )
-    for name, text in generated.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, "utf-8")
-    family = operators[0].family
-    sources = [folder / "source" / f"{family}.cpp", *([source] if source else [])]
-    library = folder / "lib64" / f"lib{family}.so"
-    library.parent.mkdir(exist_ok=True)
-    # Written beside it first: a program that runs may have the library loaded.
-    with tempfile.TemporaryDirectory(dir=library.parent) as fresh:
-        made = Path(fresh) / library.name
-        status = _toolchain(folder, cxxflags).link(sources, made)
-        if status == 0:
-            made.replace(library)
+    folder.mkdir(parents=True, exist_ok=True)
+    # Nothing is changed unless all goes well; a program that runs may have the library loaded.
+    with tempfile.TemporaryDirectory(dir=folder) as fresh:
+        made = Path(fresh)
+        for name, text in generated.items():
+            (made / name).parent.mkdir(parents=True, exist_ok=True)
+            (made / name).write_text(text, "utf-8")
+        family = operators[0].family
+        sources = [made / "source" / f"{family}.cpp", *([source] if source else [])]
+        library = f"lib64/lib{family}.so"
+        (made / library).parent.mkdir()
+        status = _toolchain(made, cxxflags).link(sources, made / library)
+        for name in [*generated, library] if status == 0 else []:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (made / name).replace(folder / name)
     return status
 
 
