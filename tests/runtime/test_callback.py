@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Callbacks: who runs them, what waits for them, misuse."""
 
-import ctypes as ct
 import threading
 import time
 
@@ -14,12 +13,9 @@ from tests.support.acl_runtime import (
     NOT_A_HANDLE,
     PARAM_INVALID,
     STREAM_SYNC_TIMEOUT,
-    CallbackType,
     Runtime,
     in_fresh_process,
     made,
-    message,
-    out,
 )
 from tests.support.capi_symbols import Functions
 
@@ -223,36 +219,6 @@ def test_going_out_of_use_ends_the_subscription(api: Functions) -> None:
         assert end() == 0
         waiter.join()
         assert codes == [PARAM_INVALID]
-
-
-@in_fresh_process
-def test_force_drops_what_waits_for_a_callback(api: Functions) -> None:
-    """A forced end does not wait for a callback that nobody runs; the message counts what went."""
-    assert api.aclrtSetDevice(0) == 0
-    for call in ("stream", "device"):
-        stream = made(api.aclrtCreateStream)
-        ran: list[str] = []
-        callback = CallbackType(lambda _, ran=ran: ran.append("callback"))
-        later = CallbackType(lambda _, ran=ran: ran.append("later"))
-        keeper = threading.Thread(target=threading.Event().wait, args=(0.3,))
-        keeper.start()
-        assert api.aclrtSubscribeReport(keeper.ident, stream) == 0
-        assert api.aclrtLaunchCallback(ct.cast(callback, ct.c_void_p), None, 1, stream) == 0
-        assert api.aclrtLaunchHostFunc(stream, ct.cast(later, ct.c_void_p), None) == 0
-        # Hands the callback over, also where work is held back until a program asks twice.
-        for _ in range(2):
-            assert out(ct.c_int32, api.aclrtStreamQuery, stream)[0] == 0
-        if call == "stream":
-            assert api.aclrtDestroyStreamForce(stream) == 0
-        else:
-            assert api.aclrtResetDeviceForce(0) == 0
-        said = message(api)
-        assert said is not None
-        assert "2 pieces of queued work were dropped" in said
-        keeper.join()
-        assert ran == []
-    assert api.aclrtSetDevice(0) == 0
-    assert api.aclrtSynchronizeDevice() == 0
 
 
 def test_released_work_runs_by_itself(rt: Runtime) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ctypes as ct
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -238,11 +237,11 @@ def test_a_captured_reset(rt: Graphs) -> None:
 
 
 @pytest.mark.alone
-def test_a_replay_is_cheaper_than_launches(tmp_path: Path) -> None:
+def test_a_replay_is_cheaper_than_launches() -> None:
     """A hundred launches on 16 elements cost less than half when they are replayed, also after
     memory was allocated. They cost less than a third, but this machine may be busy.
     """
-    done = run(compiled("replay_speed", tmp_path))
+    done = run(compiled("replay_speed"))
     assert done.returncode == 0, done.stderr
     print(done.stdout)
     both_phases, _, replayed, after_allocation = map(float, done.stdout.split())
