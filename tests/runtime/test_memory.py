@@ -122,7 +122,7 @@ def test_free_with_device_synchronisation(rt: Runtime) -> None:
 
 
 def test_free_with_device_synchronisation_in_vain(rt: Runtime) -> None:
-    """Where that wait would never end, nothing is freed; a thread without a device does not wait."""
+    """Where that wait would never end, nothing is freed; threads without a device do not wait."""
     block = made(rt.api.aclrtMalloc, 64, 0)
     codes: list[int] = []
     rt.launch_host(lambda: codes.append(rt.api.aclrtFreeWithDevSync(block)))
