@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What importing the package costs."""
+"""What importing the package costs, and settings that nothing fails for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 import softnpu
+from tests.support.acl_runtime import run_python
 
 
 def test_import_loads_nothing_heavy(script: Callable[[str], str]) -> None:
@@ -41,3 +44,27 @@ def test_the_version_is_that_of_the_distribution() -> None:
     from importlib.metadata import version
 
     assert softnpu.__version__ == version("softnpu")
+
+
+@pytest.mark.parametrize(
+    ("variable", "wrong", "expected"),
+    [
+        ("SOFTNPU_POOL_MB", "many", "a number from 0 to "),
+        ("SOFTNPU_MEMORY_MB", "0", "a number from 1 to "),
+        ("SOFTNPU_THREADS", "0", "a number from 1 to 1024"),
+        ("SOFTNPU_ISA", "AVX2", "baseline on this machine"),
+    ],
+)
+def test_what_cannot_be_followed_is_said_once(variable: str, wrong: str, expected: str) -> None:
+    """On stderr; nothing fails for it."""
+    program = "import softnpu; from softnpu import _core; print(_core.info() == _core.info())"
+    for value, said in ((wrong, True), ("", False)):
+        done = run_python(program, **{variable: value})
+        assert done.returncode == 0
+        assert done.stdout == "True\n"
+        lines = done.stderr.splitlines()
+        assert len(lines) == said, done.stderr
+        for line in lines:
+            start = f'softnpu: {variable} is "{value}", an invalid value; expected '
+            assert line.startswith(start)
+            assert expected in line
