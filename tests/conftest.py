@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests share: an empty pool, turns on the machine, the report of measured accuracies."""
+"""What tests share: an empty pool, the report of measured accuracies."""
 
 from __future__ import annotations
 
@@ -16,14 +16,6 @@ os.environ.setdefault("TRITON_INTERPRET", "1")
 
 from softnpu.toml import read
 from tests.support import accuracy
-from tests.support.alone import turn
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Run a test that is marked `alone` while no other worker runs one."""
-    with turn(alone=item.get_closest_marker("alone") is not None):
-        return (yield)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`softnpu run`: the program's own behaviour comes through untouched."""
+"""`softnpu run`: the program's behaviour comes through; schedules, and failures on purpose."""
 
 import json
 import signal
@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.support.paths import ROOT
 
 ECHO = """#include <iostream>
 #include <string>
@@ -183,3 +185,89 @@ def test_the_users_log_level_stays(softnpu: Any, chosen: dict[str, str]) -> None
     softnpu.write("f.cpp", FAILS)
     done = softnpu("run", "f.cpp", env=chosen)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+SCHEDULES = Path(__file__).parents[1] / "runtime" / "schedules.cpp"
+
+
+def test_schedule(softnpu: Any) -> None:
+    """The program runs under the schedule; a missing synchronisation shows."""
+    done = softnpu("run", "--schedule", "deferred", SCHEDULES, "read at once")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
+    assert softnpu("run", "--schedule", "eager", SCHEDULES, "read at once").stdout == "2\n"
+
+
+@pytest.mark.parametrize("wrong", ["lazy", "random:", "random:x", "random:99999999999999999999"])
+def test_unknown_schedule(softnpu: Any, wrong: str) -> None:
+    """An unknown schedule is a usage error that lists the known ones."""
+    done = softnpu("run", "--schedule", wrong, SCHEDULES, "read at once")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "eager, deferred, random and random:SEED" in done.stderr
+
+
+def test_schedules_that_agree(softnpu: Any) -> None:
+    """A program without a mistake runs as often as asked; its output is printed once."""
+    done = softnpu("run", "--schedules", 20, SCHEDULES, "wait and copy")
+    assert (done.returncode, done.stdout) == (0, "2\n")
+    assert done.stderr == "softnpu: the same with 20 random schedules\n"
+
+
+def test_schedules_that_differ(softnpu: Any) -> None:
+    """The first seed that changes the output is told; it changes the output again."""
+    done = softnpu("run", "--schedules", 20, SCHEDULES, "copy at once")
+    assert (done.returncode, done.stdout) == (1, "2\n")
+    assert ": line 1 of stdout is '1' instead of '2'" in done.stderr
+    replay = done.stderr.splitlines()[-1].removeprefix("Replay it with: softnpu run --schedule ")
+    seed = replay.split()[0]
+    assert softnpu("run", "--schedule", seed, SCHEDULES, "copy at once").stdout == "1\n"
+
+
+def test_a_program_that_fails(softnpu: Any) -> None:
+    """Its own exit status comes through, whether it always fails or under a schedule only."""
+    softnpu.write("always.sh", "#!/bin/sh\nexit 7\n", executable=True)
+    assert softnpu("run", "--schedules", 2, "always.sh").returncode == 7
+    text = "#!/bin/sh\ncase $SOFTNPU_SCHEDULE in random:2) kill -SEGV $$;; esac\n"
+    softnpu.write("seldom.sh", text, executable=True)
+    done = softnpu("run", "--schedules", 3, "seldom.sh", "-x", "a b")
+    assert done.returncode == 139
+    assert "random:2: the exit status is 139 instead of 0" in done.stderr
+    assert "softnpu run --schedule random:2 seldom.sh -x 'a b'\n" in done.stderr
+
+
+def test_one_or_many(softnpu: Any) -> None:
+    """One schedule and a number of them are not asked for together."""
+    done = softnpu("run", "--schedules", 2, "--schedule", "eager", SCHEDULES)
+    assert done.returncode == 2
+
+
+EXAMPLE = ROOT / "examples" / "c" / "elu_backward.cpp"
+
+
+def test_a_call_fails(softnpu: Any) -> None:
+    """The program gets the code, and its own exit status comes through."""
+    done = softnpu("run", "--fail", "malloc:2", EXAMPLE)
+    assert done.returncode == 1
+    assert (
+        "status 207001: aclrtMalloc: failed on purpose: SOFTNPU_FAIL asks for malloc:2"
+        in done.stderr
+    )
+
+
+def test_several_calls(softnpu: Any) -> None:
+    """The option may be repeated; what the program does not call does not fail."""
+    done = softnpu("run", "--fail", "event:1", "--fail=sync:1:507015,memset:4", EXAMPLE)
+    assert done.returncode == 1
+    assert "failed with status 507015" in done.stderr
+    assert softnpu("run", "--fail", "event:1", "--fail", "memset:4", EXAMPLE).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "listed"),
+    [("fill:1", "malloc_host, memcpy, memset"), ("malloc:1:5", "207001"), ("malloc:0", "above 0")],
+)
+def test_refusals(softnpu: Any, wrong: str, listed: str) -> None:
+    """What is an invalid value is a usage error that lists what can."""
+    done = softnpu("run", "--fail", wrong, EXAMPLE)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f'"{wrong}" is an invalid value' in done.stderr
+    assert listed in done.stderr

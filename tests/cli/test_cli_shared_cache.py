@@ -55,13 +55,28 @@ WAYS: list[Any] = [
 
 
 @pytest.mark.parametrize(("change", "why"), WAYS)
-@pytest.mark.parametrize("level", range(5))
-def test_planted_programs(
-    softnpu: Any, level: int, change: Callable[[Path], None], why: str
+@pytest.mark.parametrize("level", range(4))
+def test_folders_of_others(
+    tmp_path: Path, level: int, change: Callable[[Path], None], why: str
 ) -> None:
+    """Each folder above may be the one."""
+    folder = tmp_path / "a" / "b" / "c"
+    folder.mkdir(parents=True)
+    require_private(folder)
+    changed = [folder, *folder.parents][level]
+    change(changed)
+    with pytest.raises(NotPrivateError, match=why.format(changed)):
+        require_private(folder)
+
+
+@pytest.mark.parametrize("level", [0, pytest.param(1, marks=as_root), 2, 4])
+def test_planted_programs(softnpu: Any, level: int) -> None:
     """The program, its folder, and each folder above: another user could have put it there."""
     program = plant(softnpu)
     changed = [program, *program.parents][level]
+    change, why = given_away, "{} belongs to the user"
+    if level % 2 == 0:
+        change, why = WAYS[0]
     change(changed)
     done = softnpu("run", "hello.cpp")
     assert (done.returncode, done.stdout) == (0, "genuine\n")

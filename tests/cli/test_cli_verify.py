@@ -228,7 +228,6 @@ def test_pictures_need_matplotlib(softnpu: Any) -> None:
 
 
 WRONG_USE = [
-    (["aclnnRelu", "case.npz"], ["no operator 'aclnnRelu'"]),
     (["elu_backwards", "case.npz"], ["Did you mean aclnnEluBackward?"]),
     ([OPERATOR], ["CASE"]),
     ([OPERATOR, "missing.npz"], ["cannot read missing.npz: No such file"]),
@@ -237,7 +236,6 @@ WRONG_USE = [
     ([OPERATOR, "one.npy"], ["one.npy holds one array", ".npz"]),
     ([OPERATOR, "case.npz", "gradInput=case.npy"], ["case.npy holds named arrays"]),
     ([OPERATOR, "case.npz", "alpha=1"], [OPERATOR, "given twice: alpha"]),
-    ([OPERATOR, "case.npz", "beta=1"], [OPERATOR, "unknown: beta", "expected: gradOutput"]),
     ([OPERATOR, "alpha=1"], ["missing: gradOutput, scale, inputScale, isResult"]),
     ([OPERATOR, "gradInput=x.bin"], ["raw file", "--dtype gradInput=", "--shape gradInput="]),
     ([OPERATOR, "gradInput=x.bin", "--dtype", "int3", "--shape", "2"], ["no data type 'int3'"]),
@@ -255,7 +253,6 @@ WRONG_USE = [
     ([OPERATOR, "broken.npz"], ["broken.npz is no file of NumPy's", "decompressing"]),
     ([OPERATOR, "case.npz", "--shape", "3", "--shape", "4"], ["twice without a name: 3, 4"]),
     ([OPERATOR, "case.npz", "--ulp", "-1"], ["ulp is -1"]),
-    ([OPERATOR, "case.npz", "--rtol", "nan"], ["rtol is nan"]),
     ([OPERATOR, "case.npz", "--format", "xml"], ["xml"]),
     ([OPERATOR, "isResult=maybe"], [OPERATOR, "isResult is 'maybe'", "true or false"]),
     (["upsample_nearest3d", "outputSize=2,x"], ["outputSize is '2,x'", "integers as in 2,4,6"]),

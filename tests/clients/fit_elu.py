@@ -57,8 +57,7 @@ def fit(number: int, lines: dict[int, str]) -> None:
         memory = session.memory
         assert memory.in_use == 0
         assert memory.reused > memory.allocated
-        freed = "later" if session.most_waiting else "never"
-        lines[number] = f"thread {number}: fitted, freed {freed}"
+        lines[number] = f"thread {number}: fitted"
 
 
 def main() -> None:

@@ -84,7 +84,6 @@ class Session:
         self.stream, status = acl.rt.create_stream()
         check(status, "acl.rt.create_stream")
         self.memory = CachingAllocator()
-        self.most_waiting = 0
         # What must outlive the work before an event: the event, and what then happens.
         self._deferred: deque[tuple[int, Callable[[], None]]] = deque()
 
@@ -117,7 +116,6 @@ class Session:
         check(status, "acl.rt.create_event")
         check(acl.rt.record_event(event, self.stream), "acl.rt.record_event")
         self._deferred.append((event, action))
-        self.most_waiting = max(self.most_waiting, len(self._deferred))
 
     def collect(self) -> None:
         """Do what was deferred, as far as the stream has come."""

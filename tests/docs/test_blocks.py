@@ -16,7 +16,7 @@ from tests.support.paths import ROOT
 ELSEWHERE = {
     "docs/findings.md": "tests/checkers/test_programs.py",
     "docs/gpus.md": "tests/torch/test_document.py",
-    "docs/graphs.md": "tests/clients/test_graphs_page.py",
+    "docs/graphs.md": "tests/clients/test_programs.py",
     "docs/judging.md": "tests/cli/test_cli_verify.py",
     "docs/many-machines.md": "tests/torch/test_many_machines.py",
     "docs/npu.md": "tests/npu/test_npu_document.py",

@@ -27,7 +27,6 @@ void create_scalar(State& s) {
   void* where = s.in.once_in(24) ? nullptr : value;
   add(s, kScalar, CALL(aclCreateScalar, where, static_cast<aclDataType>(s.in.enumerator(34))));
 }
-void destroy_scalar(State& s) { destroy_thing(s, kScalar, s.pick(kScalar)); }
 
 void create_int_array(State& s) {
   int64_t values[kMost];
@@ -44,9 +43,6 @@ void create_bool_array(State& s) {
   for (bool& each : values) each = s.in.once_in(2);
   add(s, kBoolArray, CALL(aclCreateBoolArray, s.in.once_in(24) ? nullptr : values, size_of(s)));
 }
-void destroy_int_array(State& s) { destroy_thing(s, kIntArray, s.pick(kIntArray)); }
-void destroy_float_array(State& s) { destroy_thing(s, kFloatArray, s.pick(kFloatArray)); }
-void destroy_bool_array(State& s) { destroy_thing(s, kBoolArray, s.pick(kBoolArray)); }
 
 template <class T>
 std::vector<T*> members_of(State& s, Kind kind) {
@@ -70,60 +66,33 @@ void create_scalar_list(State& s) {
   const uint64_t size = size_of(s);
   add(s, kScalarList, CALL(aclCreateScalarList, members.data(), size), up_to(members, size));
 }
-void destroy_tensor_list(State& s) { destroy_thing(s, kTensorList, s.pick(kTensorList)); }
-void destroy_scalar_list(State& s) { destroy_thing(s, kScalarList, s.pick(kScalarList)); }
 
 // Reads the size of an array or a list.
-template <class T, class Function>
-void read_size(State& s, Kind kind, const Function& call) {
-  auto* array = s.pick_as<T>(kind);
-  uint64_t size;
-  s.used(kind, array, call(array, s.out(size)), "a size");
-}
-void int_array_size(State& s) {
-  read_size<aclIntArray>(s, kIntArray, [](auto* array, uint64_t* out) {
-    return CALL(aclGetIntArraySize, array, out);
-  });
-}
-void float_array_size(State& s) {
-  read_size<aclFloatArray>(s, kFloatArray, [](auto* array, uint64_t* out) {
-    return CALL(aclGetFloatArraySize, array, out);
-  });
-}
-void bool_array_size(State& s) {
-  read_size<aclBoolArray>(s, kBoolArray, [](auto* array, uint64_t* out) {
-    return CALL(aclGetBoolArraySize, array, out);
-  });
-}
-void tensor_list_size(State& s) {
-  read_size<aclTensorList>(s, kTensorList, [](auto* list, uint64_t* out) {
-    return CALL(aclGetTensorListSize, list, out);
-  });
-}
-void scalar_list_size(State& s) {
-  read_size<aclScalarList>(s, kScalarList, [](auto* list, uint64_t* out) {
-    return CALL(aclGetScalarListSize, list, out);
-  });
-}
+#define READ_SIZE(function, type, kind)                                \
+  [](State& s) {                                                       \
+    auto* array = s.pick_as<type>(kind);                               \
+    uint64_t size;                                                     \
+    s.used(kind, array, CALL(function, array, s.out(size)), "a size"); \
+  }
 
 constexpr Call kCalls[] = {
     {"aclCreateScalar", create_scalar},
-    {"aclDestroyScalar", destroy_scalar},
+    {"aclDestroyScalar", destroy_one<kScalar>},
     {"aclCreateIntArray", create_int_array},
-    {"aclDestroyIntArray", destroy_int_array},
-    {"aclGetIntArraySize", int_array_size},
+    {"aclDestroyIntArray", destroy_one<kIntArray>},
+    {"aclGetIntArraySize", READ_SIZE(aclGetIntArraySize, aclIntArray, kIntArray)},
     {"aclCreateFloatArray", create_float_array},
-    {"aclDestroyFloatArray", destroy_float_array},
-    {"aclGetFloatArraySize", float_array_size},
+    {"aclDestroyFloatArray", destroy_one<kFloatArray>},
+    {"aclGetFloatArraySize", READ_SIZE(aclGetFloatArraySize, aclFloatArray, kFloatArray)},
     {"aclCreateBoolArray", create_bool_array},
-    {"aclDestroyBoolArray", destroy_bool_array},
-    {"aclGetBoolArraySize", bool_array_size},
+    {"aclDestroyBoolArray", destroy_one<kBoolArray>},
+    {"aclGetBoolArraySize", READ_SIZE(aclGetBoolArraySize, aclBoolArray, kBoolArray)},
     {"aclCreateTensorList", create_tensor_list},
-    {"aclDestroyTensorList", destroy_tensor_list},
-    {"aclGetTensorListSize", tensor_list_size},
+    {"aclDestroyTensorList", destroy_one<kTensorList>},
+    {"aclGetTensorListSize", READ_SIZE(aclGetTensorListSize, aclTensorList, kTensorList)},
     {"aclCreateScalarList", create_scalar_list},
-    {"aclDestroyScalarList", destroy_scalar_list},
-    {"aclGetScalarListSize", scalar_list_size},
+    {"aclDestroyScalarList", destroy_one<kScalarList>},
+    {"aclGetScalarListSize", READ_SIZE(aclGetScalarListSize, aclScalarList, kScalarList)},
 };
 
 }  // namespace

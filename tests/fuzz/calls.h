@@ -53,5 +53,10 @@ void make_reservation(State& state);
 void end_captures(State& state);
 
 void destroy_thing(State& state, Kind kind, void* value);
+// Destroys one of the kind, mostly a live one.
+template <Kind kKind>
+void destroy_one(State& state) {
+  destroy_thing(state, kKind, state.pick(kKind));
+}
 
 }  // namespace fuzz

@@ -5,43 +5,27 @@
 namespace fuzz {
 namespace {
 
-template <class T>
-T* as(void* value) {
-  return static_cast<T*>(value);
-}
+#define DESTROY(kind, function, type) \
+  case kind:                          \
+    return CALL(function, static_cast<type*>(value))
 
 int call_for(Kind kind, void* value) {
   switch (kind) {
-    case kTensor:
-      return CALL(aclDestroyTensor, as<aclTensor>(value));
-    case kScalar:
-      return CALL(aclDestroyScalar, as<aclScalar>(value));
-    case kIntArray:
-      return CALL(aclDestroyIntArray, as<aclIntArray>(value));
-    case kFloatArray:
-      return CALL(aclDestroyFloatArray, as<aclFloatArray>(value));
-    case kBoolArray:
-      return CALL(aclDestroyBoolArray, as<aclBoolArray>(value));
-    case kTensorList:
-      return CALL(aclDestroyTensorList, as<aclTensorList>(value));
-    case kScalarList:
-      return CALL(aclDestroyScalarList, as<aclScalarList>(value));
-    case kExecutor:
-      return CALL(aclDestroyAclOpExecutor, as<aclOpExecutor>(value));
-    case kContext:
-      return CALL(aclrtDestroyContext, value);
-    case kStream:
-      return CALL(aclrtDestroyStream, value);
-    case kEvent:
-      return CALL(aclrtDestroyEvent, value);
-    case kGraph:
-      return CALL(aclmdlRIDestroy, value);
-    case kPhysical:
-      return CALL(aclrtFreePhysical, value);
-    case kReservation:
-      return CALL(aclrtReleaseMemAddress, value);
-    case kDeviceMemory:
-      return CALL(aclrtFree, value);
+    DESTROY(kTensor, aclDestroyTensor, aclTensor);
+    DESTROY(kScalar, aclDestroyScalar, aclScalar);
+    DESTROY(kIntArray, aclDestroyIntArray, aclIntArray);
+    DESTROY(kFloatArray, aclDestroyFloatArray, aclFloatArray);
+    DESTROY(kBoolArray, aclDestroyBoolArray, aclBoolArray);
+    DESTROY(kTensorList, aclDestroyTensorList, aclTensorList);
+    DESTROY(kScalarList, aclDestroyScalarList, aclScalarList);
+    DESTROY(kExecutor, aclDestroyAclOpExecutor, aclOpExecutor);
+    DESTROY(kContext, aclrtDestroyContext, void);
+    DESTROY(kStream, aclrtDestroyStream, void);
+    DESTROY(kEvent, aclrtDestroyEvent, void);
+    DESTROY(kGraph, aclmdlRIDestroy, void);
+    DESTROY(kPhysical, aclrtFreePhysical, void);
+    DESTROY(kReservation, aclrtReleaseMemAddress, void);
+    DESTROY(kDeviceMemory, aclrtFree, void);
     default:
       return CALL(aclrtFreeHost, value);
   }

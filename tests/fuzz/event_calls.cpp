@@ -6,43 +6,22 @@
 namespace fuzz {
 namespace {
 
-template <class Create>
-void create(State& s, const Create& call) {
-  aclrtEvent event = nullptr;
-  const auto flag = static_cast<uint32_t>(s.in.enumerator(12));
-  if (call(s.out(event), flag) == 0) s.add(kEvent, {event});
-}
-
-void create_event(State& s) {
-  create(s, [](aclrtEvent* event, uint32_t) { return CALL(aclrtCreateEvent, event); });
-}
-void create_event_with_flag(State& s) {
-  create(s, [](aclrtEvent* e, uint32_t f) { return CALL(aclrtCreateEventWithFlag, e, f); });
-}
-void create_event_ex(State& s) {
-  create(s, [](aclrtEvent* e, uint32_t f) { return CALL(aclrtCreateEventExWithFlag, e, f); });
-}
-void destroy_event(State& s) { destroy_thing(s, kEvent, s.pick(kEvent)); }
+#define CREATE(...)                                               \
+  [](State& s) {                                                  \
+    aclrtEvent event = nullptr;                                   \
+    const auto flag = static_cast<uint32_t>(s.in.enumerator(12)); \
+    aclrtEvent* const out = s.out(event);                         \
+    (void)flag;                                                   \
+    if (CALL(__VA_ARGS__) == 0) s.add(kEvent, {event});           \
+  }
 
 // Calls with an event and a stream.
-template <class Function>
-void with_stream(State& s, const char* name, const Function& call) {
-  void* event = s.pick(kEvent);
-  void* stream = s.in.once_in(8) ? nullptr : s.pick(kStream);
-  s.used(kEvent, event, call(event, stream), name);
-}
-void record_event(State& s) {
-  with_stream(s, "aclrtRecordEvent",
-              [](void* event, void* stream) { return CALL(aclrtRecordEvent, event, stream); });
-}
-void reset_event(State& s) {
-  with_stream(s, "aclrtResetEvent",
-              [](void* event, void* stream) { return CALL(aclrtResetEvent, event, stream); });
-}
-void wait_event(State& s) {
-  with_stream(s, "aclrtStreamWaitEvent",
-              [](void* event, void* stream) { return CALL(aclrtStreamWaitEvent, stream, event); });
-}
+#define WITH_STREAM(function, ...)                                 \
+  [](State& s) {                                                   \
+    void* event = s.pick(kEvent);                                  \
+    void* stream = s.in.once_in(8) ? nullptr : s.pick(kStream);    \
+    s.used(kEvent, event, CALL(function, __VA_ARGS__), #function); \
+  }
 
 void synchronize_event(State& s) {
   s.let_waits_end();
@@ -80,13 +59,13 @@ void timestamp(State& s) {
 }
 
 constexpr Call kCalls[] = {
-    {"aclrtCreateEvent", create_event},
-    {"aclrtCreateEventWithFlag", create_event_with_flag},
-    {"aclrtCreateEventExWithFlag", create_event_ex},
-    {"aclrtDestroyEvent", destroy_event},
-    {"aclrtRecordEvent", record_event},
-    {"aclrtResetEvent", reset_event},
-    {"aclrtStreamWaitEvent", wait_event},
+    {"aclrtCreateEvent", CREATE(aclrtCreateEvent, out)},
+    {"aclrtCreateEventWithFlag", CREATE(aclrtCreateEventWithFlag, out, flag)},
+    {"aclrtCreateEventExWithFlag", CREATE(aclrtCreateEventExWithFlag, out, flag)},
+    {"aclrtDestroyEvent", destroy_one<kEvent>},
+    {"aclrtRecordEvent", WITH_STREAM(aclrtRecordEvent, event, stream)},
+    {"aclrtResetEvent", WITH_STREAM(aclrtResetEvent, event, stream)},
+    {"aclrtStreamWaitEvent", WITH_STREAM(aclrtStreamWaitEvent, stream, event)},
     {"aclrtSynchronizeEvent", synchronize_event},
     {"aclrtSynchronizeEventWithTimeout", synchronize_event_in_time, 4},
     {"aclrtQueryEvent", query_event},

@@ -23,7 +23,6 @@ void set_repeatable(State& s) {
 void set_repeatable_capital(State& s) {
   repeat(s, [](aclOpExecutor* e) { return CALL(AclSetAclOpExecutorRepeatable, e); });
 }
-void destroy(State& s) { destroy_thing(s, kExecutor, s.pick(kExecutor)); }
 
 enum class Counted { inputs, outputs, all };
 
@@ -57,7 +56,7 @@ const Call kCalls[] = {
     {"aclnnFinalize", finalize},
     {"aclSetAclOpExecutorRepeatable", set_repeatable},
     {"AclSetAclOpExecutorRepeatable", set_repeatable_capital},
-    {"aclDestroyAclOpExecutor", destroy},
+    {"aclDestroyAclOpExecutor", destroy_one<kExecutor>},
     {"aclSetInputTensorAddr", SET_ADDRESS(aclSetInputTensorAddr, Counted::inputs)},
     {"AclSetInputTensorAddr", SET_ADDRESS(AclSetInputTensorAddr, Counted::inputs)},
     {"aclSetOutputTensorAddr", SET_ADDRESS(aclSetOutputTensorAddr, Counted::outputs)},

@@ -44,12 +44,10 @@ void execute(State& s) {
   s.used(kGraph, graph, CALL(aclmdlRIExecuteAsync, graph, stream_of(s)), "aclmdlRIExecuteAsync");
 }
 
-void destroy_graph(State& s) { destroy_thing(s, kGraph, s.pick(kGraph)); }
-
 constexpr Call kCalls[] = {
     {"aclmdlRICaptureBegin", begin_capture, 2}, {"aclmdlRICaptureEnd", end_capture},
     {"aclmdlRICaptureGetInfo", capture_info},   {"aclmdlRIExecuteAsync", execute},
-    {"aclmdlRIDestroy", destroy_graph},
+    {"aclmdlRIDestroy", destroy_one<kGraph>},
 };
 
 }  // namespace

@@ -18,36 +18,17 @@ size_t size_of(State& s) {
   return size > kMost && size < (size_t{1} << 48) ? SIZE_MAX - size : size;
 }
 
-template <class Allocate>
-void allocate(State& s, Kind kind, const Allocate& call) {
-  void* address = nullptr;
-  const size_t size = size_of(s);
-  const auto policy = static_cast<aclrtMemMallocPolicy>(s.in.enumerator(6));
-  const int status = call(s.out(address), size, policy);
-  expect((status == 0) == (address != nullptr), "memory exactly on success", "", status);
-  if (status == 0) s.add(kind, {address, true, size});
-}
-
-void malloc_device(State& s) {
-  allocate(s, kDeviceMemory, [](void** address, size_t size, aclrtMemMallocPolicy policy) {
-    return CALL(aclrtMalloc, address, size, policy);
-  });
-}
-void malloc_align32(State& s) {
-  allocate(s, kDeviceMemory, [](void** address, size_t size, aclrtMemMallocPolicy policy) {
-    return CALL(aclrtMallocAlign32, address, size, policy);
-  });
-}
-void malloc_cached(State& s) {
-  allocate(s, kDeviceMemory, [](void** address, size_t size, aclrtMemMallocPolicy policy) {
-    return CALL(aclrtMallocCached, address, size, policy);
-  });
-}
-void malloc_host(State& s) {
-  allocate(s, kHostMemory, [](void** address, size_t size, aclrtMemMallocPolicy) {
-    return CALL(aclrtMallocHost, address, size);
-  });
-}
+#define ALLOCATE(kind, ...)                                                                \
+  [](State& s) {                                                                           \
+    void* memory = nullptr;                                                                \
+    const size_t size = size_of(s);                                                        \
+    const auto policy = static_cast<aclrtMemMallocPolicy>(s.in.enumerator(6));             \
+    void** const address = s.out(memory);                                                  \
+    (void)policy;                                                                          \
+    const int status = CALL(__VA_ARGS__);                                                  \
+    expect((status == 0) == (memory != nullptr), "memory exactly on success", "", status); \
+    if (status == 0) s.add(kind, {memory, true, size});                                    \
+  }
 
 // Sometimes an address within an allocation.
 void* freed(State& s, Kind kind) {
@@ -171,12 +152,12 @@ void copy_batch(State& s) {
 }
 
 constexpr Call kCalls[] = {
-    {"aclrtMalloc", malloc_device},
-    {"aclrtMallocAlign32", malloc_align32},
-    {"aclrtMallocCached", malloc_cached},
+    {"aclrtMalloc", ALLOCATE(kDeviceMemory, aclrtMalloc, address, size, policy)},
+    {"aclrtMallocAlign32", ALLOCATE(kDeviceMemory, aclrtMallocAlign32, address, size, policy)},
+    {"aclrtMallocCached", ALLOCATE(kDeviceMemory, aclrtMallocCached, address, size, policy)},
     {"aclrtFree", free_device},
     {"aclrtFreeWithDevSync", free_with_sync},
-    {"aclrtMallocHost", malloc_host},
+    {"aclrtMallocHost", ALLOCATE(kHostMemory, aclrtMallocHost, address, size)},
     {"aclrtFreeHost", free_host},
     {"aclrtGetMemInfo", memory_info, 32},
     {"aclrtMemcpy", copy},

@@ -16,7 +16,7 @@ namespace {
 constexpr int kNone = 1 << 30;  // more allocations than a call has
 constexpr int kMostSites = 300;
 // Of each function so many calls are tried that succeed otherwise, or fewer if so many allocate.
-constexpr int kSuccesses = 200, kAllocating = 15;
+constexpr int kSuccesses = 150, kAllocating = 10;
 constexpr uint64_t kSeeds = 4000;  // that are tried for them
 
 uint64_t successes_of(const char* function) {

@@ -66,34 +66,17 @@ void init_tensor(State& s) {
   s.used(kTensor, tensor, status, "aclInitTensor");
 }
 
-void destroy_tensor(State& s) { destroy_thing(s, kTensor, s.pick(kTensor)); }
-
 // Functions that hand out an array made with new[].
-template <class Function>
-void read_array(State& s, const Function& call) {
-  auto* tensor = s.pick_as<aclTensor>(kTensor);
-  int64_t* values = nullptr;
-  uint64_t count = 0;
-  const int status = call(tensor, s.out(values), s.out(count));
-  s.used(kTensor, tensor, status, "an array of a tensor");
-  expect((status == 0) == (values != nullptr), "an array exactly on success");
-  delete[] values;
-}
-void view_shape(State& s) {
-  read_array(s, [](const aclTensor* t, int64_t** v, uint64_t* n) {
-    return CALL(aclGetViewShape, t, v, n);
-  });
-}
-void storage_shape(State& s) {
-  read_array(s, [](const aclTensor* t, int64_t** v, uint64_t* n) {
-    return CALL(aclGetStorageShape, t, v, n);
-  });
-}
-void view_strides(State& s) {
-  read_array(s, [](const aclTensor* t, int64_t** v, uint64_t* n) {
-    return CALL(aclGetViewStrides, t, v, n);
-  });
-}
+#define READ_ARRAY(function)                                                                \
+  [](State& s) {                                                                            \
+    auto* tensor = s.pick_as<aclTensor>(kTensor);                                           \
+    int64_t* values = nullptr;                                                              \
+    uint64_t count = 0;                                                                     \
+    const int status = CALL(function, tensor, s.out(values), s.out(count));                 \
+    s.used(kTensor, tensor, status, #function);                                             \
+    expect((status == 0) == (values != nullptr), "an array exactly on success", #function); \
+    delete[] values;                                                                        \
+  }
 
 void view_offset(State& s) {
   int64_t offset;
@@ -124,11 +107,16 @@ void get_address(State& s) {
 }
 
 constexpr Call kCalls[] = {
-    {"aclCreateTensor", create_tensor},    {"aclInitTensor", init_tensor},
-    {"aclDestroyTensor", destroy_tensor},  {"aclGetViewShape", view_shape},
-    {"aclGetStorageShape", storage_shape}, {"aclGetViewStrides", view_strides},
-    {"aclGetViewOffset", view_offset},     {"aclGetFormat", format},
-    {"aclGetDataType", data_type},         {"aclSetRawTensorAddr", set_address},
+    {"aclCreateTensor", create_tensor},
+    {"aclInitTensor", init_tensor},
+    {"aclDestroyTensor", destroy_one<kTensor>},
+    {"aclGetViewShape", READ_ARRAY(aclGetViewShape)},
+    {"aclGetStorageShape", READ_ARRAY(aclGetStorageShape)},
+    {"aclGetViewStrides", READ_ARRAY(aclGetViewStrides)},
+    {"aclGetViewOffset", view_offset},
+    {"aclGetFormat", format},
+    {"aclGetDataType", data_type},
+    {"aclSetRawTensorAddr", set_address},
     {"aclGetRawTensorAddr", get_address},
 };
 

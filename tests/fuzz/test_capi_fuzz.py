@@ -10,19 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz.harness import CORPUS, build
+from tests.fuzz.harness import CORPUS, HERE, build
 from tests.support.capi_symbols import library_folder
+from tests.support.contract import FOLDER
+from tests.support.native import built_once
+from tests.support.paths import INCLUDE
 from tests.support.process import SANITIZED
 
 pytestmark = pytest.mark.skipif(SANITIZED, reason="tests/fuzz/run.py runs it under sanitizers")
 
 
 @pytest.fixture(scope="module")
-def fuzzer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def fuzzer() -> Path:
     """The program, built against the installed libraries."""
-    program = tmp_path_factory.mktemp("fuzz") / "capi_fuzz"
-    build(program, library_folder(), [])
-    return program
+    libraries = library_folder().resolve()
+    sources = [*HERE.glob("*.*"), *INCLUDE.rglob("*.h"), *FOLDER.rglob("*.toml")]
+    return built_once("capi_fuzz", libraries, sources, lambda file: build(file, libraries, []))
 
 
 def run(

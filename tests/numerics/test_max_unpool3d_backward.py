@@ -111,16 +111,6 @@ def test_any_shape_and_any_indices(data: st.DataObject) -> None:
     assert got.shape == indices.shape
 
 
-def test_document_sample() -> None:
-    """Law: the document's sample gives ones everywhere."""
-    values = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
-    indices = np.array([0, 0, 0, 3, 0, 0, 0, 8, 0, 0, 0, 11, 0, 0, 0, 13]).reshape(values.shape)
-    got = softnpu.max_unpool3d_backward(
-        np.ones_like(values), values, indices, [1, 4, 4], [1, 2, 3], [1, 2, 3]
-    )
-    assert same_bits(got, np.ones_like(values))
-
-
 @pytest.mark.parametrize("position", [0, 37, 59])
 @pytest.mark.parametrize("value", [-1, 60, 2**40, -(2**63), 2**63 - 1])
 def test_an_index_out_of_range_is_an_index_error(value: int, position: int) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import softnpu
-from softnpu import _core
 from softnpu.judging.ulp import same_bits
 from tests.support import laws
 from tests.support import specials as sp
@@ -170,10 +169,3 @@ print(_core.info()["threads"])
         [sys.executable, "-c", source], capture_output=True, text=True, check=True, env=environment
     )
     assert done.stdout.strip() == "1"
-
-
-def test_the_setting_is_taken() -> None:
-    """Law: set_threads changes what info reports, so that the tests above compare what they say."""
-    for count in laws.THREADS:
-        with laws.threads(count):
-            assert _core.info()["threads"] == count

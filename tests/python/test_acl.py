@@ -69,16 +69,6 @@ def test_devices() -> None:
     assert (len(version), ret) == (3, 0)
 
 
-@pytest.mark.usefixtures("stream")
-def test_a_thread_starts_without_a_device() -> None:
-    """And has to choose one."""
-    found: list[int] = []
-    worker = threading.Thread(target=lambda: found.append(rt.create_stream()[1]))
-    worker.start()
-    worker.join()
-    assert found == [acl.ACL_ERROR_RT_CONTEXT_NULL]
-
-
 def test_contexts(stream: int) -> None:
     """Make, choose, ask, destroy."""
     before, ret = rt.get_context()

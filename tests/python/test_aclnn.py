@@ -12,75 +12,31 @@ import pytest
 
 import softnpu
 from softnpu import acl, aclnn
+from tests.python.operators import OPERATORS, Operator
 from tests.python.two_phases import Bench, X, run
+from tests.support.contract import contract
 
 Array = npt.NDArray[Any]
 
 
-def test_elu_backward(bench: Bench) -> None:
-    """The same bits as the function on arrays."""
-    one = aclnn.aclCreateScalar(1.0, aclnn.ACL_FLOAT)
-    out = bench.tensor(np.zeros_like(X))
-    tensors = bench.tensor(X), bench.tensor(X[::-1].copy())
-    run(bench, "aclnnEluBackward", tensors[0], one, one, one, False, tensors[1], out)
-    expected = softnpu.elu_backward(X, 1, 1, 1, False, X[::-1])
-    assert np.array_equal(bench.read(out, X.shape), expected)
-
-
-def test_selu_backward(bench: Bench) -> None:
-    """The same bits as the function on arrays."""
-    out = bench.tensor(np.zeros_like(X))
-    run(bench, "aclnnSeluBackward", bench.tensor(X), bench.tensor(X), out)
-    assert np.array_equal(bench.read(out, X.shape), softnpu.selu_backward(X, X))
-
-
-def test_smooth_l1_loss_backward(bench: Bench) -> None:
-    """The same bits as the function on arrays."""
-    out = bench.tensor(np.zeros_like(X))
-    tensors = [bench.tensor(X), bench.tensor(X), bench.tensor(X * 2)]
-    run(bench, "aclnnSmoothL1LossBackward", *tensors, 1, 0.5, out)
-    expected = softnpu.smooth_l1_loss_backward(X, X, X * 2, 1, 0.5)
-    assert np.array_equal(bench.read(out, X.shape), expected)
-
-
-def test_upsample_nearest3d(bench: Bench) -> None:
-    """The same bits as the function on arrays."""
-    x = np.arange(8, dtype=np.float32).reshape(1, 2, 1, 2, 2)
-    out = bench.tensor(np.zeros((1, 2, 2, 4, 4), np.float32))
-    size = aclnn.aclCreateIntArray([2, 4, 4])
-    run(bench, "aclnnUpsampleNearest3d", bench.tensor(x), size, 0.0, 0.0, 0.0, out)
-    expected = softnpu.upsample_nearest3d(x, (2, 4, 4))
+@pytest.mark.parametrize("operator", OPERATORS, ids=lambda o: o.name)
+def test_both_phases_give_the_bits_of_the_function(bench: Bench, operator: Operator) -> None:
+    """Of every operator; a workspace is used where there is one."""
+    expected, arguments = operator(), []
+    out = bench.tensor(np.full_like(expected, 9))
+    make = {
+        "scalar": lambda value: aclnn.aclCreateScalar(value, aclnn.ACL_FLOAT),
+        "int_array": aclnn.aclCreateIntArray,
+        "int": {"none": 0, "mean": 1, "sum": 2}.get,
+    }
+    for a in contract(operator.name).arguments:
+        if a.kind == "tensor":
+            arguments.append(out if a.is_output else bench.tensor(operator.arrays[a.python]))
+        else:
+            value = operator.rest.get(a.python, 0.0)
+            arguments.append(make.get(a.kind, lambda value: value)(value))
+    run(bench, operator.aclnn, *arguments)
     assert np.array_equal(bench.read(out, expected.shape), expected)
-
-
-@pytest.mark.parametrize("reduction", [0, 1, 2])
-def test_smooth_l1_loss(bench: Bench, reduction: int) -> None:
-    """The same bits as the function on arrays."""
-    expected = softnpu.smooth_l1_loss(X, X * 2, reduction, 0.5)
-    out = bench.tensor(np.zeros_like(expected))
-    run(bench, "aclnnSmoothL1Loss", bench.tensor(X), bench.tensor(X * 2), reduction, 0.5, out)
-    assert np.array_equal(bench.read(out, expected.shape), expected)
-
-
-def test_upsample_nearest3d_backward(bench: Bench) -> None:
-    """The same bits as the function on arrays; the workspace is used."""
-    x = np.arange(64, dtype=np.float32).reshape(1, 2, 2, 4, 4)
-    out = bench.tensor(np.zeros((1, 2, 1, 2, 2), np.float32))
-    sizes = aclnn.aclCreateIntArray([2, 4, 4]), aclnn.aclCreateIntArray((1, 2, 1, 2, 2))
-    name = "aclnnUpsampleNearest3dBackward"
-    run(bench, name, bench.tensor(x), *sizes, 0.0, 0.0, 0.0, out)
-    expected = softnpu.upsample_nearest3d_backward(x, (2, 4, 4), (1, 2, 1, 2, 2))
-    assert np.array_equal(bench.read(out, expected.shape), expected)
-
-
-def test_max_unpool3d(bench: Bench) -> None:
-    """A scatter."""
-    x = np.arange(1, 5, dtype=np.float32).reshape(1, 1, 1, 2, 2)
-    out = bench.tensor(np.full((1, 1, 2, 2, 2), 9, np.float32))
-    ints = [aclnn.aclCreateIntArray(v) for v in ([2, 2, 2], [1, 1, 1], [0, 0, 0])]
-    tensors = bench.tensor(x), bench.tensor(np.array([7, 0, 3, 3]).reshape(x.shape))
-    run(bench, "aclnnMaxUnpool3d", *tensors, *ints, out)
-    assert bench.read(out, (8,)).tolist() == [2, 0, 0, 4, 0, 0, 0, 1]
 
 
 def unpool(bench: Bench, indices: Array) -> int:
@@ -91,12 +47,6 @@ def unpool(bench: Bench, indices: Array) -> int:
     tensors = bench.tensor(x), bench.tensor(x[:, :, :1].copy()), bench.tensor(indices)
     run(bench, "aclnnMaxUnpool3dBackward", *tensors, *ints, out)
     return out
-
-
-def test_max_unpool3d_backward(bench: Bench) -> None:
-    """A gather."""
-    out = unpool(bench, np.array([7, 0, 3, 3]).reshape(1, 1, 1, 2, 2))
-    assert bench.read(out, (4,)).tolist() == [7, 0, 3, 3]
 
 
 def test_one_tensor_as_indices_and_as_another_argument(bench: Bench) -> None:

@@ -179,12 +179,6 @@ def test_the_references_say_what_they_define(operator: Operator) -> None:
     assert operator.aclnn in body["Notes"]
 
 
-def test_the_package_says_that_it_is_typed() -> None:
-    """Type checkers look for py.typed and for the extension's stub."""
-    assert (PACKAGE / "py.typed").is_file()
-    assert (PACKAGE / "_core.pyi").is_file()
-
-
 def said_signature(name: str) -> ast.FunctionDef:
     """What a function of the extension says of itself."""
     function = getattr(_core, name)

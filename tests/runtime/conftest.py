@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests of the runtime share: a thread's device with a stream."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,6 +29,12 @@ def addresses(rt: Runtime) -> Iterator[Range]:
 
 
 @pytest.fixture(scope="module")
-def traced_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def traced_program() -> Path:
     """The program that traces and statistics are made of."""
-    return compiled("traced", tmp_path_factory.mktemp("traced"))
+    return compiled("traced")
+
+
+@pytest.fixture
+def observed(tmp_path: Path) -> Path:
+    """The program that is observed while something is in its way, in a folder for its files."""
+    return Path(shutil.copy(compiled("observed"), tmp_path))

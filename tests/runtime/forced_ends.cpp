@@ -46,12 +46,6 @@ class Idle {
   std::thread thread_;
 };
 
-aclrtStream new_stream() {
-  aclrtStream stream = nullptr;
-  EXPECT_OK(aclrtCreateStream(&stream));
-  return stream;
-}
-
 // One stream waits for another, which comes to its callback only later.
 struct Chain {
   aclrtStream last = new_stream(), first = new_stream();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the concurrency test is made of: checks that count, threads that begin together, and owners.
+// What the programs are made of: checks that count, threads that begin together, and owners.
 #pragma once
 
 #include <atomic>
@@ -50,6 +50,19 @@ inline void let_one_piece_run(aclrtStream stream) {
 inline void wait_by_asking(aclrtStream stream) {
   aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
   while (status != ACL_STREAM_STATUS_COMPLETE) EXPECT_OK(aclrtStreamQuery(stream, &status));
+}
+
+inline aclrtStream new_stream() {
+  aclrtStream stream = nullptr;
+  EXPECT_OK(aclrtCreateStream(&stream));
+  return stream;
+}
+
+inline void* new_block(size_t size, int value) {
+  void* block = nullptr;
+  EXPECT_OK(aclrtMalloc(&block, size, ACL_MEM_MALLOC_HUGE_FIRST));
+  EXPECT_OK(aclrtMemset(block, size, value, size));
+  return block;
 }
 
 struct Buffer {

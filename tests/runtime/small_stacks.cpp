@@ -4,39 +4,32 @@
 #include <pthread.h>
 
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
 #include <vector>
 
-#include "acl/acl.h"
 #include "aclnnop/aclnn_selu_backward.h"
+#include "parallel.h"
 
 namespace {
 
 bool refuses_memory = false;
 int refused = 0;
 
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s: %s\n", what, aclGetRecentErrMsg());
-  std::_Exit(1);
-}
-
 // The stacks of threads that are started without a word about theirs.
 void set_default_stack(size_t bytes) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  require(pthread_attr_setstacksize(&attributes, bytes) == 0, "pthread_attr_setstacksize");
-  require(pthread_setattr_default_np(&attributes) == 0, "pthread_setattr_default_np");
+  EXPECT(pthread_attr_setstacksize(&attributes, bytes) == 0);
+  EXPECT(pthread_setattr_default_np(&attributes) == 0);
 }
 
 aclTensor* matrix(aclDataType type, int64_t rows, int64_t columns, bool transposed, void*& data) {
   const int64_t sizes[] = {rows, columns}, count = rows * columns;
   const int64_t strides[] = {transposed ? 1 : columns, transposed ? rows : 1};
   const size_t bytes = static_cast<size_t>(count) * sizeof(int32_t);
-  require(aclrtMalloc(&data, bytes, ACL_MEM_MALLOC_HUGE_FIRST) == ACL_SUCCESS, "aclrtMalloc");
+  EXPECT_OK(aclrtMalloc(&data, bytes, ACL_MEM_MALLOC_HUGE_FIRST));
   for (size_t i = 0; i < bytes; ++i) static_cast<uint8_t*>(data)[i] = i % 61;
   return aclCreateTensor(sizes, 2, type, strides, 0, ACL_FORMAT_ND, &count, 1, data);
 }
@@ -56,12 +49,11 @@ struct Selu {
   std::vector<uint8_t> run() const {
     uint64_t size = 0;
     aclOpExecutor* executor = nullptr;
-    require(aclrtSetDevice(0) == ACL_SUCCESS, "aclrtSetDevice");
+    EXPECT_OK(aclrtSetDevice(0));
     std::memset(out_data, 0, bytes);
-    require(aclnnSeluBackwardGetWorkspaceSize(grad, result, out, &size, &executor) == ACL_SUCCESS,
-            "aclnnSeluBackwardGetWorkspaceSize");
-    require(aclnnSeluBackward(nullptr, 0, executor, nullptr) == ACL_SUCCESS, "aclnnSeluBackward");
-    require(aclrtSynchronizeStream(nullptr) == ACL_SUCCESS, "aclrtSynchronizeStream");
+    EXPECT_OK(aclnnSeluBackwardGetWorkspaceSize(grad, result, out, &size, &executor));
+    EXPECT_OK(aclnnSeluBackward(nullptr, 0, executor, nullptr));
+    EXPECT_OK(aclrtSynchronizeStream(nullptr));
     const auto* const first = static_cast<const uint8_t*>(out_data);
     return {first, first + bytes};
   }
@@ -78,7 +70,7 @@ extern "C" void* aligned_alloc(size_t alignment, size_t size) noexcept {
 
 int main() {
   setenv("SOFTNPU_THREADS", "4", 1);
-  require(aclrtSetDevice(0) == ACL_SUCCESS, "aclrtSetDevice");
+  EXPECT_OK(aclrtSetDevice(0));
 
   // Softnpu's own threads are started here, with the default that is too small for any kernel.
   set_default_stack(size_t{16} << 10);
@@ -89,10 +81,11 @@ int main() {
   for (const aclDataType type : {ACL_FLOAT, ACL_FLOAT16, ACL_INT32}) {
     const Selu selu(type, 32, 256, true);
     const std::vector<uint8_t> expected = selu.run();
-    std::thread([&] { require(selu.run() == expected, "results"); }).join();
+    std::thread([&] { EXPECT(selu.run() == expected); }).join();
     refuses_memory = true;
-    std::thread([&] { require(selu.run() == expected, "results without memory"); }).join();
+    std::thread([&] { EXPECT(selu.run() == expected); }).join();
     refuses_memory = false;
   }
-  require(refused > 0, "memory is asked for");
+  EXPECT(refused > 0);
+  return failed.load() == 0 ? 0 : 1;
 }

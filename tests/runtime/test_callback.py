@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Callbacks: who runs them, what waits for them, misuse."""
+"""Callbacks and host functions: who runs them, what waits for them, misuse."""
 
 import ctypes as ct
 import threading
@@ -14,12 +14,9 @@ from tests.support.acl_runtime import (
     NOT_A_HANDLE,
     PARAM_INVALID,
     STREAM_SYNC_TIMEOUT,
-    CallbackType,
     Runtime,
     in_fresh_process,
     made,
-    message,
-    out,
 )
 from tests.support.capi_symbols import Functions
 
@@ -225,36 +222,6 @@ def test_going_out_of_use_ends_the_subscription(api: Functions) -> None:
         assert codes == [PARAM_INVALID]
 
 
-@in_fresh_process
-def test_force_drops_what_waits_for_a_callback(api: Functions) -> None:
-    """A forced end does not wait for a callback that nobody runs; the message counts what went."""
-    assert api.aclrtSetDevice(0) == 0
-    for call in ("stream", "device"):
-        stream = made(api.aclrtCreateStream)
-        ran: list[str] = []
-        callback = CallbackType(lambda _, ran=ran: ran.append("callback"))
-        later = CallbackType(lambda _, ran=ran: ran.append("later"))
-        keeper = threading.Thread(target=threading.Event().wait, args=(0.3,))
-        keeper.start()
-        assert api.aclrtSubscribeReport(keeper.ident, stream) == 0
-        assert api.aclrtLaunchCallback(ct.cast(callback, ct.c_void_p), None, 1, stream) == 0
-        assert api.aclrtLaunchHostFunc(stream, ct.cast(later, ct.c_void_p), None) == 0
-        # Hands the callback over, also where work is held back until a program asks twice.
-        for _ in range(2):
-            assert out(ct.c_int32, api.aclrtStreamQuery, stream)[0] == 0
-        if call == "stream":
-            assert api.aclrtDestroyStreamForce(stream) == 0
-        else:
-            assert api.aclrtResetDeviceForce(0) == 0
-        said = message(api)
-        assert said is not None
-        assert "2 pieces of queued work were dropped" in said
-        keeper.join()
-        assert ran == []
-    assert api.aclrtSetDevice(0) == 0
-    assert api.aclrtSynchronizeDevice() == 0
-
-
 def test_released_work_runs_by_itself(rt: Runtime) -> None:
     """What had to wait runs though nobody waits for it, and may call for its stream's device."""
     ran = threading.Event()
@@ -270,3 +237,54 @@ def test_released_work_runs_by_itself(rt: Runtime) -> None:
         assert ran.wait(60)
     assert rt.synchronize() == 0
     assert threads != [threading.get_ident()]
+
+
+def test_host_function_gets_its_argument(rt: Runtime) -> None:
+    """`aclrtLaunchHostFunc` and callbacks hand their argument on."""
+    seen: list[int] = []
+    function = ct.CFUNCTYPE(None, ct.c_void_p)(lambda argument: seen.append(argument))
+    address = ct.cast(function, ct.c_void_p)
+    rt.check(rt.api.aclrtLaunchHostFunc(rt.stream, address, 1234))
+    assert rt.synchronize() == 0
+    self = threading.get_ident()
+    rt.check(rt.api.aclrtSubscribeReport(self, rt.stream))
+    rt.check(rt.api.aclrtLaunchCallback(address, 5678, BLOCK, rt.stream))
+    rt.check(rt.api.aclrtProcessReport(1000))
+    rt.check(rt.api.aclrtUnSubscribeReport(self, rt.stream))
+    assert rt.synchronize() == 0
+    assert seen == [1234, 5678]
+
+
+def test_host_function_may_wait_for_who_launched_it(rt: Runtime) -> None:
+    """A launch returns at once; the function runs elsewhere, and later work waits for it."""
+    go = threading.Event()
+    threads: list[int] = []
+    target = rt.malloc(64)
+
+    def wait() -> None:
+        assert go.wait(60)
+        threads.append(threading.get_ident())
+
+    rt.launch_host(wait)
+    rt.launch_host(wait)
+    rt.check(rt.api.aclrtMemsetAsync(target, 64, 7, 64, rt.stream))
+    rt.check(rt.api.aclrtMemset(target, 64, 1, 64))
+    assert rt.api.aclrtSynchronizeStreamWithTimeout(rt.stream, 20) == STREAM_SYNC_TIMEOUT
+    assert set(rt.download(target, 64)) == {1}
+    go.set()
+    assert rt.synchronize() == 0
+    assert len(threads) == 2
+    assert threading.get_ident() not in threads
+    assert set(rt.download(target, 64)) == {7}
+
+
+def test_host_functions_of_many_streams_wait_for_each_other(rt: Runtime) -> None:
+    """Functions of several streams run at the same time: each may wait for all others."""
+    barrier = threading.Barrier(8, timeout=60)
+    streams = [rt.new_stream() for _ in range(8)]
+    passed: list[int] = []
+    for stream in streams:
+        rt.launch_host(lambda: passed.append(barrier.wait()), stream)
+    for stream in streams:
+        assert rt.api.aclrtSynchronizeStream(stream) == 0
+    assert sorted(passed) == list(range(8))

@@ -81,19 +81,6 @@ def test_counts_per_device(api: Functions) -> None:
 
 
 @in_fresh_process
-def test_set_often_reset_once(api: Functions) -> None:
-    """After several Sets and one Reset streams are destroyed and memory is freed as before."""
-    for _ in range(5):
-        assert api.aclrtSetDevice(0) == 0
-    stream, block = made(api.aclrtCreateStream), made(api.aclrtMalloc, 100, 0)
-    assert api.aclrtResetDevice(0) == 0
-    assert api.aclrtMemsetAsync(block, 100, 1, 100, stream) == 0
-    assert api.aclrtSynchronizeStream(stream) == 0
-    assert api.aclrtDestroyStream(stream) == 0
-    assert api.aclrtFree(block) == 0
-
-
-@in_fresh_process
 def test_reset_to_zero(api: Functions) -> None:
     """At zero the default context and stream are gone; what the program made stays destroyable."""
     assert api.aclrtSetDevice(0) == 0
@@ -137,35 +124,6 @@ def test_reset_drains(api: Functions) -> None:
     assert [each for each in seen if not each.startswith("report")] == ["callback", "task"]
     keeper.join()
     assert "report 0" in seen
-
-
-@in_fresh_process
-def test_failures_end_with_the_device(api: Functions) -> None:
-    """A failure that no call reported is reported by the reset, once, with its message."""
-
-    def fail_in_a_stream() -> None:
-        stream, block = made(api.aclrtCreateStream), made(api.aclrtMalloc, 64, 0)
-        go = threading.Event()
-        keeper = threading.Thread(target=lambda: (go.wait(), api.aclrtProcessReport(60000)))
-        keeper.start()
-        assert api.aclrtSubscribeReport(keeper.ident, stream) == 0
-        assert api.aclrtLaunchCallback(ct.cast(nothing, ct.c_void_p), None, 1, stream) == 0
-        assert api.aclrtMemsetAsync(block, 64, 0, 64, stream) == 0
-        assert api.aclrtFree(block) == 0
-        go.set()
-        keeper.join()
-
-    nothing = CallbackType(lambda _: None)
-    assert api.aclrtSetDevice(0) == 0
-    fail_in_a_stream()
-    assert api.aclrtSynchronizeDevice() != 0
-    fail_in_a_stream()
-    assert api.aclrtResetDevice(0) == PARAM_INVALID
-    said = message(api)
-    assert said is not None
-    assert "aclrtResetDevice: aclrtMemsetAsync: " in said
-    assert api.aclrtSetDevice(0) == 0
-    assert api.aclrtSynchronizeDevice() == 0
 
 
 @in_fresh_process

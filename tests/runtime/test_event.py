@@ -120,23 +120,6 @@ def test_waits_for_latest_recording(rt: Runtime) -> None:
     assert query(rt, event) == (0, 1, 0)
 
 
-def test_long_chain_of_streams(rt: Runtime) -> None:
-    """Many streams that wait for each other in turn all run, in order, when the first does."""
-    count = 30_000
-    streams, events = zip(*[(rt.new_stream(), rt.new_event()) for _ in range(count)], strict=True)
-    seen: list[int] = []
-    with rt.held(streams[0]) as release:
-        for i in range(count):
-            if i > 0:
-                rt.check(rt.api.aclrtStreamWaitEvent(streams[i], events[i - 1]))
-            if i % 1000 == 0:
-                rt.launch_host(lambda i=i: seen.append(i), streams[i])  # type: ignore[misc]
-            rt.check(rt.api.aclrtRecordEvent(events[i], streams[i]))
-        release()
-    rt.check(rt.api.aclrtSynchronizeEvent(events[-1]))
-    assert seen == list(range(0, count, 1000))
-
-
 def test_synchronize(rt: Runtime) -> None:
     """`aclrtSynchronizeEvent` waits for the recording, with a timeout 507047 if it takes longer."""
     event = rt.new_event()

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.support.native import PUBLIC, compiled, run
+from tests.support.native import compiled, run
 from tests.support.process import SANITIZED
 
 
@@ -44,9 +44,9 @@ class Call(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def program() -> Path:
     """The program, compiled."""
-    return compiled("faults", tmp_path_factory.mktemp("faults"), PUBLIC)
+    return compiled("faults")
 
 
 def calls(program: Path, faults: str) -> list[Call]:
@@ -151,9 +151,9 @@ def test_refusals(program: Path, wrong: str, reason: str) -> None:
     assert reason in message
 
 
-def test_an_example(tmp_path: Path) -> None:
+def test_an_example() -> None:
     """Whichever of its calls fails, an example ends with its own exit status, and says why."""
-    example = compiled("../../examples/c/elu_backward", tmp_path, PUBLIC)
+    example = compiled("../../examples/c/elu_backward")
     failures = 0
     for kind in KINDS:
         for number in range(1, 20):

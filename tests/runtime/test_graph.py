@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import ctypes as ct
-from pathlib import Path
 
 import numpy as np
-import pytest
 
 from softnpu import reference
 from tests.support.acl_runtime import (
@@ -237,14 +235,12 @@ def test_a_captured_reset(rt: Graphs) -> None:
         assert out(ct.c_uint64, rt.api.aclrtEventGetTimestamp, event)[0] == TIMESTAMP_INVALID
 
 
-@pytest.mark.alone
-def test_a_replay_is_cheaper_than_launches(tmp_path: Path) -> None:
-    """A hundred launches on 16 elements cost less than half when they are replayed, also after
-    memory was allocated. They cost less than a third, but this machine may be busy.
+def test_a_replay_is_cheaper_than_launches() -> None:
+    """A hundred launches on 16 elements cost less than half of their processor time when they are
+    replayed, also after memory was allocated.
     """
-    done = run(compiled("replay_speed", tmp_path))
+    done = run(compiled("replay_speed"))
     assert done.returncode == 0, done.stderr
-    print(done.stdout)
-    both_phases, _, replayed, after_allocation = map(float, done.stdout.split())
+    both_phases, replayed, after_allocation = map(float, done.stdout.split())
     assert replayed < both_phases / 2
     assert after_allocation < both_phases / 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What observes a program neither stops nor ends it, whatever files its output goes to."""
+"""What observes a program neither stops nor ends it, wherever its output goes; statistics."""
 
 from __future__ import annotations
 
@@ -18,12 +18,6 @@ from tests.support.native import INTERNAL, PUBLIC, compiled, run
 from tests.support.observed import FAILURE, ended, some
 
 VARIABLES = ["SOFTNPU_LOG_FILE", "SOFTNPU_STATS", "SOFTNPU_TRACE", "SOFTNPU_CHECK_REPORT"]
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program that is observed."""
-    return compiled("observed", tmp_path_factory.mktemp("observed"))
 
 
 @pytest.fixture
@@ -48,32 +42,32 @@ def settings_of(variable: str, file: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("variable", VARIABLES)
-def test_a_pipe_without_a_reader(program: Path, pipe: Path, variable: str) -> None:
+def test_a_pipe_without_a_reader(observed: Path, pipe: Path, variable: str) -> None:
     """It is told that the setting is an invalid value."""
-    said = ended(program, "few calls", settings_of(variable, pipe))
+    said = ended(observed, "few calls", settings_of(variable, pipe))
     assert said.startswith(f'softnpu: {variable} is "{pipe}", an invalid value')
 
 
-def test_a_pipe_with_a_reader(program: Path, pipe: Path) -> None:
+def test_a_pipe_with_a_reader(observed: Path, pipe: Path) -> None:
     """It gets all lines, and sees no end between them."""
     with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as cat:
         with pipe.open("w"):  # until both have opened it
-            assert ended(program, "few calls", {"SOFTNPU_LOG_FILE": str(pipe)}) == ""
+            assert ended(observed, "few calls", {"SOFTNPU_LOG_FILE": str(pipe)}) == ""
         assert cat.communicate()[0].count(FAILURE) == 5
 
 
-def test_a_reader_that_does_not_read(program: Path, pipe: Path) -> None:
+def test_a_reader_that_does_not_read(observed: Path, pipe: Path) -> None:
     """What it does not read is lost, which is told once."""
     with reading(pipe):
-        said = ended(program, "many calls", {"SOFTNPU_LOG_FILE": str(pipe)})
+        said = ended(observed, "many calls", {"SOFTNPU_LOG_FILE": str(pipe)})
     assert said == "softnpu: SOFTNPU_LOG_FILE: lines are lost: their reader does not read\n"
 
 
-def test_a_reader_that_goes_away(program: Path, pipe: Path) -> None:
+def test_a_reader_that_goes_away(observed: Path, pipe: Path) -> None:
     """The program is not ended by SIGPIPE."""
     with reading(pipe) as descriptor:
         environment = {**os.environ, "SOFTNPU_LOG_FILE": str(pipe), "SOFTNPU_BANNER": "0"}
-        command = [str(program), "many calls"]
+        command = [str(observed), "many calls"]
         running = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
         while FAILURE.encode() not in (got := some(descriptor)):
             assert running.poll() is None or got
@@ -85,12 +79,12 @@ def test_a_reader_that_goes_away(program: Path, pipe: Path) -> None:
 @pytest.mark.parametrize("variable", VARIABLES)
 @pytest.mark.parametrize("limit", [20, 150])
 def test_a_limit_of_the_size_of_files(
-    program: Path, tmp_path: Path, variable: str, limit: int
+    observed: Path, tmp_path: Path, variable: str, limit: int
 ) -> None:
     """What has room is there, and whole; the rest is told of, and nothing ends the program."""
     file = tmp_path / "file"
     said = ended(
-        program,
+        observed,
         "few calls",
         settings_of(variable, file),
         prepare=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
@@ -105,9 +99,9 @@ def test_a_limit_of_the_size_of_files(
 
 
 @pytest.mark.parametrize("variable", VARIABLES)
-def test_a_full_disk(program: Path, variable: str) -> None:
+def test_a_full_disk(observed: Path, variable: str) -> None:
     """What cannot be written is told of, once; findings are printed."""
-    said = ended(program, "few calls", settings_of(variable, Path("/dev/full")))
+    said = ended(observed, "few calls", settings_of(variable, Path("/dev/full")))
     if variable == "SOFTNPU_CHECK_REPORT":
         assert "softnpu: memcheck (foreign-free): aclrtFree" in said
     else:
@@ -117,20 +111,20 @@ def test_a_full_disk(program: Path, variable: str) -> None:
 
 
 @pytest.mark.parametrize("variable", VARIABLES)
-def test_a_folder(program: Path, tmp_path: Path, variable: str) -> None:
+def test_a_folder(observed: Path, tmp_path: Path, variable: str) -> None:
     """It is told that the setting is an invalid value."""
-    said = ended(program, "few calls", settings_of(variable, tmp_path))
+    said = ended(observed, "few calls", settings_of(variable, tmp_path))
     assert said.startswith(f'softnpu: {variable} is "{tmp_path}", an invalid value')
 
 
-def test_a_trace_that_stays_locked(program: Path, tmp_path: Path) -> None:
+def test_a_trace_that_stays_locked(observed: Path, tmp_path: Path) -> None:
     """Events are lost, which is told, when another process holds the lock for long."""
     file = tmp_path / "trace"
-    ended(program, "few calls", {"SOFTNPU_TRACE": str(file)})
+    ended(observed, "few calls", {"SOFTNPU_TRACE": str(file)})
     before = file.read_text()
     with file.open() as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        said = ended(program, "few calls", {"SOFTNPU_TRACE": str(file)})
+        said = ended(observed, "few calls", {"SOFTNPU_TRACE": str(file)})
     assert "SOFTNPU_TRACE is " in said
     assert file.read_text() == before
 
@@ -139,7 +133,7 @@ def test_a_trace_that_stays_locked(program: Path, tmp_path: Path) -> None:
 def test_files_that_are_written_in_steps(tmp_path: Path, failing: int) -> None:
     """All is there where no step fails for good; else what could not be written is left out."""
     log, trace = tmp_path / "log", tmp_path / "trace"
-    program = compiled("unsteady_files", tmp_path, [*PUBLIC, "-rdynamic"])
+    program = compiled("unsteady_files", [*PUBLIC, "-rdynamic"])
     settings = {"SOFTNPU_LOG_FILE": str(log), "SOFTNPU_TRACE": str(trace), "SOFTNPU_BANNER": "0"}
     done = run(program, str(failing), **settings)
     assert done.returncode == 0, done.stderr
@@ -150,13 +144,13 @@ def test_files_that_are_written_in_steps(tmp_path: Path, failing: int) -> None:
     assert len(lines) + len(events) == 20 + 22 - bool(failing)
 
 
-def test_files_that_are_moved_away(program: Path, tmp_path: Path) -> None:
+def test_files_that_are_moved_away(observed: Path, tmp_path: Path) -> None:
     """The program goes on in files of the same names."""
     files = [tmp_path / "log", tmp_path / "trace"]
     settings = {"SOFTNPU_LOG_FILE": str(files[0]), "SOFTNPU_TRACE": str(files[1])}
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        [program, "twice"], env={**os.environ, **settings}, stdin=pipe, stdout=pipe
+        [observed, "twice"], env={**os.environ, **settings}, stdin=pipe, stdout=pipe
     ) as running:
         assert running.stdout is not None
         assert running.stdout.read(5) == b"once\n"
@@ -170,12 +164,12 @@ def test_files_that_are_moved_away(program: Path, tmp_path: Path) -> None:
         assert sum(event["ph"] == "X" for event in events) >= 10
 
 
-def test_a_program_that_closes_all_descriptors(program: Path, tmp_path: Path) -> None:
+def test_a_program_that_closes_all_descriptors(observed: Path, tmp_path: Path) -> None:
     """Nothing lands in files that it opens then."""
     files = {name: tmp_path / name for name in ("LOG_FILE", "STATS", "TRACE")}
     settings = {f"SOFTNPU_{name}": str(file) for name, file in files.items()}
-    assert ended(program, "no descriptors", settings) == ""
-    assert (program.parent / "own").read_text() == ""
+    assert ended(observed, "no descriptors", settings) == ""
+    assert (observed.parent / "own").read_text() == ""
     assert files["LOG_FILE"].read_text().count(FAILURE) == 10
     (row,) = json.loads(files["STATS"].read_text())["rows"]
     assert row["count"] == 10
@@ -186,5 +180,48 @@ def test_a_program_that_closes_all_descriptors(program: Path, tmp_path: Path) ->
 def test_signals_and_descriptors_of_the_program(tmp_path: Path) -> None:
     """Writing causes no signals, lets no handler run, and takes no number that is reused."""
     (tmp_path / "file").touch()
-    done = run(compiled("surroundings", tmp_path, INTERNAL), str(tmp_path / "file"))
+    done = run(compiled("surroundings", INTERNAL), str(tmp_path / "file"))
     assert done.returncode == 0, done.stderr
+
+
+ELEMENTS = 300 * 200
+BYTES = 4 * ELEMENTS
+GATHER = "aclnnMaxUnpool3dBackward"
+
+
+def test_statistics(traced_program: Path, tmp_path: Path) -> None:
+    """Counts, failures, bytes and times of all that ran, one line for each process."""
+    file = tmp_path / "stats"
+    for _ in range(2):
+        assert run(traced_program, "to its end", SOFTNPU_STATS=str(file)).returncode == 0
+    processes = [json.loads(line) for line in file.read_text().splitlines()]
+    assert len({process["pid"] for process in processes}) == 2
+    for process in processes:
+        assert process["program"] == "traced"
+        rows = {row["what"]: row for row in process["rows"]}
+        assert {
+            name: (r["kind"], r["count"], r["failed"], r["bytes"]) for name, r in rows.items()
+        } == {
+            "aclnnElu": ("operator", 3, 0, 5 * BYTES + 800),
+            GATHER: ("operator", 1, 1, 16),
+            "aclrtMemcpyAsync": ("copy", 1, 0, 2 * BYTES),
+            "aclrtMemcpy": ("copy", 1, 0, 16),
+            "aclrtMemset": ("fill", 1, 0, BYTES),
+        }
+        for row in rows.values():
+            assert 0 < row["median_ns"] <= row["total_ns"]
+            assert row["count"] > 1 or row["median_ns"] == row["total_ns"]
+
+
+def test_statistics_on_stderr(traced_program: Path) -> None:
+    """SOFTNPU_STATS=stderr prints a table."""
+    lines = run(traced_program, "to its end", SOFTNPU_STATS="stderr").stderr.splitlines()
+    table = [line.split() for line in lines if line.startswith("softnpu: ") and "NPU" not in line]
+    assert table[0][1:3] == ["operator", "count"]
+    assert [row[1:3] for row in table[1:]] == [
+        ["aclnnElu", "3"],
+        [GATHER, "1"],
+        ["aclrtMemcpy", "1"],
+        ["aclrtMemcpyAsync", "1"],
+        ["aclrtMemset", "1"],
+    ]

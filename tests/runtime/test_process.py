@@ -45,19 +45,6 @@ def test_finalize_without_init(api: Functions) -> None:
 
 
 @in_fresh_process
-def test_init_after_finalize(api: Functions) -> None:
-    """Initialising again after aclFinalize works, as often as one likes."""
-    for _ in range(3):
-        assert api.aclInit(None) == 0
-        assert api.aclrtSetDevice(0) == 0
-        stream = made(api.aclrtCreateStream)
-        assert api.aclrtSynchronizeStream(stream) == 0
-        assert api.aclrtDestroyStream(stream) == 0
-        assert api.aclrtResetDevice(0) == 0
-        assert api.aclFinalize() == 0
-
-
-@in_fresh_process
 def test_finalize_releases_devices(api: Functions) -> None:
     """`aclFinalize` resets what is still set; what the program made can still be destroyed."""
     assert api.aclInit(None) == 0

@@ -7,7 +7,6 @@ import ctypes as ct
 import mmap
 import os
 import resource
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -70,20 +69,6 @@ def prepared(api: Functions) -> tuple[int, int]:
 
 
 @in_fresh_process
-def test_closed_descriptors(api: Functions) -> None:
-    """A program may close all that is open, as daemons do: its next file is its own."""
-    handle, base = prepared(api)
-    with tempfile.TemporaryDirectory() as folder:
-        os.closerange(3, 1024)
-        precious = [os.open(f"{folder}/{i}", os.O_RDWR | os.O_CREAT) for i in range(20)]
-        assert precious[0] == 3
-        for file in precious:
-            os.write(file, b"precious")
-        use_all(api, handle, base)
-        assert [os.pread(file, 100, 0) for file in precious] == [b"precious"] * 20
-
-
-@in_fresh_process
 def test_no_descriptor_is_kept(api: Functions) -> None:
     """Nor needed: a process may have none left."""
     before = descriptors()
@@ -98,23 +83,6 @@ def test_limit_on_files(api: Functions) -> None:
     """Memory is no file, whatever its size."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     use_all(api, *prepared(api))
-
-
-@in_fresh_process
-def test_a_forked_child_without_descriptors(api: Functions) -> None:
-    """It has memory of its own, and its parent's keeps its contents."""
-    handle, base = prepared(api)
-    assert api.aclrtMapMem(base, GRANULARITY, 0, handle, 0) == 0
-    assert api.aclrtMemset(base, GRANULARITY, 7, GRANULARITY) == 0
-    child = os.fork()
-    if child == 0:
-        os.closerange(3, 1024)
-        mine = made(api.aclrtMallocPhysical, GRANULARITY, given(), 0)
-        use_all(api, mine, base)
-        assert api.aclrtFreePhysical(handle) == 0
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
-    assert set(ct.string_at(base, GRANULARITY)) == {7}
 
 
 def test_memory_that_moves_takes_no_more_mappings(rt: Runtime) -> None:

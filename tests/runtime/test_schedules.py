@@ -14,9 +14,9 @@ Runner = Callable[[str, str], str]
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def program() -> Path:
     """The program, compiled."""
-    return compiled("schedules", tmp_path_factory.mktemp("schedules"), WITHOUT_OPERATORS)
+    return compiled("schedules", WITHOUT_OPERATORS)
 
 
 @pytest.fixture

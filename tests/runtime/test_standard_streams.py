@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.native import compiled
 from tests.support.observed import FAILURE, ended, some
 from tests.support.process import SANITIZED
 
@@ -20,12 +19,6 @@ from tests.support.process import SANITIZED
 WITHOUT_DESCRIPTORS = pytest.param(
     "no more descriptors", marks=pytest.mark.skipif(SANITIZED, reason="sanitizers need descriptors")
 )
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program that is observed."""
-    return compiled("observed", tmp_path_factory.mktemp("observed"))
 
 
 def _connected(kind: str) -> tuple[int, int]:
@@ -52,32 +45,32 @@ def _filled(kind: str) -> tuple[int, int]:
 @pytest.mark.parametrize("settings", [{"SOFTNPU_LOG": "debug"}, {"SOFTNPU_CHECK": "all"}])
 @pytest.mark.parametrize("how", ["few calls", WITHOUT_DESCRIPTORS])
 def test_stderr_that_nobody_reads(
-    program: Path, kind: str, settings: dict[str, str], how: str
+    observed: Path, kind: str, settings: dict[str, str], how: str
 ) -> None:
     """The program ends without a reader, and what was there is left alone."""
     ours, theirs = _filled(kind)
-    ended(program, how, {**settings, "SOFTNPU_CHECK_EXITCODE": "0"}, stderr=theirs)
+    ended(observed, how, {**settings, "SOFTNPU_CHECK_EXITCODE": "0"}, stderr=theirs)
     os.close(theirs)
     with os.fdopen(ours, "rb") as rest:
         assert set(rest.read()) == {ord("x")}
 
 
-def test_a_terminal_that_is_stopped(program: Path) -> None:
+def test_a_terminal_that_is_stopped(observed: Path) -> None:
     """The program ends without it."""
     ours, theirs = os.openpty()
     termios.tcflow(theirs, termios.TCOOFF)
-    ended(program, "few calls", {"SOFTNPU_LOG": "debug"}, stderr=theirs)
+    ended(observed, "few calls", {"SOFTNPU_LOG": "debug"}, stderr=theirs)
     os.close(ours)
     os.close(theirs)
 
 
 @pytest.mark.parametrize("kind", ["pipe", "socket"])
-def test_stderr_that_is_read_again(program: Path, kind: str) -> None:
+def test_stderr_that_is_read_again(observed: Path, kind: str) -> None:
     """Lines arrive again, and the first of them says that some were lost."""
     ours, theirs = _filled(kind)
     environment = {**os.environ, "SOFTNPU_LOG": "error", "SOFTNPU_BANNER": "0"}
     with subprocess.Popen(
-        [program, "twice"],
+        [observed, "twice"],
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -99,28 +92,28 @@ def test_stderr_that_is_read_again(program: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "socket"])
-def test_stderr_whose_reader_is_gone(program: Path, kind: str) -> None:
+def test_stderr_whose_reader_is_gone(observed: Path, kind: str) -> None:
     """The program is not ended by SIGPIPE."""
     ours, theirs = _connected(kind)
     os.close(ours)
-    ended(program, "few calls", {"SOFTNPU_LOG": "debug", "SOFTNPU_BANNER": "1"}, stderr=theirs)
+    ended(observed, "few calls", {"SOFTNPU_LOG": "debug", "SOFTNPU_BANNER": "1"}, stderr=theirs)
     os.close(theirs)
 
 
-def test_a_program_without_stderr(program: Path) -> None:
+def test_a_program_without_stderr(observed: Path) -> None:
     """Nothing lands in the file that gets its number."""
-    ended(program, "files", {"SOFTNPU_LOG": "debug"}, prepare=lambda: os.close(2))
-    assert (program.parent / "own").read_text() == "own"
+    ended(observed, "files", {"SOFTNPU_LOG": "debug"}, prepare=lambda: os.close(2))
+    assert (observed.parent / "own").read_text() == "own"
 
 
 @pytest.mark.parametrize(
     ("how", "status", "found"),
     [("a key", 86, "leakcheck (leaked-memory)"), ("a fault", 87, "memcheck (host-access)")],
 )
-def test_a_thread_that_reads_stdin(program: Path, how: str, status: int, found: str) -> None:
+def test_a_thread_that_reads_stdin(observed: Path, how: str, status: int, found: str) -> None:
     """The end of a checked program does not wait for it, and what was printed comes out."""
     ours, theirs = os.pipe()
-    said = ended(program, how, {"SOFTNPU_CHECK": "all"}, stdin=ours, status=status)
+    said = ended(observed, how, {"SOFTNPU_CHECK": "all"}, stdin=ours, status=status)
     assert found in said
     os.close(theirs)
     os.close(ours)

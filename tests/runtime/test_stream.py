@@ -64,29 +64,6 @@ def test_null_is_default_stream(rt: Runtime) -> None:
     assert set(rt.download(target, 64)) == {7}
 
 
-def test_query(rt: Runtime) -> None:
-    """`aclrtStreamQuery` says 0 when all work is done and 1 while some is not."""
-    assert status(rt, rt.stream) == COMPLETE
-    with rt.held() as release:
-        assert status(rt, rt.stream) == NOT_READY
-        release()
-    while status(rt, rt.stream) == NOT_READY:
-        time.sleep(0.001)
-    assert status(rt, rt.stream) == COMPLETE
-
-
-def test_synchronise_waits(rt: Runtime) -> None:
-    """`aclrtSynchronizeStream` returns after the stream's work, not before."""
-    seen: list[str] = []
-    with rt.held() as release:
-        rt.launch_host(lambda: seen.append("work"))
-        timer = threading.Timer(0.05, release)
-        timer.start()
-        assert rt.synchronize() == 0
-        assert seen == ["work"]
-        timer.join()
-
-
 def test_synchronise_with_timeout(rt: Runtime) -> None:
     """A wait that takes longer than its timeout gives 507046, and the work goes on afterwards."""
     with rt.held() as release:

@@ -187,16 +187,6 @@ def test_out_of_memory(rt: Runtime) -> None:
     assert free_bytes(rt) == left
 
 
-def test_thousands_of_pieces(rt: Runtime) -> None:
-    """There may be more pieces of physical memory than files that a process may open."""
-    with Range(rt, 1100) as reserved:
-        for unit in range(1100):
-            reserved.map(unit)
-        whole = 1100 * GRANULARITY
-        assert rt.api.aclrtMemcpy(reserved.base, whole, reserved.base, 0, 3) == 0
-        rt.check(rt.api.aclrtMemset(reserved.at(1099), GRANULARITY, 9, GRANULARITY))
-
-
 def test_a_released_range_is_freed_memory(rt: Runtime) -> None:
     """Its addresses are the runtime's for ever, so copies there are refused."""
     base = made(rt.api.aclrtReserveMemAddress, GRANULARITY, 0, None, 0)

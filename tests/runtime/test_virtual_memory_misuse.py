@@ -79,6 +79,7 @@ MISUSE: list[tuple[str, Callable[[Prepared], tuple[Any, ...]], str]] = [
     ("aclrtMapMem", lambda s: (s.at(4), GRANULARITY, 0, None, 0), "handle is a null pointer"),
     ("aclrtMapMem", lambda s: (s.at(4), GRANULARITY, 0, s.mine, 0), "handle is mapped at 0x"),
     ("aclrtMapMem", lambda s: (s.at(2), GRANULARITY, 0, s.other, 0), "memory is mapped already at"),
+    ("aclrtMapMem", lambda s: (s.at(0), 2 * GRANULARITY, 0, s.other, 0), "is mapped already at"),
     ("aclrtUnmapMem", lambda _: (None,), "virPtr is null"),
     ("aclrtUnmapMem", lambda _: (64,), "which is in no range"),
     ("aclrtUnmapMem", lambda s: (s.at(3),), "virPtr has no memory: no memory is mapped at 0x"),

@@ -31,7 +31,7 @@ measured: dict[Row, Measured] = {}
 def rows(operator: str) -> list[Any]:
     """Return the table's rows for one operator, as parameters of a test."""
     found = rows_of(operator)
-    return [pytest.param(row, id=f"{row.dtype_name}: {row.range}") for row in found]
+    return [pytest.param(row, id=f"{operator} {row.dtype_name}: {row.range}") for row in found]
 
 
 def check(

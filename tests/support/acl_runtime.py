@@ -11,7 +11,6 @@ import ctypes as ct
 import functools
 import os
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from typing import Any, TypeVar
 
 from tests.support.capi import Session
 from tests.support.capi_symbols import Functions
+from tests.support.command import run_code
 from tests.support.paths import ROOT
 
 Result = TypeVar("Result")
@@ -174,15 +174,7 @@ def run_python(program: str, **environment: str) -> subprocess.CompletedProcess[
     }
     if folder := os.environ.get("SOFTNPU_SDK_LIB"):
         kept["SOFTNPU_SDK_LIB"] = str(Path(folder).resolve())
-    return subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=ROOT,
-        env=kept | {"PYTHONPATH": str(ROOT)} | environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return run_code(program, ROOT, kept | environment, [str(ROOT)])
 
 
 def message(api: Functions) -> str:

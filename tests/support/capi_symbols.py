@@ -130,13 +130,9 @@ aclSetInputTensorAddr: i pzpp  aclSetOutputTensorAddr: i pzpp  aclSetTensorAddr:
 AclSetAclOpExecutorRepeatable: i p
 AclSetInputTensorAddr: i pzpp  AclSetOutputTensorAddr: i pzpp  AclSetTensorAddr: i pzpp
 """
-# Phase one of each operator up to workspaceSize and executor, which all have: letters, as above.
-OPERATORS = {
-    spec.operator: "".join(argument.letter for argument in spec.arguments)
-    for spec in map(contract, CONTRACTS)
-}
 
 
+@cache
 def prototypes(text: str) -> dict[str, tuple[str, str]]:
     """One of the tables above as name -> (letter of the result, letters of the arguments)."""
     words = text.split()
@@ -158,26 +154,36 @@ def library_folder() -> Path:
     return Path(spec.origin).parent / "sdk" / "lib64"
 
 
-def _declare(library: ct.CDLL, table: dict[str, tuple[str, str]], into: Any) -> None:
-    for name, (result, takes) in table.items():
-        function = getattr(library, name)
-        function.restype = LETTERS[result]
-        function.argtypes = [LETTERS[letter] for letter in takes]
-        setattr(into, name, function)
+@cache
+def operators() -> dict[str, tuple[str, str]]:
+    """Both phases of each operator, as `prototypes` has them."""
+    table = {}
+    for spec in map(contract, CONTRACTS):
+        letters = "".join(argument.letter for argument in spec.arguments)
+        table |= {
+            spec.operator: ("i", "pLpp"),
+            f"{spec.operator}GetWorkspaceSize": ("i", letters + "pp"),
+        }
+    return table
 
 
 class Functions:
     """Every function of the C API as an attribute, looked up in the library that stands for it."""
 
     def __init__(self, folder: Path) -> None:
-        _declare(ct.CDLL(str(folder / "libascendcl.so")), prototypes(RUNTIME), self)
-        _declare(ct.CDLL(str(folder / "libnnopbase.so")), prototypes(DESCRIPTORS), self)
-        operators = ct.CDLL(str(folder / "libopapi.so"))
-        for name, takes in OPERATORS.items():
-            _declare(operators, {name: ("i", "pLpp")}, self)
-            _declare(operators, {name + "GetWorkspaceSize": ("i", takes + "pp")}, self)
+        names = ("ascendcl", "nnopbase", "opapi")
+        self._libraries = [ct.CDLL(str(folder / f"lib{name}.so")) for name in names]
 
     def __getattr__(self, name: str) -> Any:
+        tables = (lambda: prototypes(RUNTIME), lambda: prototypes(DESCRIPTORS), operators)
+        for library, table in zip(self._libraries, tables, strict=True):
+            if name in table():
+                result, takes = table()[name]
+                function = getattr(library, name)
+                function.restype = LETTERS[result]
+                function.argtypes = [LETTERS[letter] for letter in takes]
+                setattr(self, name, function)
+                return function
         raise AttributeError(f"{name} is not in the tables of capi_symbols.py")
 
 

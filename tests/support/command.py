@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs `softnpu` commands in children of a process that has imported what all of them import.
+"""Runs `softnpu` commands and Python programs in children of a process with what they import.
 
-Starting Python and importing takes longer than most commands.
+Starting Python and importing takes longer than most of them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ AT_START = ("PYTHON", "LC_", "LANG", "LD_")
 # Imports no part of softnpu: the core reads the environment when it is loaded.
 SERVER = """
 import json, os, runpy, sys
-import ml_dtypes, numpy, rich.console, rich.table, typer.main
+import ml_dtypes, numpy, pytest, rich.console, rich.table, typer.main
 
 for line in sys.stdin:
     asked = json.loads(line)
@@ -36,10 +36,15 @@ for line in sys.stdin:
         os.environ.clear()
         os.environ.update(asked["env"])
         os.chdir(asked["cwd"])
-        sys.argv = ["softnpu", *asked["words"]]
+        sys.argv = [asked["name"], *asked["words"]]
         sys.stdin = open(0, closefd=False)
         sys.stdout, sys.stderr = (open(n, "w", buffering=n, closefd=False) for n in (1, 2))
-        runpy.run_module("softnpu", run_name="__main__", alter_sys=True)
+        sys.path[1:1] = asked["path"]
+        if asked["code"] is None:
+            runpy.run_module("softnpu", run_name="__main__", alter_sys=True)
+        else:
+            names = {"__name__": "__main__"}
+            exec(compile(asked["code"], "<string>", "exec"), names)
         sys.exit(0)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
@@ -72,14 +77,37 @@ def run_softnpu(
         return subprocess.run(
             command, input=stdin, capture_output=True, text=True, check=False, cwd=cwd, env=env
         )
+    return _in_child("softnpu", arguments, cwd, env, stdin=stdin)
+
+
+def run_code(
+    code: str, cwd: str | os.PathLike[str], env: Mapping[str, str], path: list[str]
+) -> subprocess.CompletedProcess[str]:
+    """Run `python -c CODE`, with more folders to import from, and nothing to read on stdin."""
+    return _in_child("-c", [], cwd, env, code=code, path=path)
+
+
+def _in_child(
+    name: str,
+    words: list[str],
+    cwd: str | os.PathLike[str],
+    env: Mapping[str, str],
+    stdin: str | None = None,
+    code: str | None = None,
+    path: Sequence[str] = (),
+) -> subprocess.CompletedProcess[str]:
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder, name) for name in ("stdin", "stdout", "stderr")]
-        files[0].write_text(stdin, "utf-8")
-        asked: dict[str, Any] = {"words": arguments, "cwd": os.fspath(cwd), "env": dict(env)}
+        if stdin is None:
+            files[0] = Path(os.devnull)
+        else:
+            files[0].write_text(stdin, "utf-8")
+        asked: dict[str, Any] = {"name": name, "words": words, "code": code, "path": list(path)}
+        asked |= {"cwd": os.fspath(cwd), "env": dict(env), "files": list(map(str, files))}
         server = _server(os.getpid())
         assert server.stdin is not None
         assert server.stdout is not None
-        print(json.dumps({**asked, "files": list(map(str, files))}), file=server.stdin, flush=True)
+        print(json.dumps(asked), file=server.stdin, flush=True)
         status = int(server.stdout.readline())
         out, err = (file.read_text("utf-8", errors="replace") for file in files[1:])
-    return subprocess.CompletedProcess(["softnpu", *arguments], status, out, err)
+    return subprocess.CompletedProcess([name, *words], status, out, err)

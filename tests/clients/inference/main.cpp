@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "graph.h"
+#include "device.h"
 #include "model.h"
 
 namespace {
@@ -37,7 +37,7 @@ class Server {
     pass();  // workspaces are allocated here
     main_.synchronize();
     verify(0);
-    pool_.freeze(true);
+    pool_.freeze();
     graph_.capture(main_, [this] {
       if (!main_.is_capturing()) throw std::logic_error("the stream is not being captured");
       pass();
@@ -77,7 +77,7 @@ class Server {
     RT_CHECK(aclrtMemcpyAsync(staged_, given_.bytes(), given_.data(), given_.bytes(),
                               ACL_MEMCPY_HOST_TO_DEVICE, copies_.get()));
     uploaded_.record(copies_);
-    main_.wait_for(uploaded_);
+    uploaded_.hold_back(main_);
   }
 
   // From the staged input to the answer in host memory.

@@ -54,11 +54,11 @@ Model::Model(Allocator& pool, int64_t side)
 void Model::forward(Stream& main, Stream& side) {
   upsample(main);
   forked_.record(main);
-  side.wait_for(forked_);
+  forked_.hold_back(side);
   elu(main);
   selu(side);
   joined_.record(side);
-  main.wait_for(joined_);
+  joined_.hold_back(main);
   compare(main);
 }
 

@@ -7,19 +7,16 @@
 #include <memory>
 #include <vector>
 
-#include "allocator.h"
 #include "device.h"
 
 struct aclOpExecutor;
 
 namespace rt {
 
-class Tensor {
+class Tensor : Unique {
  public:
   Tensor(Allocator& pool, std::vector<int64_t> sizes);
   ~Tensor();
-  Tensor(const Tensor&) = delete;
-  Tensor& operator=(const Tensor&) = delete;
 
   void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
