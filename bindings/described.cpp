@@ -132,9 +132,12 @@ nb::object call_described(const char* name, nb::args given) {
   const Operator& op = found(name);
   Arguments in;
   std::vector<Value> values;
-  for (size_t i = 0; i < op.parameters.size(); ++i)
+  std::vector<const void*> named;
+  for (size_t i = 0; i < op.parameters.size(); ++i) {
     values.push_back(array_value(in, op.parameters[i], given[i]));
-  const Described::Args args{op, Given(op, values, Given::Direct())};
+    named.push_back(static_cast<const void*>(nb::handle(given[i]).ptr()));
+  }
+  const Described::Args args{op, Given(op, values, named)};
   return call<Described>(in, args, [&](Tensor& made) {
     const Tensor& like = args.given.tensor(op.result_like);
     made.sizes = like.sizes;

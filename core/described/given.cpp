@@ -23,13 +23,13 @@ Given::Given(const Operator& op, std::span<const Value> values)
   }
 }
 
-Given::Given(const Operator& op, std::span<const Value> values, Direct)
+Given::Given(const Operator& op, std::span<const Value> values, std::span<const void* const> named)
     : op_(&op), values_(values.begin(), values.end()), objects_(values.size()) {
   for (size_t i = 0; i < values_.size(); ++i) {
     first_.push_back(operands_.size());
     objects_[i] = borrowed(values_[i].handle);
     if (op.parameters[i].kind == Kind::tensor)
-      add_operand(i, static_cast<const Tensor*>(values_[i].handle), nullptr);
+      add_operand(i, static_cast<const Tensor*>(values_[i].handle), named[i]);
   }
 }
 

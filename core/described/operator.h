@@ -78,8 +78,8 @@ class SOFTNPU_EXPORT Given {
   // Looks up the objects behind handles, which stay alive as long as this.
   Given(const Operator& op, std::span<const Value> values);
   // For arguments that are no handles: pointers to Tensor, Scalar and IntArray, or null.
-  struct Direct {};
-  Given(const Operator& op, std::span<const Value> values, Direct);
+  // `named` is what the caller names each by.
+  Given(const Operator& op, std::span<const Value> values, std::span<const void* const> named);
 
   const Operator& op() const { return *op_; }
   bool has(std::string_view name) const { return object(index(name)) != nullptr; }
