@@ -25,9 +25,7 @@ def command(
     ] = None,
     operator: Annotated[
         Path | None,
-        typer.Option(
-            "--operator", metavar="OP.toml", help="Make an operator of this description."
-        ),
+        typer.Option("--operator", metavar="OP.toml", help="Make an operator of this description."),
     ] = None,
     operators: OperatorsOption = None,
     cxxflags: FlagsOption = "",

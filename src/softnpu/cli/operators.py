@@ -112,4 +112,3 @@ def with_folders(current: dict[str, str], folders: list[Path]) -> dict[str, str]
         for name, part in _PATHS.items():
             added[name] = prepended(str(folder / part), added.get(name, ""))
     return added
-

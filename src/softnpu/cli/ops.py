@@ -15,8 +15,42 @@ from softnpu.cli.output import EXIT_USAGE, JsonOption, fail, print_json, results
 from softnpu.contract import Contract, find, load_contracts, shared_rules
 
 
+TIER = (
+    "An everyday operator: no vendor document describes it. Its parameters are those that public "
+    "programs pass, its checks are general, and its results are rounded once from float64."
+)
+EVERYDAY = "Everyday operators, for C and softnpu.aclnn. No vendor document describes them:"
+_KINDS = ("tensor", "scalar", "int_array", "bool_array", "tensor_list", "int", "float", "bool")
+
+
+def everyday() -> list[str]:
+    """List the everyday operators by their documented names."""
+    from softnpu import _core
+
+    return sorted(_core.described_names())
+
+
+def _parameters(operator: str) -> list[dict[str, Any]]:
+    from softnpu import _core
+
+    return [
+        {
+            "name": name,
+            "kind": (*_KINDS, "dtype")[kind],
+            "optional": optional,
+            "role": "out" if is_written else "in",
+        }
+        for name, kind, optional, is_written in _core.described_parameters(operator)
+    ]
+
+
+def _everyday(operator: str) -> dict[str, Any]:
+    return {"operator": operator, "tier": "everyday", "arguments": _parameters(operator)}
+
+
 def _complete(incomplete: str) -> list[str]:
     names = [name for one in load_contracts().values() for name in (one.operator, one.name)]
+    names += everyday()
     return [name for name in names if name.startswith(incomplete)]
 
 
@@ -40,7 +74,16 @@ def command(name: NameArgument = None, as_json: JsonOption = False) -> None:
     code = None if name is None else _code_named(name)
     if name is None:
         contracts = load_contracts()
-        _print(as_json, [_summary(one) for one in contracts.values()], lambda: _overview(contracts))
+        rows = [_summary(one) for one in contracts.values()]
+        _print(as_json, [*rows, *map(_everyday, everyday())], lambda: _overview(contracts))
+        if not as_json:
+            console.print(Text(f"{EVERYDAY}\n\n{' '.join(everyday())}"))
+    elif (operator := name.removesuffix("GetWorkspaceSize")) in everyday():
+        if as_json:
+            print_json(_everyday(operator))
+        else:
+            parameters = ", ".join(parameter["name"] for parameter in _parameters(operator))
+            console.print(Text(f"{operator}({parameters})\n\n{TIER}"))
     elif code is not None:
         rows = checks_giving(code)
         _print(as_json, rows, lambda: _checks(rows))
@@ -93,6 +136,7 @@ def _checks(rows: list[dict[str, Any]]) -> Table:
 def _summary(contract: Contract) -> dict[str, Any]:
     return {
         "operator": contract.operator,
+        "tier": "documented",
         "python": contract.python,
         "summary": contract.table["summary"],
         "dtypes": contract.dtypes,

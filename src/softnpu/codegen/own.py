@@ -39,11 +39,15 @@ def _require_few(operator: Operator) -> None:
     for kind in {argument.kind for argument in operator.arguments}:
         count = sum(argument.kind == kind for argument in operator.arguments)
         if kind not in _IN_PYTHON:
-            raise DescriptionError(f"{operator.name}: an argument is of kind {kind}, which is not "
-                                   f"supported; expected one of {sorted(_IN_PYTHON)}")
+            raise DescriptionError(
+                f"{operator.name}: an argument is of kind {kind}, which is not "
+                f"supported; expected one of {sorted(_IN_PYTHON)}"
+            )
         if count > _MOST.get(kind, count):
-            raise DescriptionError(f"{operator.name} has {count} arguments of kind {kind}; at most "
-                                   f"{_MOST[kind]} are supported")
+            raise DescriptionError(
+                f"{operator.name} has {count} arguments of kind {kind}; at most "
+                f"{_MOST[kind]} are supported"
+            )
 
 
 def _module(operators: Sequence[Operator]) -> str:
