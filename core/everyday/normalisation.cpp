@@ -25,7 +25,9 @@ Rows group_rows(const Given& given) {
   const Dims& sizes = given.tensor("self").sizes;
   require(groups > 0 && channels >= 0 && channels % groups == 0, "groups"_rule, "group is ", groups,
           "; expected a divisor of C, ", channels);
-  require(n >= 0 && plane >= 0 && n * channels * plane == product(sizes), "element-count"_rule,
+  const auto samples = checked_mul(n, channels);
+  const auto elements = samples ? checked_mul(*samples, plane) : samples;
+  require(n >= 0 && plane >= 0 && elements == product(sizes), "element-count"_rule,
           "N, C and HxW are ", n, ", ", channels, " and ", plane, ", but self has shape ", sizes);
   require_shape_if_given(given, "gamma", {channels});
   return {.count = n * groups,
