@@ -10,7 +10,7 @@ import pytest
 
 from softnpu import acl
 from softnpu.errors import ParamInvalidError
-from tests.everyday.layers import FLOATS, assert_rounded, data, unwritten
+from tests.everyday.layers import FLOATS, assert_rounded, data, laid_out, unwritten
 from tests.support.described import call
 
 torch = pytest.importorskip("torch")
@@ -72,7 +72,7 @@ def test_adaptive_averages(shape: Any, size: Any, dtype: Any) -> None:
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_maxima(shape: Any, window: Any, dilation: Any, dtype: Any) -> None:
     """Values, positions and gradients. Some elements are equal, and one is NaN."""
-    x = np.round(data(dtype, shape, 1, "transposed").astype("f8")).astype(dtype)
+    x = laid_out(np.round(data("f8", shape, 1)).astype(dtype), "transposed")
     x[..., 3, 2] = np.nan
     kernel, stride, padding, ceils = window
     source = wide(x)
