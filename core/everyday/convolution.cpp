@@ -49,7 +49,8 @@ void to_y(const Links& l, const double* x, const double* w, double* y) {
       for (int64_t cx = 0; cx < l.x_channels; ++cx)
         for_each_row(l, c / l.y_channels, cx, c % l.y_channels,
                      [&](int64_t from, int64_t by, int64_t to, int64_t n) {
-                       for (int64_t i = 0; i < n; ++i) y[to + i] += w[by] * x[from + i * step];
+                       const double factor = w[by];
+                       for (int64_t i = 0; i < n; ++i) y[to + i] += factor * x[from + i * step];
                      });
   };
   loops::parallel_for(l.groups * l.y_channels, 1, loops::usable_threads(), body);
@@ -62,7 +63,8 @@ void to_x(const Links& l, const double* y, const double* w, double* x) {
       for (int64_t cy = 0; cy < l.y_channels; ++cy)
         for_each_row(l, c / l.x_channels, c % l.x_channels, cy,
                      [&](int64_t to, int64_t by, int64_t from, int64_t n) {
-                       for (int64_t i = 0; i < n; ++i) x[to + i * step] += w[by] * y[from + i];
+                       const double factor = w[by];
+                       for (int64_t i = 0; i < n; ++i) x[to + i * step] += factor * y[from + i];
                      });
   };
   loops::parallel_for(l.groups * l.x_channels, 1, loops::usable_threads(), body);
@@ -75,7 +77,9 @@ void to_w(const Links& l, const double* x, const double* y, double* w) {
       for (int64_t cx = 0; cx < l.x_channels; ++cx)
         for_each_row(l, c / l.y_channels, cx, c % l.y_channels,
                      [&](int64_t left, int64_t to, int64_t right, int64_t n) {
-                       for (int64_t i = 0; i < n; ++i) w[to] += x[left + i * step] * y[right + i];
+                       double sum = 0;
+                       for (int64_t i = 0; i < n; ++i) sum += x[left + i * step] * y[right + i];
+                       w[to] += sum;
                      });
   };
   loops::parallel_for(l.groups * l.y_channels, 1, loops::usable_threads(), body);

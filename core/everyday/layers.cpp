@@ -41,6 +41,18 @@ std::vector<int64_t> per_dimension(const Given& given, std::string_view name, si
   return {given_ones.begin(), given_ones.end()};
 }
 
+std::span<const int64_t> batch_of(const Tensor& tensor) {
+  return std::span<const int64_t>(tensor.sizes).first(tensor.rank() < 2 ? 0 : tensor.rank() - 2);
+}
+
+Dims common_batch(const Given& given, std::string_view left, std::string_view right) {
+  const Dims a(batch_of(given.tensor(left))), b(batch_of(given.tensor(right)));
+  const auto batch = broadcast_sizes(a, b);
+  require(batch.has_value(), "broadcast"_rule, left, " and ", right, " have batches ", a, " and ",
+          b, ", which cannot be broadcast");
+  return *batch;
+}
+
 void Windows::inside(int d, int64_t k, int64_t& first, int64_t& last) const {
   const int64_t start = position(d, 0, k), step = stride[d];
   first = std::clamp(start < 0 ? (-start + step - 1) / step : 0, int64_t{0}, out[d]);

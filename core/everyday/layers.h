@@ -45,6 +45,10 @@ bool is_wanted(const Given& given, size_t flag, std::string_view output);
 std::vector<int64_t> per_dimension(const Given& given, std::string_view name, size_t count,
                                    const std::vector<int64_t>& empty = {});
 
+// The sizes before those of the matrices. Two tensors of matrices are broadcast to a common batch.
+std::span<const int64_t> batch_of(const Tensor& tensor);
+Dims common_batch(const Given& given, std::string_view left, std::string_view right);
+
 // Windows of elements that a convolution or a pooling takes along up to 3 dimensions. Missing
 // dimensions come first and have size 1.
 struct Windows {

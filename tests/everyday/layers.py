@@ -16,7 +16,7 @@ ROUNDING = {"float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8, "floa
 SMALLEST = {"float16": 3e-8}
 
 
-def laid_out(values: np.ndarray, layout: str) -> np.ndarray:
+def laid_out(values: np.ndarray, layout: str) -> Any:
     """Put values into memory of another layout."""
     if layout == "transposed":
         return values.T.copy().T
@@ -39,6 +39,13 @@ def unwritten(dtype: Any, shape: Any, layout: str = "contiguous") -> Any:
     """Make an output, full of what no result is."""
     filler = -77 if np.dtype(dtype).kind in "iu" else np.nan
     return laid_out(np.full(tuple(shape), filler, dtype), layout)
+
+
+def wide(array: np.ndarray | None) -> Any:
+    """Make a float64 tensor of PyTorch, which records what is computed from it."""
+    import torch
+
+    return None if array is None else torch.from_numpy(array.astype("f8")).requires_grad_()
 
 
 def assert_rounded(got: np.ndarray, wanted: Any) -> None:

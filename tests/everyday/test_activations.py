@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from softnpu.errors import ParamInvalidError
-from tests.everyday.layers import FLOATS, LAYOUTS, assert_rounded, data, unwritten
+from tests.everyday.layers import FLOATS, LAYOUTS, assert_rounded, data, unwritten, wide
 from tests.support.described import call
 
 torch = pytest.importorskip("torch")
@@ -19,10 +19,6 @@ F = torch.nn.functional
 SHAPE = (3, 4, 6)
 DIMS = [0, 1, -1]
 SOFTMAX: dict[str, Callable[..., Any]] = {"Softmax": torch.softmax, "LogSoftmax": torch.log_softmax}
-
-
-def wide(array: np.ndarray) -> Any:
-    return torch.from_numpy(array.astype("f8")).requires_grad_()
 
 
 @pytest.mark.parametrize("name", SOFTMAX)
@@ -109,7 +105,7 @@ def rotate(x: np.ndarray, mode: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("angles", [(1, 1, 5, 8), (2, 3, 5, 8), (5, 8)])
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_rotary_position_embedding(mode: int, angles: Any, dtype: Any) -> None:
-    """cos and sin are broadcast."""
+    """Cos and sin are broadcast."""
     x = data(dtype, (2, 3, 5, 8), 1, "transposed")
     cos, sin = data(dtype, angles, 2), data(dtype, angles, 3, "sliced")
     out = unwritten(dtype, x.shape, "sliced")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from softnpu.errors import ParamInvalidError, ParamNullptrError
-from tests.everyday.layers import FLOATS, LAYOUTS, assert_rounded, data, unwritten
+from tests.everyday.layers import FLOATS, LAYOUTS, assert_rounded, data, unwritten, wide
 from tests.support.described import call
 
 torch = pytest.importorskip("torch")
@@ -32,16 +32,14 @@ CASES: list[tuple[Any, ...]] = [
 ]
 
 
-def wide(array: np.ndarray) -> Any:
-    return torch.from_numpy(array.astype("f8")).requires_grad_()
-
-
 def reference(x: Any, w: Any, b: Any, case: tuple[Any, ...]) -> Any:
+    """Convolve in float64."""
     _, _, stride, padding, dilation, transposed, extra, groups = case
     return torch.convolution(x, w, b, stride, padding, dilation, transposed, extra, groups)
 
 
 def tensors(case: tuple[Any, ...], dtype: Any, layout: str) -> tuple[Any, Any, Any]:
+    """Draw input, weight and bias."""
     channels = case[1][1] * case[7] if case[5] else case[1][0]
     return (
         data(dtype, case[0], 1, layout),
@@ -51,7 +49,7 @@ def tensors(case: tuple[Any, ...], dtype: Any, layout: str) -> tuple[Any, Any, A
 
 
 def unbatched(x: Any, rank: int) -> Any:
-    """torch.convolution needs a batch dimension."""
+    """Add the batch dimension that torch.convolution needs."""
     return x[None] if x.ndim < rank else x
 
 
@@ -91,7 +89,7 @@ def test_gradients(case: Any, dtype: Any) -> None:
 
 
 def test_padding_before_and_after() -> None:
-    """padding may have two elements for each dimension."""
+    """Padding may have two elements for each dimension."""
     x, w = data("f4", (1, 2, 5, 6)), data("f4", (3, 2, 3, 3), 1)
     padded = torch.nn.functional.pad(wide(x), (0, 3, 1, 2))
     wanted = torch.nn.functional.conv2d(padded, wide(w)).detach().numpy()
@@ -117,23 +115,19 @@ def test_im2col(shape: Any, dtype: Any, arrays: Any) -> None:
     assert_rounded(out, wanted.detach().numpy())
 
 
-def change(**others: Any) -> dict[str, Any]:
-    return others
-
-
 MISTAKES = [
-    (change(x=(2, 4, 7, 6)), "input has 4 channels; expected 3"),
-    (change(x=(7, 6)), "expected rank 3 to 4"),
-    (change(w=(4, 3)), "weight has shape"),
-    (change(groups=3), "groups is 3"),
-    (change(groups=0), "groups is 0"),
-    (change(stride=[0, 1]), "an element of stride is 0"),
-    (change(stride=[1, 1, 1]), "expected 2 elements"),
-    (change(padding=[-1, 0]), "an element of padding is -1"),
-    (change(dilation=[9, 9]), "does not fit"),
-    (change(bias=(3,)), "bias has shape"),
-    (change(out=(2, 4, 5, 5)), "out has shape"),
-    (change(transposed=True, extra=[1, 1], x=(2, 4, 7, 6)), "an element of outputPadding is 1"),
+    ({"x": (2, 4, 7, 6)}, "input has 4 channels; expected 3"),
+    ({"x": (7, 6)}, "expected rank 3 to 4"),
+    ({"w": (4, 3)}, "weight has shape"),
+    ({"groups": 3}, "groups is 3"),
+    ({"groups": 0}, "groups is 0"),
+    ({"stride": [0, 1]}, "an element of stride is 0"),
+    ({"stride": [1, 1, 1]}, "expected 2 elements"),
+    ({"padding": [-1, 0]}, "an element of padding is -1"),
+    ({"dilation": [9, 9]}, "does not fit"),
+    ({"bias": (3,)}, "bias has shape"),
+    ({"out": (2, 4, 5, 5)}, "out has shape"),
+    ({"transposed": True, "extra": [1, 1], "x": (2, 4, 7, 6)}, "an element of outputPadding is 1"),
 ]
 
 

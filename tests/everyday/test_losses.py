@@ -9,15 +9,11 @@ import numpy as np
 import pytest
 
 from softnpu.errors import ParamInvalidError, ParamNullptrError
-from tests.everyday.layers import FLOATS, assert_rounded, data, unwritten
+from tests.everyday.layers import FLOATS, assert_rounded, data, unwritten, wide
 from tests.support.described import call
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
-
-
-def wide(array: np.ndarray) -> Any:
-    return torch.from_numpy(array.astype("f8"))
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
@@ -31,8 +27,8 @@ def test_softmax_cross_entropy(dtype: Any) -> None:
     call("SoftmaxCrossEntropyWithLogits", x, labels, loss, back)
     logs = torch.log_softmax(wide(x), 1)
     terms = torch.where(wide(labels) == 0, 0.0, wide(labels) * logs)
-    assert_rounded(loss, -terms.sum(1).numpy())
-    assert_rounded(back, (logs.exp() - wide(labels)).numpy())
+    assert_rounded(loss, -terms.sum(1).detach().numpy())
+    assert_rounded(back, (logs.exp() - wide(labels)).detach().numpy())
 
 
 NUMBERS = [float(np.float32(x)) for x in (1e-2, 0.9, 0.99, 0.1, 1e-6)]
@@ -47,13 +43,13 @@ def test_adam_w(amsgrad: bool, maximize: bool, dtype: Any, step_type: str) -> No
     lr, beta1, beta2, decay, eps = NUMBERS
     var = data(dtype, (4, 5), 1, "transposed")
     m, v, top = (np.zeros((4, 5), dtype) for _ in range(3))
-    parameter = torch.nn.Parameter(wide(var).clone())
+    parameter = torch.nn.Parameter(wide(var).detach())
     optimizer = torch.optim.AdamW(
         [parameter], lr, (beta1, beta2), eps, decay, amsgrad, maximize=maximize
     )
     for step in range(3):
         grad = data(dtype, (4, 5), 2 + step, "sliced")
-        parameter.grad = wide(grad)
+        parameter.grad = wide(grad).detach()
         optimizer.step()
         given = (grad, np.array([step], step_type), *NUMBERS[:3], decay, eps, amsgrad, maximize)
         call("ApplyAdamWV2", var, m, v, top if amsgrad else None, *given)

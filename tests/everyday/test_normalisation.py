@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from softnpu.errors import ParamInvalidError, ParamNullptrError
-from tests.everyday.layers import FLOATS, LAYOUTS, assert_rounded, data, unwritten
+from tests.everyday.layers import FLOATS, LAYOUTS, assert_rounded, data, unwritten, wide
 from tests.support.described import call
 
 torch = pytest.importorskip("torch")
@@ -18,16 +18,14 @@ F = torch.nn.functional
 ALL = [True, True, True]
 
 
-def wide(array: np.ndarray | None) -> Any:
-    return None if array is None else torch.from_numpy(array.astype("f8")).requires_grad_()
-
-
 def gradients(y: Any, given: list[Any], grad: np.ndarray) -> list[np.ndarray]:
+    """Differentiate y by what is given."""
     found = torch.autograd.grad(y, [g for g in given if g is not None], wide(grad).detach())
     return [each.numpy() for each in found]
 
 
 def statistics(x: np.ndarray, axes: tuple[int, ...], eps: float) -> tuple[Any, Any]:
+    """Compute the mean and 1 / sqrt(variance + eps)."""
     values = x.astype("f8")
     return values.mean(axes), 1 / np.sqrt(values.var(axes) + eps)
 
@@ -159,7 +157,7 @@ def test_group_norm(shape: Any, groups: int, weighted: bool, dtype: Any) -> None
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize("with_ones", [True, False])
 def test_rms_norm(shape: Any, last: Any, dtype: Any, with_ones: bool) -> None:
-    """rstd may lack the dimensions of size 1."""
+    """Rstd may lack the dimensions of size 1."""
     x, other = data(dtype, shape, 1, "transposed"), data(dtype, shape, 2, "sliced")
     gamma, n = data("f4", tuple(last), 3), len(shape) - len(last)
     axes = tuple(range(n, len(shape)))
@@ -199,6 +197,7 @@ def test_statistics_of_float32() -> None:
 
 
 def zeros(*shape: int) -> np.ndarray:
+    """Make a float32 tensor whose numbers do not count."""
     return np.zeros(shape, "f4")
 
 

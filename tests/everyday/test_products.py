@@ -82,7 +82,7 @@ SUMS = [
 @pytest.mark.parametrize(("name", "self", "left", "right"), SUMS)
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_scaled_sums(name: str, self: Any, left: Any, right: Any, dtype: Any) -> None:
-    """beta * self + alpha * product, where self is broadcast."""
+    """Beta * self + alpha * product, where self is broadcast."""
     x, a, b = data(dtype, self), data(dtype, left, 1, "transposed"), data(dtype, right, 2, "sliced")
     wanted = 0.5 * x.astype("f8") - 2.0 * np.matmul(a.astype("f8"), b.astype("f8"))
     out = unwritten(dtype, wanted.shape)
@@ -91,7 +91,7 @@ def test_scaled_sums(name: str, self: Any, left: Any, right: Any, dtype: Any) ->
 
 
 def test_scaled_sums_in_place_and_of_integers() -> None:
-    """self may be out. With beta = 0, NaN in self does not count."""
+    """Self may be out. With beta = 0, NaN in self does not count."""
     a, b, x = data("f4", (3, 4), 1), data("f4", (4, 3), 2), data("f4", (3, 3))
     wanted = x.astype("f8") + a.astype("f8") @ b.astype("f8")
     call("Addmm", x, a, b, 1, 1, x, 0)
