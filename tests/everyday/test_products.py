@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import ctypes as ct
 from typing import Any
 
 import numpy as np
 import pytest
 
+from softnpu import aclnn
 from softnpu.errors import ParamInvalidError, ParamNullptrError
 from tests.everyday.layers import FLOATS, LAYOUTS, assert_rounded, data, laid_out, unwritten
+from tests.support.capi_symbols import library_folder
 from tests.support.described import call
 
 PRODUCTS = [
@@ -166,6 +169,18 @@ def test_a_weight_stays_as_it_is() -> None:
     before = weight.copy()
     call("TransMatmulWeight", weight)
     np.testing.assert_array_equal(weight, before)
+
+
+def test_the_size_of_a_weight() -> None:
+    """The number of elements: the layout stays. The function has one phase and is only in C."""
+    function = ct.CDLL(str(library_folder() / "libopapi.so")).aclnnCalculateMatmulWeightSizeV2
+    size = ct.c_uint64()
+    for shape, wanted in (([3, 5], 15), ([], 1), ([2, -1], None), ([2**40, 2**40], None)):
+        array = aclnn.aclCreateIntArray(shape)
+        code = function(ct.c_void_p(array), aclnn.ACL_FLOAT16, ct.byref(size))
+        aclnn.aclDestroyIntArray(array)
+        assert (code, size.value) == (0, wanted) if wanted is not None else code == 161002
+    assert function(None, aclnn.ACL_FLOAT16, ct.byref(size)) != 0
 
 
 MISTAKES: list[tuple[str, list[Any], str]] = [
