@@ -125,6 +125,8 @@ Convolved convolved(const Given& given) {
 
   Windows& s = l.windows;
   std::copy(weight.begin() + 2, weight.end(), s.kernel + missing);
+  require(!given.ints("stride").empty(), "array-length"_rule, "stride is empty; expected ", count,
+          " elements");
   set_windows(given, count, "dilation", s);
   std::vector<int64_t> extra(count), out(input.begin(), input.begin() + channel);
   if (transposed) extra = per_dimension(given, "outputPadding", count);

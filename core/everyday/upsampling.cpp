@@ -34,16 +34,19 @@ std::array<double, 4> cubic_weights(double t) {
 
 Taps taps(Method method, int64_t in, int64_t out, bool align_corners, double scale) {
   Taps found{in, out, method == Method::nearest ? 1 : method == Method::linear ? 2 : 4, {}, {}};
+  constexpr double kFar = 1e9;  // beyond any element
   const auto ratio = [](int64_t a, int64_t b) {
     return static_cast<double>(a) / static_cast<double>(b);
   };
   const double step = align_corners ? (out > 1 ? ratio(in - 1, out - 1) : 0)
-                      : scale > 0   ? 1 / scale
+                      : scale > 0   ? std::min(1 / scale, kFar)
                                     : ratio(in, out);
   for (int64_t o = 0; o < out; ++o) {
     const auto at = static_cast<double>(o);
     if (method == Method::nearest) {
-      found.add(scale > 0 ? static_cast<int64_t>(at * step) : o * in / out, 1);
+      found.add(scale > 0 ? static_cast<int64_t>(std::min(at * step, static_cast<double>(in)))
+                          : o * in / out,
+                1);
       continue;
     }
     double position = align_corners ? at * step : (at + 0.5) * step - 0.5;
@@ -91,16 +94,18 @@ Upsampling upsampling(const Given& given, Method method, const Dims& in,
   require(size.size() == count, "array-length"_rule, "outputSize is ", size, "; expected ", count,
           " elements");
   const bool align_corners = method != Method::nearest && given.integer("alignCorners") != 0;
-  Upsampling found{{}, in[0] * in[1]};
   Dims out = in;
   for (size_t i = 0; i < count; ++i) {
     require(in[i + 2] > 0 && size[i] > 0, "size-positive"_rule, "spatial sizes are ", in, " and ",
             size, "; expected sizes above 0");
     out[i + 2] = size[i];
+  }
+  given.require_shape(large, out);
+  Upsampling found{{}, in[0] * in[1]};
+  for (size_t i = 0; i < count; ++i) {
     const double scale = scales.size() == 0 ? 0 : given.number(scales.begin()[i]);
     found.dimensions.push_back(taps(method, in[i + 2], size[i], align_corners, scale));
   }
-  given.require_shape(large, out);
   return found;
 }
 

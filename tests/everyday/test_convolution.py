@@ -123,6 +123,7 @@ MISTAKES = [
     ({"groups": 0}, "groups is 0"),
     ({"stride": [0, 1]}, "an element of stride is 0"),
     ({"stride": [1, 1, 1]}, "expected 2 elements"),
+    ({"stride": []}, "stride is empty"),
     ({"padding": [-1, 0]}, "an element of padding is -1"),
     ({"dilation": [9, 9]}, "does not fit"),
     ({"bias": (3,)}, "bias has shape"),

@@ -73,6 +73,16 @@ def test_nearest_is_exact(small: int, large: int) -> None:
     np.testing.assert_array_equal(out, x[:, :, np.arange(large) * small // large])
 
 
+@pytest.mark.parametrize("scale", [1e-320, 1e-12])
+def test_scales_far_from_the_sizes(scale: float) -> None:
+    """All elements but the first come from the last."""
+    grad, result = np.ones((1, 1, 5), "f4"), unwritten("f4", (1, 1, 3))
+    call("UpsampleNearest1dBackward", grad, [5], [1, 1, 3], scale, result)
+    np.testing.assert_array_equal(result, [[[1, 0, 4]]])
+    call("UpsampleLinear1dBackward", grad, [5], [1, 1, 3], False, scale, result)
+    np.testing.assert_array_equal(result, [[[0, 0, 5]]])
+
+
 def test_mistakes() -> None:
     """Each is found in phase one."""
     x, out = np.zeros((1, 2, 3, 4), "f4"), np.zeros((1, 2, 6, 8), "f4")
