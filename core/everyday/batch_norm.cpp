@@ -2,7 +2,7 @@
 // Normalisation of channels: each is a row.
 #include <algorithm>
 
-#include "everyday/rows.h"
+#include "everyday/norm_rows.h"
 
 namespace softnpu::everyday {
 namespace {
@@ -27,7 +27,7 @@ void write_channels(const Arrays& arrays, std::string_view name, const Values& v
   described::write({&tensor, view.first}, values.data());
 }
 
-Rows channel_rows(const Given& given) {
+NormRows channel_rows(const Given& given) {
   require_rank(given, "input", 2, 64);
   const Tensor& input = given.tensor("input");
   const int64_t channels = input.sizes[1];
@@ -55,7 +55,7 @@ Statistics running_statistics(const Arrays& arrays, double eps) {
 }  // namespace
 
 Run batch_norm(const Given& given) {
-  const Rows rows = channel_rows(given);
+  const NormRows rows = channel_rows(given);
   require_like(given, "out", "input");
   require_shape_if_given(given, "bias", {rows.count});
   const bool training = !rows.has_fixed_statistics;
@@ -87,7 +87,7 @@ Run batch_norm(const Given& given) {
 }
 
 Run batch_norm_backward(const Given& given) {
-  const Rows rows = channel_rows(given);
+  const NormRows rows = channel_rows(given);
   require_like(given, "gradOutput", "input");
   const bool training = !rows.has_fixed_statistics;
   if (training)

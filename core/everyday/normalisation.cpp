@@ -2,13 +2,13 @@
 // Normalisation of trailing dimensions and of groups of channels.
 #include <algorithm>
 
-#include "everyday/rows.h"
+#include "everyday/norm_rows.h"
 
 namespace softnpu::everyday {
 namespace {
 
-// Rows of the trailing dimensions, whose sizes are `last`.
-Rows trailing_rows(const Given& given, std::string_view name, const Dims& last) {
+// NormRows of the trailing dimensions, whose sizes are `last`.
+NormRows trailing_rows(const Given& given, std::string_view name, const Dims& last) {
   const Dims& sizes = given.tensor(name).sizes;
   const std::span<const int64_t> all(sizes);
   require(!last.empty() && last.size() <= all.size() && Dims(all.last(last.size())) == last,
@@ -19,7 +19,7 @@ Rows trailing_rows(const Given& given, std::string_view name, const Dims& last) 
           .parameters = length};
 }
 
-Rows group_rows(const Given& given) {
+NormRows group_rows(const Given& given) {
   const int64_t n = given.integer("N"), channels = given.integer("C"), plane = given.integer("HxW");
   const int64_t groups = given.integer("group");
   const Dims& sizes = given.tensor("self").sizes;
@@ -27,7 +27,7 @@ Rows group_rows(const Given& given) {
           "; expected a divisor of C, ", channels);
   const auto samples = checked_mul(n, channels);
   const auto elements = samples ? checked_mul(*samples, plane) : samples;
-  require(n >= 0 && plane >= 0 && elements == product(sizes), "element-count"_rule,
+  require(n >= 0 && plane >= 0 && elements == product(sizes), "layer-size"_rule,
           "N, C and HxW are ", n, ", ", channels, " and ", plane, ", but self has shape ", sizes);
   require_shape_if_given(given, "gamma", {channels});
   return {.count = n * groups,
@@ -37,7 +37,7 @@ Rows group_rows(const Given& given) {
           .inner = std::max<int64_t>(1, plane)};
 }
 
-Run plan_norm(const Given& given, const Rows& rows, Names inputs, Names outputs) {
+Run plan_norm(const Given& given, const NormRows& rows, Names inputs, Names outputs) {
   require_like(given, outputs[0], inputs[0]);
   require_row_values(given, outputs[1], rows);
   require_row_values(given, outputs[2], rows);
@@ -51,7 +51,7 @@ Run plan_norm(const Given& given, const Rows& rows, Names inputs, Names outputs)
   };
 }
 
-Run plan_norm_gradients(const Given& given, const Rows& rows, Names inputs, Names outputs,
+Run plan_norm_gradients(const Given& given, const NormRows& rows, Names inputs, Names outputs,
                         const Dims& parameters) {
   require_like(given, "gradOut", inputs[0]);
   require_row_values(given, "mean", rows);
@@ -97,15 +97,15 @@ Run group_norm_backward(const Given& given) {
 
 namespace {
 
-Rows rms_rows(const Given& given, std::string_view name) {
-  Rows rows = trailing_rows(given, name, given.tensor("gamma").sizes);
+NormRows rms_rows(const Given& given, std::string_view name) {
+  NormRows rows = trailing_rows(given, name, given.tensor("gamma").sizes);
   rows.is_centred = false;
   require_row_values(given, "rstd", rows);
   return rows;
 }
 
 Run plan_rms_norm(const Given& given, const char* first, const char* second) {
-  const Rows rows = rms_rows(given, first);
+  const NormRows rows = rms_rows(given, first);
   require_like(given, "y", first);
   return [=, eps = given.number("eps")](const Arrays& arrays) {
     Values x = arrays.read(first);
@@ -134,7 +134,7 @@ Run add_rms_norm(const Given& given) {
 }
 
 Run rms_norm_grad(const Given& given) {
-  const Rows rows = rms_rows(given, "x");
+  const NormRows rows = rms_rows(given, "x");
   require_like(given, "dy", "x");
   require_like(given, "dx", "x");
   require_like(given, "dgamma", "gamma");

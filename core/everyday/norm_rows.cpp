@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "everyday/rows.h"
+#include "everyday/norm_rows.h"
 
 #include <cmath>
 
@@ -11,7 +11,7 @@ Values scales(const Values& variances, double eps) {
   return found;
 }
 
-Statistics measure(const Rows& rows, const Values& x, double eps) {
+Statistics measure(const NormRows& rows, const Values& x, double eps) {
   Statistics found;
   const auto n = static_cast<double>(rows.length);
   for (int64_t r = 0; r < rows.count; ++r) {
@@ -27,7 +27,7 @@ Statistics measure(const Rows& rows, const Values& x, double eps) {
   return found;
 }
 
-void normalise(const Rows& rows, const Statistics& s, const Values& weight, const Values& bias,
+void normalise(const NormRows& rows, const Statistics& s, const Values& weight, const Values& bias,
                Values& x) {
   size_t i = 0;
   for (int64_t r = 0; r < rows.count; ++r)
@@ -39,8 +39,8 @@ void normalise(const Rows& rows, const Statistics& s, const Values& weight, cons
     }
 }
 
-Gradients differentiate(const Rows& rows, const Statistics& s, const Values& grad, const Values& x,
-                        const Values& weight) {
+Gradients differentiate(const NormRows& rows, const Statistics& s, const Values& grad,
+                        const Values& x, const Values& weight) {
   const auto parameters = static_cast<size_t>(rows.parameters);
   Gradients found{Values(x.size()), Values(parameters), Values(parameters)};
   const auto n = static_cast<double>(rows.length);
@@ -65,10 +65,10 @@ Gradients differentiate(const Rows& rows, const Statistics& s, const Values& gra
   return found;
 }
 
-void require_row_values(const Given& given, std::string_view name, const Rows& rows) {
+void require_row_values(const Given& given, std::string_view name, const NormRows& rows) {
   if (!given.has(name)) return;
   const Tensor& tensor = given.tensor(name);
-  require(tensor.numel() == rows.count, "element-count"_rule, name, " has shape ", tensor.sizes,
+  require(tensor.numel() == rows.count, "layer-size"_rule, name, " has shape ", tensor.sizes,
           "; expected ", rows.count, " elements");
 }
 

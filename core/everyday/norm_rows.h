@@ -9,7 +9,7 @@
 
 namespace softnpu::everyday {
 
-struct Rows {
+struct NormRows {
   int64_t count, length;
   int64_t parameters;                 // the number of weights, and of biases
   int64_t groups = 1;                 // of rows, each of which has weights of its own
@@ -27,20 +27,20 @@ struct Statistics {  // of each row
 };
 
 Values scales(const Values& variances, double eps);
-Statistics measure(const Rows& rows, const Values& x, double eps);
+Statistics measure(const NormRows& rows, const Values& x, double eps);
 // Weights or biases may be empty: 1 and 0.
-void normalise(const Rows& rows, const Statistics& statistics, const Values& weight,
+void normalise(const NormRows& rows, const Statistics& statistics, const Values& weight,
                const Values& bias, Values& x);
 
 struct Gradients {
   Values input, weight, bias;
 };
 
-Gradients differentiate(const Rows& rows, const Statistics& statistics, const Values& grad,
+Gradients differentiate(const NormRows& rows, const Statistics& statistics, const Values& grad,
                         const Values& x, const Values& weight);
 
 // A value for each row, in whatever shape; nothing if it is absent.
-void require_row_values(const Given& given, std::string_view name, const Rows& rows);
+void require_row_values(const Given& given, std::string_view name, const NormRows& rows);
 void require_given(const Given& given, std::string_view name);
 
 using Names = std::array<const char*, 3>;  // of the gradients of input, weight and bias
