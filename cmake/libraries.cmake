@@ -10,7 +10,7 @@ list(APPEND core_sources "${PROJECT_SOURCE_DIR}/core/kernels/dispatch.cpp"
      "${SOFTNPU_GENERATED}/core/everyday/table.cpp")
 file(GLOB runtime_entries CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/runtime/api_*.cpp")
 file(GLOB base_entries CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/tensor/api_*.cpp" "${PROJECT_SOURCE_DIR}/core/executor/api_*.cpp")
-file(GLOB operator_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/ops/*.cpp")
+file(GLOB operator_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/ops/*.cpp" "${PROJECT_SOURCE_DIR}/core/everyday/api_*.cpp")
 list(APPEND operator_sources "${SOFTNPU_GENERATED}/core/ops/operators.cpp"
      "${SOFTNPU_GENERATED}/core/everyday/entries.cpp")
 

@@ -89,6 +89,10 @@ extern "C" {{
 #endif
 
 {declared}
+// How many elements a weight has after aclnnTransMatmulWeight. This call has no second phase.
+ACLNN_API aclnnStatus aclnnCalculateMatmulWeightSizeV2(const aclIntArray* shape,
+                                                       aclDataType dataType, uint64_t* size);
+
 #ifdef __cplusplus
 }}
 #endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear algebra in float64.
+#include <algorithm>
+#include <cmath>
+
+#include "everyday/layers.h"
+
+namespace softnpu::everyday {
+
+Run linalg_cross(const Given& given) {
+  const Tensor& self = given.tensor("self");
+  const auto sizes = broadcast_sizes(self.sizes, given.tensor("other").sizes);
+  require(sizes.has_value(), "broadcast"_rule, "self has shape ", self.sizes,
+          " and other has shape ", given.tensor("other").sizes, ", which cannot be broadcast");
+  given.require_shape("out", *sizes);
+  const Around at = around(*sizes, given.dim("dim", given.tensor("out")));
+  require(at.length == 3, "dimension-size"_rule, "dimension dim has size ", at.length,
+          "; expected 3");
+  return [at, sizes = *sizes](const Arrays& arrays) {
+    const std::vector<double> a = arrays.read("self", sizes), b = arrays.read("other", sizes);
+    std::vector<double> out(a.size());
+    for_each_line(at, [&](int64_t first, int64_t step) {
+      const auto x = static_cast<size_t>(first), y = static_cast<size_t>(first + step),
+                 z = static_cast<size_t>(first + 2 * step);
+      out[x] = a[y] * b[z] - a[z] * b[y];
+      out[y] = a[z] * b[x] - a[x] * b[z];
+      out[z] = a[x] * b[y] - a[y] * b[x];
+    });
+    arrays.write("out", out);
+  };
+}
+
+namespace {
+
+// By reflections (Householder). a, m×n, becomes R, and q, m×m, the product of the reflections.
+void decompose(int64_t m, int64_t n, double* a, double* q) {
+  for (int64_t i = 0; i < m * m; ++i) q[i] = i % (m + 1) == 0;
+  std::vector<double> v(static_cast<size_t>(m));
+  // Reflects a row or a column: n elements, `step` apart.
+  const auto reflect = [&](double* x, int64_t step, int64_t from, double square) {
+    double sum = 0;
+    for (int64_t i = from; i < m; ++i) sum += v[static_cast<size_t>(i)] * x[i * step];
+    for (int64_t i = from; i < m; ++i) x[i * step] -= 2 * sum / square * v[static_cast<size_t>(i)];
+  };
+  for (int64_t j = 0; j < std::min(m - 1, n); ++j) {
+    double norm = 0, square = 0;
+    for (int64_t i = j; i < m; ++i) norm = std::hypot(norm, a[i * n + j]);
+    if (norm == 0) continue;
+    for (int64_t i = j; i < m; ++i) {
+      const double x = a[i * n + j] / norm;
+      const double mirrored = i == j ? x + std::copysign(1.0, x) : x;
+      v[static_cast<size_t>(i)] = mirrored;
+      square += mirrored * mirrored;
+    }
+    for (int64_t column = j; column < n; ++column) reflect(a + column, n, j, square);
+    for (int64_t row = 0; row < m; ++row) reflect(q + row * m, 1, j, square);
+    for (int64_t i = j + 1; i < m; ++i) a[i * n + j] = 0;
+  }
+}
+
+Dims matrix_sizes(std::span<const int64_t> batch, int64_t rows, int64_t columns) {
+  std::vector<int64_t> sizes(batch.begin(), batch.end());
+  sizes.insert(sizes.end(), {rows, columns});
+  return Dims(std::span<const int64_t>(sizes));
+}
+
+}  // namespace
+
+Run linalg_qr(const Given& given) {
+  require_rank(given, "self", 2, 64);
+  const Tensor& self = given.tensor("self");
+  const int64_t mode = given.integer("mode");
+  require(0 <= mode && mode <= 2, "mode-range"_rule, "mode is ", mode,
+          "; expected 0 (reduced), 1 (complete) or 2 (only R)");
+  const int64_t m = self.sizes[self.rank() - 2], n = self.sizes[self.rank() - 1];
+  const int64_t inner = mode == 1 ? m : std::min(m, n), batch = product(batch_of(self));
+  given.require_shape("Q", mode == 2 ? Dims{0} : matrix_sizes(batch_of(self), m, inner));
+  given.require_shape("R", matrix_sizes(batch_of(self), inner, n));
+  return [=](const Arrays& arrays) {
+    std::vector<double> a = arrays.read("self"), q(static_cast<size_t>(m * m)), qs, rs;
+    for (int64_t i = 0; i < batch; ++i) {
+      double* const r = a.data() + i * m * n;
+      decompose(m, n, r, q.data());
+      for (int64_t row = 0; row < m; ++row)
+        qs.insert(qs.end(), q.data() + row * m, q.data() + row * m + inner);
+      rs.insert(rs.end(), r, r + inner * n);
+    }
+    if (mode != 2) arrays.write("Q", qs);
+    arrays.write("R", rs);
+  };
+}
+
+Run triangular_solve(const Given& given) {
+  require_rank(given, "self", 2, 64);
+  require_rank(given, "A", 2, 64);
+  const Tensor &self = given.tensor("self"), &a = given.tensor("A");
+  const int64_t m = self.sizes[self.rank() - 2], n = self.sizes[self.rank() - 1];
+  const Dims batch = common_batch(given, "self", "A");
+  given.require_shape("A", matrix_sizes(batch_of(a), m, m));
+  given.require_shape("xOut", matrix_sizes(batch, m, n));
+  given.require_shape("mOut", matrix_sizes(batch, m, m));
+  const bool transposed = given.integer("transpose") != 0;
+  const bool is_upper = (given.integer("upper") != 0) != transposed;
+  const bool is_unit = given.integer("unitriangular") != 0;
+  return [=, x_sizes = matrix_sizes(batch, m, n),
+          a_sizes = matrix_sizes(batch, m, m)](const Arrays& arrays) {
+    std::vector<double> x = arrays.read("self", x_sizes);
+    const std::vector<double> matrix = arrays.read("A", a_sizes);
+    const auto solve = [&](const double* factor, double* rows) {
+      for (int64_t step = 0; step < m; ++step) {
+        const int64_t i = is_upper ? m - 1 - step : step;
+        const auto at = [&](int64_t j) { return factor[transposed ? j * m + i : i * m + j]; };
+        for (int64_t done = 0; done < step; ++done) {
+          const int64_t j = is_upper ? m - 1 - done : done;
+          for (int64_t c = 0; c < n; ++c) rows[i * n + c] -= at(j) * rows[j * n + c];
+        }
+        for (int64_t c = 0; c < n && !is_unit; ++c) rows[i * n + c] /= at(i);
+      }
+    };
+    for (int64_t i = 0; i < product(batch); ++i)
+      solve(matrix.data() + i * m * m, x.data() + i * m * n);
+    arrays.write("xOut", x);
+    arrays.write("mOut", matrix);
+  };
+}
+
+}  // namespace softnpu::everyday

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling of planes by windows, as PyTorch.
+#include <algorithm>
+#include <cmath>
+
+#include "everyday/layers.h"
+
+namespace softnpu::everyday {
+namespace {
+
+// The windows of a plane, and the shape of the result.
+struct Pooling {
+  Windows windows;
+  int64_t planes = 1;
+  Dims out;
+};
+
+// [N,] C, H, W with other sizes of a plane.
+Dims with_plane(const Dims& sizes, int64_t height, int64_t width) {
+  Dims changed = sizes;
+  changed[sizes.size() - 2] = height;
+  changed[sizes.size() - 1] = width;
+  return changed;
+}
+
+Pooling pooling(const Given& given, std::string_view dilation) {
+  require_rank(given, "self", 3, 4);
+  const Dims& self = given.tensor("self").sizes;
+  const bool ceils = given.integer("ceilMode") != 0;
+  Pooling found;
+  Windows& s = found.windows;
+  const auto kernel = per_dimension(given, "kernelSize", 2);
+  std::copy(kernel.begin(), kernel.end(), s.kernel + 1);
+  set_windows(given, 2, dilation, s);
+  for (int d = 1; d < 3; ++d) {
+    const int64_t size = s.in[d] = self[self.size() - 3 + static_cast<size_t>(d)];
+    const int64_t widest = std::max(s.pad[d], s.pad_after[d]);
+    require(2 * widest <= s.reach(d), "window"_rule, "padding is ", widest,
+            "; expected at most half of the kernel's extent ", s.reach(d));
+    const int64_t room = size + s.pad[d] + s.pad_after[d] - s.reach(d);
+    s.out[d] = (room + (ceils ? s.stride[d] - 1 : 0)) / s.stride[d] + 1;
+    // The last window must begin in the input or in the padding before it.
+    if (ceils && (s.out[d] - 1) * s.stride[d] >= size + s.pad[d]) --s.out[d];
+    require(size > 0 && room >= (ceils ? 1 - s.stride[d] : 0), "window-count"_rule,
+            "the kernel does not fit self of shape ", self);
+  }
+  found.planes = product(std::span<const int64_t>(self).first(self.size() - 2));
+  found.out = with_plane(self, s.out[1], s.out[2]);
+  return found;
+}
+
+// Calls f(element of the large tensor, element of the small one) for each element of each window.
+template <class F>
+void for_each_pair(const Pooling& p, F&& f) {
+  const Windows& s = p.windows;
+  size_t small = 0;
+  for (int64_t plane = 0; plane < p.planes; ++plane)
+    for (int64_t i = 0; i < s.out[1]; ++i)
+      for (int64_t j = 0; j < s.out[2]; ++j, ++small)
+        for (int64_t b = 0; b < s.kernel[1]; ++b)
+          for (int64_t c = 0; c < s.kernel[2]; ++c) {
+            const int64_t h = s.position(1, i, b), w = s.position(2, j, c);
+            if (0 <= h && h < s.in[1] && 0 <= w && w < s.in[2])
+              f(static_cast<size_t>((plane * s.in[1] + h) * s.in[2] + w), small);
+          }
+}
+
+// How many elements window o has along d, those of the padding counted or not.
+int64_t extent(const Windows& s, int d, int64_t o, bool with_padding) {
+  const int64_t start = s.position(d, o, 0);
+  return std::min(start + s.kernel[d], s.in[d] + (with_padding ? s.pad_after[d] : 0)) -
+         std::max(start, with_padding ? -s.pad[d] : 0);
+}
+
+// What each window is divided by, in the order of one plane's windows.
+std::vector<double> divisors(const Given& given, const Windows& s) {
+  const bool with_padding = given.integer("countIncludePad") != 0;
+  const int64_t fixed = given.integer("divisorOverride");
+  std::vector<double> found;
+  for (int64_t i = 0; i < s.out[1]; ++i)
+    for (int64_t j = 0; j < s.out[2]; ++j) {
+      const int64_t count = extent(s, 1, i, with_padding) * extent(s, 2, j, with_padding);
+      found.push_back(static_cast<double>(fixed != 0 ? fixed : count));
+    }
+  return found;
+}
+
+struct Maxima {
+  std::vector<double> values;
+  std::vector<int64_t> positions;  // in the plane
+};
+
+// The first of equal elements is taken, and NaN is larger than any number.
+Maxima maxima(const Pooling& p, const std::vector<double>& in) {
+  const auto count = static_cast<size_t>(product(p.out));
+  Maxima found{std::vector<double>(count, -HUGE_VAL), std::vector<int64_t>(count, -1)};
+  for_each_pair(p, [&](size_t large, size_t small) {
+    double& best = found.values[small];
+    int64_t& where = found.positions[small];
+    if (where >= 0 && !(in[large] > best) && !(std::isnan(in[large]) && !std::isnan(best))) return;
+    best = in[large];
+    where = static_cast<int64_t>(large) % p.windows.in_plane();
+  });
+  return found;
+}
+
+}  // namespace
+
+Run avg_pool2d(const Given& given) {
+  const Pooling p = pooling(given, "");
+  given.require_shape("out", p.out);
+  return [p, divisor = divisors(given, p.windows)](const Arrays& arrays) {
+    const std::vector<double> in = arrays.read("self");
+    std::vector<double> out(static_cast<size_t>(product(p.out)));
+    for_each_pair(p, [&](size_t large, size_t small) { out[small] += in[large]; });
+    for (size_t i = 0; i < out.size(); ++i) out[i] /= divisor[i % divisor.size()];
+    arrays.write("out", out);
+  };
+}
+
+Run avg_pool2d_backward(const Given& given) {
+  const Pooling p = pooling(given, "");
+  given.require_shape("gradOutput", p.out);
+  require_like(given, "gradInput", "self");
+  return [p, divisor = divisors(given, p.windows)](const Arrays& arrays) {
+    const std::vector<double> grad = arrays.read("gradOutput");
+    std::vector<double> sums(static_cast<size_t>(p.planes * p.windows.in_plane()));
+    for_each_pair(p, [&](size_t large, size_t small) {
+      sums[large] += grad[small] / divisor[small % divisor.size()];
+    });
+    arrays.write("gradInput", sums);
+  };
+}
+
+Run adaptive_avg_pool2d(const Given& given) {
+  require_rank(given, "self", 3, 4);
+  const Dims& self = given.tensor("self").sizes;
+  const auto size = per_dimension(given, "outputSize", 2);
+  const int64_t height = self[self.size() - 2], width = self[self.size() - 1];
+  require(size[0] >= 0 && size[1] >= 0 && height > 0 && width > 0, "window-count"_rule,
+          "outputSize is ", given.ints("outputSize"), " and self has shape ", self,
+          "; expected no negative size and no empty plane");
+  const Dims sizes = with_plane(self, size[0], size[1]);
+  given.require_shape("out", sizes);
+  return [=, planes = product(std::span<const int64_t>(self).first(self.size() - 2))](
+             const Arrays& arrays) {
+    const std::vector<double> in = arrays.read("self");
+    std::vector<double> out;
+    // Window i of n begins at element begin(i) and ends before end(i).
+    const auto begin = [](int64_t i, int64_t n, int64_t length) { return i * length / n; };
+    const auto end = [](int64_t i, int64_t n, int64_t length) {
+      return ((i + 1) * length + n - 1) / n;
+    };
+    for (int64_t plane = 0; plane < planes; ++plane)
+      for (int64_t i = 0; i < size[0]; ++i)
+        for (int64_t j = 0; j < size[1]; ++j) {
+          const int64_t top = begin(i, size[0], height), bottom = end(i, size[0], height);
+          const int64_t left = begin(j, size[1], width), right = end(j, size[1], width);
+          double sum = 0;
+          for (int64_t h = top; h < bottom; ++h)
+            for (int64_t w = left; w < right; ++w)
+              sum += in[static_cast<size_t>((plane * height + h) * width + w)];
+          out.push_back(sum / static_cast<double>((bottom - top) * (right - left)));
+        }
+    arrays.write("out", out);
+  };
+}
+
+Run max_pool(const Given& given) {
+  require(given.integer("autoPad") == 0, "mode-range"_rule, "autoPad is ", given.integer("autoPad"),
+          "; expected 0");
+  const Pooling p = pooling(given, "dilation");
+  given.require_shape("out", p.out);
+  return [p](const Arrays& arrays) { arrays.write("out", maxima(p, arrays.read("self")).values); };
+}
+
+Run max_pool2d_with_indices(const Given& given) {
+  const Pooling p = pooling(given, "dilation");
+  given.require_shape("out", p.out);
+  given.require_shape("indices", p.out);
+  return [p](const Arrays& arrays) {
+    const Maxima found = maxima(p, arrays.read("self"));
+    arrays.write("out", found.values);
+    arrays.write("indices", found.positions);
+  };
+}
+
+Run max_pool2d_with_indices_backward(const Given& given) {
+  const Pooling p = pooling(given, "dilation");
+  given.require_shape("gradOutput", p.out);
+  given.require_shape("indices", p.out);
+  require_like(given, "gradInput", "self");
+  return [p](const Arrays& arrays) {
+    const std::vector<double> grad = arrays.read("gradOutput");
+    const std::vector<int64_t> indices = arrays.read<int64_t>("indices");
+    const int64_t large = p.windows.in_plane();
+    const auto small = static_cast<size_t>(p.windows.out_plane());
+    std::vector<double> sums(static_cast<size_t>(p.planes * large));
+    for (size_t i = 0; i < grad.size(); ++i) {
+      if (indices[i] < 0 || indices[i] >= large)
+        throw Failure{fail("index-out-of-range"_rule, kRuntimeError, "indices has ", indices[i],
+                           "; expected 0 or more and less than ", large)};
+      sums[i / small * static_cast<size_t>(large) + static_cast<size_t>(indices[i])] += grad[i];
+    }
+    arrays.write("gradInput", sums);
+  };
+}
+
+}  // namespace softnpu::everyday

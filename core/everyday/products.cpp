@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices. Those of integers are exact modulo 2^64; others are added in float64.
+#include <algorithm>
+#include <cmath>
+
+#include "everyday/layers.h"
+#include "loops/threads.h"
+
+namespace softnpu::everyday {
+namespace {
+
+// A batch of products m×k · k×n. Dimensions before the last two are broadcast.
+struct Factors {
+  int64_t m = 1, k = 1, n = 1;
+  std::vector<int64_t> left, right;  // for each product, which matrix of each factor
+  Dims sizes;
+  bool is_whole = false;
+};
+
+// Which matrix of a tensor each element of a batch is, to which its sizes `own` are broadcast.
+std::vector<int64_t> matrices(const Dims& batch, std::span<const int64_t> own) {
+  const size_t missing = batch.size() - own.size();
+  std::vector<int64_t> found{0};
+  for (size_t d = 0; d < batch.size(); ++d) {
+    const int64_t size = d < missing ? 1 : own[d - missing];
+    std::vector<int64_t> next;
+    for (int64_t before : found)
+      for (int64_t i = 0; i < batch[d]; ++i) next.push_back(before * size + (size == 1 ? 0 : i));
+    found = std::move(next);
+  }
+  return found;
+}
+
+// As torch.matmul: a vector at the left is a row, and at the right a column; the result lacks the
+// dimension.
+Factors factors(const Given& given, std::string_view left, std::string_view right) {
+  const Tensor &a = given.tensor(left), &b = given.tensor(right);
+  require_rank(given, left, 1, 64);
+  require_rank(given, right, 1, 64);
+  const bool is_row = a.rank() == 1, is_column = b.rank() == 1;
+  Factors found;
+  found.k = a.sizes[a.rank() - 1];
+  const int64_t rows = b.sizes[is_column ? 0 : b.rank() - 2];
+  require(found.k == rows, "inner-sizes"_rule, left, " has shape ", a.sizes, " and ", right,
+          " has shape ", b.sizes, "; the inner sizes ", found.k, " and ", rows, " must be equal");
+  const Dims batch = common_batch(given, left, right);
+  std::vector<int64_t> sizes(batch.begin(), batch.end());
+  if (!is_row) sizes.push_back(found.m = a.sizes[a.rank() - 2]);
+  if (!is_column) sizes.push_back(found.n = b.sizes[b.rank() - 1]);
+  found.sizes = Dims(std::span<const int64_t>(sizes));
+  found.left = matrices(batch, batch_of(a));
+  found.right = matrices(batch, batch_of(b));
+  found.is_whole = !is_floating(a.dtype) && !is_floating(b.dtype);
+  given.require_shape("out", found.sizes);
+  return found;
+}
+
+double product_of(double a, double b) { return a * b; }
+double sum_of(double a, double b) { return a + b; }
+int64_t product_of(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+int64_t sum_of(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
+// Adds multiples of `count` rows of b, which are n apart, to a row of c, one after the other.
+template <class T>
+void add_multiples(const T* factors, int64_t count, const T* b, int64_t n, int64_t width, T* c) {
+  int64_t l = 0;
+  for (; l + 4 <= count; l += 4) {  // four at once load and store c less often
+    const T f0 = factors[l], f1 = factors[l + 1], f2 = factors[l + 2], f3 = factors[l + 3];
+    const T *b0 = b + l * n, *b1 = b0 + n, *b2 = b1 + n, *b3 = b2 + n;
+    for (int64_t j = 0; j < width; ++j) {
+      const T sum = sum_of(sum_of(c[j], product_of(f0, b0[j])), product_of(f1, b1[j]));
+      c[j] = sum_of(sum_of(sum, product_of(f2, b2[j])), product_of(f3, b3[j]));
+    }
+  }
+  for (; l < count; ++l)
+    for (int64_t j = 0; j < width; ++j) c[j] = sum_of(c[j], product_of(factors[l], b[l * n + j]));
+}
+
+// Adds `rows` rows of a product to c. Blocks of b stay in the cache; each sum is in the order of k.
+template <class T>
+void add_rows(const T* a, const T* b, int64_t rows, int64_t k, int64_t n, T* c) {
+  constexpr int64_t kDepth = 64, kWidth = 512;
+  for (int64_t l = 0; l < k; l += kDepth)
+    for (int64_t j = 0; j < n; j += kWidth)
+      for (int64_t i = 0; i < rows; ++i)
+        add_multiples(a + i * k + l, std::min(kDepth, k - l), b + l * n + j, n,
+                      std::min(kWidth, n - j), c + i * n + j);
+}
+
+template <class T>
+std::vector<T> multiply(const Factors& f, const std::vector<T>& a, const std::vector<T>& b) {
+  const int64_t rows = static_cast<int64_t>(f.left.size()) * f.m;
+  std::vector<T> c(static_cast<size_t>(rows * f.n));
+  const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 18) / (f.k * f.n + 1));
+  loops::parallel_for(
+      rows, grain, loops::usable_threads(), [&](int64_t begin, int64_t end, int /*worker*/) {
+        while (begin < end) {
+          const int64_t which = begin / f.m, stop = std::min(end, (which + 1) * f.m);
+          const auto at = static_cast<size_t>(which);
+          add_rows(a.data() + (f.left[at] * f.m + begin % f.m) * f.k,
+                   b.data() + f.right[at] * f.k * f.n, stop - begin, f.k, f.n,
+                   c.data() + begin * f.n);
+          begin = stop;
+        }
+      });
+  return c;
+}
+
+Run plan_product(const Given& given, const char* left, const char* right) {
+  return [=, f = factors(given, left, right)](const Arrays& arrays) {
+    if (f.is_whole)
+      arrays.write("out", multiply(f, arrays.read<int64_t>(left), arrays.read<int64_t>(right)));
+    else
+      arrays.write("out", multiply(f, arrays.read(left), arrays.read(right)));
+  };
+}
+
+// alpha · product + beta · self, without self where beta is 0.
+template <class T>
+void write_sum(const Factors& f, const Arrays& arrays, std::vector<T> sums, double alpha,
+               double beta) {
+  for (T& sum : sums) sum = product_of(sum, static_cast<T>(alpha));
+  if (beta != 0) {
+    const std::vector<T> self = arrays.read<T>("self", f.sizes);
+    for (size_t i = 0; i < sums.size(); ++i)
+      sums[i] = sum_of(sums[i], product_of(self[i], static_cast<T>(beta)));
+  }
+  arrays.write("out", sums);
+}
+
+Run plan_sum(const Given& given, const char* left, const char* right, size_t rank) {
+  require_rank(given, left, rank, rank);
+  require_rank(given, right, rank, rank);
+  Factors f = factors(given, left, right);
+  const Tensor& self = given.tensor("self");
+  require(broadcast_sizes(self.sizes, f.sizes) == f.sizes, "broadcast"_rule, "self has shape ",
+          self.sizes, ", which cannot be broadcast to ", f.sizes);
+  const double alpha = given.real("alpha"), beta = given.real("beta");
+  f.is_whole &= !is_floating(self.dtype) && alpha == std::trunc(alpha) && beta == std::trunc(beta);
+  return [=](const Arrays& arrays) {
+    if (f.is_whole)
+      write_sum(f, arrays, multiply(f, arrays.read<int64_t>(left), arrays.read<int64_t>(right)),
+                alpha, beta);
+    else
+      write_sum(f, arrays, multiply(f, arrays.read(left), arrays.read(right)), alpha, beta);
+  };
+}
+
+Run plan_ranked(const Given& given, const char* right, size_t left_rank, size_t right_rank) {
+  require_rank(given, "self", left_rank, left_rank);
+  require_rank(given, right, right_rank, right_rank);
+  return plan_product(given, "self", right);
+}
+
+}  // namespace
+
+Run matmul(const Given& given) { return plan_product(given, "self", "mat2"); }
+Run mm(const Given& given) { return plan_ranked(given, "mat2", 2, 2); }
+Run batch_mat_mul(const Given& given) { return plan_ranked(given, "mat2", 3, 3); }
+Run mv(const Given& given) { return plan_ranked(given, "vec", 2, 1); }
+Run dot(const Given& given) { return plan_ranked(given, "tensor", 1, 1); }
+Run addmm(const Given& given) { return plan_sum(given, "mat1", "mat2", 2); }
+Run baddbmm(const Given& given) { return plan_sum(given, "batch1", "batch2", 3); }
+
+Run trans_matmul_weight(const Given& given) {
+  require_rank(given, "weight", 2, 64);
+  return [](const Arrays&) {};  // products read any layout
+}
+
+}  // namespace softnpu::everyday
