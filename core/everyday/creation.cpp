@@ -80,8 +80,8 @@ void require_mask_length(const Given& given, int64_t elements) {
   const int64_t bytes = (elements + kMaskBits - 1) / kMaskBits * (kMaskBits / 8);
   require(mask.dtype == DType::u8, "dtype-unsupported"_rule, "mask has data type ", mask.dtype,
           "; expected UINT8");
-  require(mask.numel() >= bytes, "element-count"_rule, "mask has shape ", mask.sizes,
-          "; expected ", bytes, " bytes, one bit for each element, in multiples of 16 bytes");
+  require(mask.numel() >= bytes, "element-count"_rule, "mask has shape ", mask.sizes, "; expected ",
+          bytes, " bytes, one bit for each element, in multiples of 16 bytes");
 }
 
 }  // namespace
@@ -107,13 +107,14 @@ Run eye(const Given& given) {
   return fill(given, [=](int64_t i) { return int64_t{i / columns == i % columns}; });
 }
 
-// A number that the data type rounds up to `to` becomes `from`.
+// A number that the data type rounds up to `high` becomes `low`.
 Run inplace_uniform(const Given& given) {
-  const double from = given.number("from"), to = given.number("to");
-  require_range(from <= to && std::isfinite(to - from), "from", from, "a finite number up to `to`");
+  const double low = given.number("low"), high = given.number("high");
+  require_range(low <= high && std::isfinite(high - low), "low", low,
+                "a finite number that is not above high");
   return draw_each(given, [=](Random& random, const View& view) {
-    const double value = from + (to - from) * random.fraction();
-    return rounded_to(view.tensor->dtype, value) < to ? value : from;
+    const double value = low + (high - low) * random.fraction();
+    return rounded_to(view.tensor->dtype, value) < high ? value : low;
   });
 }
 
@@ -128,19 +129,18 @@ Run inplace_normal(const Given& given) {
 }
 
 Run inplace_random(const Given& given) {
-  const int64_t from = given.integer("from"), to = given.integer("to");
-  require(from < to, "number-range"_rule, "from is ", from, "; expected less than to, ", to);
-  const uint64_t count = static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
+  const int64_t low = given.integer("low"), high = given.integer("high");
+  require(low < high, "number-range"_rule, "low is ", low, "; expected less than high, ", high);
+  const uint64_t count = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
   return draw_each(given, [=](Random& random, const View&) {
-    return plus(from, static_cast<int64_t>(random.below(count)));
+    return plus(low, static_cast<int64_t>(random.below(count)));
   });
 }
 
 Run inplace_bernoulli(const Given& given) {
   const double prob = checked_probability("prob", given.real("prob"));
-  return draw_each(given, [=](Random& random, const View&) {
-    return int64_t{random.fraction() < prob};
-  });
+  return draw_each(given,
+                   [=](Random& random, const View&) { return int64_t{random.fraction() < prob}; });
 }
 
 Run inplace_bernoulli_tensor(const Given& given) {

@@ -43,7 +43,7 @@ void require_slices(const Given& given, const char* name, size_t dim, int64_t co
   given.require_shape(name, sizes);
 }
 
-constexpr int64_t kReplace = 0, kAdd = 1, kMultiply = 2;
+enum Reduce : int64_t { kByReplacing, kByAdding, kByMultiplying };
 
 // `source` is a tensor or a scalar.
 Run scatter_elements(const Given& given, int64_t reduce, const char* source) {
@@ -51,8 +51,8 @@ Run scatter_elements(const Given& given, int64_t reduce, const char* source) {
   const Tensor& self = given.tensor(in);
   const size_t dim = given.dim("dim", self);
   const bool is_tensor = given.op().parameters[given.index(source)].kind == Kind::tensor;
-  require(kReplace <= reduce && reduce <= kMultiply, "reduce-range"_rule, "reduce is ", reduce,
-          "; expected 0 (replace), 1 (add) or 2 (multiply)");
+  require(kByReplacing <= reduce && reduce <= kByMultiplying, "reduce-range"_rule, "reduce is ",
+          reduce, "; expected 0 (replace), 1 (add) or 2 (multiply)");
   require_index_type(given, "index");
   given.require_shape(out, self.sizes);
   const Tensor view = packed(self), index = view_of(given.tensor("index"));
@@ -71,25 +71,24 @@ Run scatter_elements(const Given& given, int64_t reduce, const char* source) {
   const bool whole = is_tensor ? is_whole(from) : !is_floating(given.scalar(source).dtype);
   const Scalar scalar = is_tensor ? Scalar{} : given.scalar(source);
   if (!is_tensor) given.real(source);
-  return in_type(whole && is_whole(self), [=, sizes = index.sizes](const Arrays& arrays,
-                                                                   auto zero) {
-    using T = decltype(zero);
-    const Sizes indices = read_indices(arrays, "index", sizes, view.sizes[dim]);
-    std::vector<T> values = arrays.read<T>(in), sources(indices.size());
-    if (is_tensor)
-      sources = described::read<T>(at(arrays.view(source), from), sizes);
-    else
-      sources.assign(indices.size(), number_from<T>(scalar));
-    const Sizes positions =
-        indices.empty() ? Sizes() : elements(view, dim, sizes, indices);
-    for (size_t i = 0; i < positions.size(); ++i) {
-      T& value = values[static_cast<size_t>(positions[i])];
-      value = reduce == kReplace ? sources[i]
-              : reduce == kAdd   ? plus(value, sources[i])
-                                 : times(value, sources[i]);
-    }
-    arrays.write(out, values);
-  });
+  return in_type(
+      whole && is_whole(self), [=, sizes = index.sizes](const Arrays& arrays, auto zero) {
+        using T = decltype(zero);
+        const Sizes indices = read_indices(arrays, "index", sizes, view.sizes[dim]);
+        std::vector<T> values = arrays.read<T>(in), sources(indices.size());
+        if (is_tensor)
+          sources = described::read<T>(at(arrays.view(source), from), sizes);
+        else
+          sources.assign(indices.size(), number_from<T>(scalar));
+        const Sizes positions = indices.empty() ? Sizes() : elements(view, dim, sizes, indices);
+        for (size_t i = 0; i < positions.size(); ++i) {
+          T& value = values[static_cast<size_t>(positions[i])];
+          value = reduce == kByReplacing ? sources[i]
+                  : reduce == kByAdding  ? plus(value, sources[i])
+                                         : times(value, sources[i]);
+        }
+        arrays.write(out, values);
+      });
 }
 
 // self[.., index[k], ..] = value; `indices` is called with the arrays.
@@ -99,12 +98,12 @@ Run fill_slices(const Given& given, Indices indices) {
   const size_t dim = given.dim("dim", self);
   const Scalar value = given.scalar("value");
   given.real("value");
-  return in_type(!is_floating(value.dtype), [=, view = view_of(self)](const Arrays& arrays,
-                                                                      auto zero) {
-    using T = decltype(zero);
-    const Sizes offsets = slices(view, dim, indices(arrays, view.sizes[dim]));
-    put(arrays.view("self"), offsets, std::vector<T>(offsets.size(), number_from<T>(value)));
-  });
+  return in_type(
+      !is_floating(value.dtype), [=, view = view_of(self)](const Arrays& arrays, auto zero) {
+        using T = decltype(zero);
+        const Sizes offsets = slices(view, dim, indices(arrays, view.sizes[dim]));
+        put(arrays.view("self"), offsets, std::vector<T>(offsets.size(), number_from<T>(value)));
+      });
 }
 
 }  // namespace
@@ -158,7 +157,7 @@ Run embedding_dense_backward(const Given& given) {
   given.require_shape("grad", sizes);
   given.require_shape("out", Dims{rows, columns});
   return in_type(is_whole(grad) && !scaled, [=, shape = indices.sizes](const Arrays& arrays,
-                                                                        auto zero) {
+                                                                       auto zero) {
     using T = decltype(zero);
     const Sizes index = read_indices(arrays, "indices", shape, rows);
     const std::vector<T> grads = arrays.read<T>("grad");
@@ -202,10 +201,8 @@ Run index_add(const Given& given) {
   });
 }
 
-Run scatter(const Given& given) {
-  return scatter_elements(given, given.integer("reduce"), "src");
-}
-Run scatter_add(const Given& given) { return scatter_elements(given, kAdd, "src"); }
+Run scatter(const Given& given) { return scatter_elements(given, given.integer("reduce"), "src"); }
+Run scatter_add(const Given& given) { return scatter_elements(given, kByAdding, "src"); }
 Run inplace_scatter_value(const Given& given) {
   return scatter_elements(given, given.integer("reduce"), "value");
 }
@@ -244,7 +241,8 @@ Run one_hot(const Given& given) {
   const auto rank = static_cast<int64_t>(self.rank());
   int64_t axis = given.integer("axis");
   require_index_type(given, "self");
-  require(-1 <= axis && axis <= rank, "dim-range"_rule, "axis is ", axis, "; expected -1 to ", rank);
+  require(-1 <= axis && axis <= rank, "dim-range"_rule, "axis is ", axis, "; expected -1 to ",
+          rank);
   if (axis < 0) axis = rank;
   require_elements(given, "onValue", 1);
   require_elements(given, "offValue", 1);

@@ -33,8 +33,7 @@ Run constant_pad_nd(const Given& given) {
   const Scalar value = given.scalar("value");
   given.real("value");
   return in_type(is_whole(self), [=](const Arrays& arrays, auto zero) {
-    const auto values =
-        described::read<decltype(zero)>(at(arrays.view("self"), from), from.sizes);
+    const auto values = described::read<decltype(zero)>(at(arrays.view("self"), from), from.sizes);
     const auto count = static_cast<size_t>(arrays.view("out").tensor->numel());
     if (is_floating(value.dtype))
       arrays.write("out", std::vector<double>(count, number_from<double>(value)));

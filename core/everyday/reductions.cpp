@@ -56,8 +56,8 @@ Run reduce(bool whole, const Rows& rows, OfRow of_row) {
     const std::vector<T> values = read<T>(arrays, "self", rows);
     std::vector<decltype(of_row(std::span<const T>()))> results;
     for (int64_t i = 0; i < rows.count; ++i)
-      results.push_back(of_row(std::span(values).subspan(
-          static_cast<size_t>(i * rows.length), static_cast<size_t>(rows.length))));
+      results.push_back(of_row(std::span(values).subspan(static_cast<size_t>(i * rows.length),
+                                                         static_cast<size_t>(rows.length))));
     arrays.write("out", results);
   });
 }
@@ -173,12 +173,12 @@ Run prod_dim(const Given& given) {
   return fold(given, is_whole_type(given), checked_dims(given, "dim"), 1, kProduct);
 }
 
-Run all(const Given& given) {
+Run all_nonzero(const Given& given) {
   return fold(given, is_whole(given.tensor("self")), checked_dims(given), 1,
               [](auto so_far, auto value) { return so_far * (value != 0); });
 }
 
-Run any(const Given& given) {
+Run any_nonzero(const Given& given) {
   return fold(given, is_whole(given.tensor("self")), checked_dims(given), 0,
               [](auto so_far, auto value) { return value != 0 ? so_far * 0 + 1 : so_far; });
 }

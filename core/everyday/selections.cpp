@@ -58,8 +58,7 @@ Selection select(const Given& given, const Tensor& view) {
     selection.shape = *shape;
     adjacent = adjacent && (selection.indices.empty() || last + 1 == d);
     last = d;
-    selection.indices.push_back(
-        {member, text("indices[", d, "]"), view.sizes[d], view.strides[d]});
+    selection.indices.push_back({member, text("indices[", d, "]"), view.sizes[d], view.strides[d]});
   }
   for (size_t d = 0, seen = 0; d < self.rank(); ++d) {
     if (d < list.size() && !is_whole_dim(list[d])) {

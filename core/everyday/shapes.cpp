@@ -47,17 +47,17 @@ Run triangle(const Given& given, bool upper) {
   given.require_shape(output(given), self.sizes);
   const int64_t rows = self.sizes[self.rank() - 2], columns = self.sizes.back();
   const int64_t diagonal = std::clamp(given.integer("diagonal"), -rows - 1, columns + 1);
-  return in_type(is_whole(self), [=, from = input(given), to = output(given)](
-                                     const Arrays& arrays, auto zero) {
-    auto values = arrays.read<decltype(zero)>(from);
-    int64_t i = 0;
-    for (auto& value : values) {
-      const int64_t distance = i % columns - i / columns % rows - diagonal;
-      if (upper ? distance < 0 : distance > 0) value = 0;
-      ++i;
-    }
-    arrays.write(to, values);
-  });
+  return in_type(is_whole(self),
+                 [=, from = input(given), to = output(given)](const Arrays& arrays, auto zero) {
+                   auto values = arrays.read<decltype(zero)>(from);
+                   int64_t i = 0;
+                   for (auto& value : values) {
+                     const int64_t distance = i % columns - i / columns % rows - diagonal;
+                     if (upper ? distance < 0 : distance > 0) value = 0;
+                     ++i;
+                   }
+                   arrays.write(to, values);
+                 });
 }
 
 }  // namespace
@@ -73,8 +73,8 @@ Run cat(const Given& given) {
     Tensor view = view_of(out);
     const bool nothing = member.rank() == 1 && member.sizes[0] == 0;  // as PyTorch, of any rank
     const int64_t size = nothing || member.rank() <= dim ? 0 : member.sizes[dim];
-    require(nothing || (member.rank() > 0 && resized(out, dim, size) ==
-                                                 Sizes(member.sizes.begin(), member.sizes.end())),
+    require(nothing || (member.rank() > 0 &&
+                        resized(out, dim, size) == Sizes(member.sizes.begin(), member.sizes.end())),
             "shape-differs"_rule, "tensors[", i, "] has shape ", member.sizes, ", out has ",
             out.sizes, "; expected equal sizes except in dimension ", dim);
     if (nothing) view.sizes = view.strides = Dims{0};
@@ -196,8 +196,8 @@ Run repeat_interleave_int_with_dim(const Given& given) {
   const int64_t repeats = given.integer("repeats");
   Tensor view = view_of(self);
   require(repeats >= 0, "repeats-range"_rule, "repeats is ", repeats, "; expected 0 or more");
-  Sizes sizes(view.sizes.begin(), view.sizes.end()), strides(view.strides.begin(),
-                                                             view.strides.end());
+  Sizes sizes(view.sizes.begin(), view.sizes.end()),
+      strides(view.strides.begin(), view.strides.end());
   const int64_t size = times(sizes[dim], repeats);
   require(given.integer("outputSize") == size, "output-size"_rule, "outputSize is ",
           given.integer("outputSize"), "; expected ", size);
@@ -235,8 +235,8 @@ Run roll(const Given& given) {
   for (size_t i = 0; i < shifts.size(); ++i) {
     Turn turn{self.numel(), 1, 0};
     if (!dims.empty()) {
-      require(-rank <= dims[i] && dims[i] < rank, "dim-range"_rule, "dims is ", dims,
-              "; expected ", -rank, " to ", rank - 1, " for shape ", self.sizes);
+      require(-rank <= dims[i] && dims[i] < rank, "dim-range"_rule, "dims is ", dims, "; expected ",
+              -rank, " to ", rank - 1, " for shape ", self.sizes);
       const auto dim = static_cast<size_t>(dims[i] < 0 ? dims[i] + rank : dims[i]);
       turn.length = view_of(self).sizes[dim];
       for (size_t d = dim + 1; d < self.rank(); ++d) turn.inner *= self.sizes[d];

@@ -175,22 +175,22 @@ Run nonzero(const Given& given) {
   require(out.rank() == 2 && out.sizes[1] == rank, "shape-differs"_rule, "out has shape ",
           out.sizes, "; expected [", self.numel(), ", ", rank, "]");
   require_contiguous(given, "out");
-  return in_type(is_whole(self), [rank, sizes = self.sizes, room = out.sizes[0]](
-                                     const Arrays& arrays, auto zero) {
-    const auto values = arrays.read<decltype(zero)>("self");
-    Sizes found;
-    int64_t count = 0;
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (values[i] == 0) continue;
-      ++count;
-      Dims at(sizes.size());
-      auto rest = static_cast<int64_t>(i);
-      for (size_t d = at.size(); d-- > 0; rest /= sizes[d]) at[d] = rest % sizes[d];
-      found.insert(found.end(), at.begin(), at.end());
-    }
-    require_room("out", count, room);
-    arrays.write_resized("out", found, {count, rank});
-  });
+  return in_type(is_whole(self),
+                 [rank, sizes = self.sizes, room = out.sizes[0]](const Arrays& arrays, auto zero) {
+                   const auto values = arrays.read<decltype(zero)>("self");
+                   Sizes found;
+                   int64_t count = 0;
+                   for (size_t i = 0; i < values.size(); ++i) {
+                     if (values[i] == 0) continue;
+                     ++count;
+                     Dims at(sizes.size());
+                     auto rest = static_cast<int64_t>(i);
+                     for (size_t d = at.size(); d-- > 0; rest /= sizes[d]) at[d] = rest % sizes[d];
+                     found.insert(found.end(), at.begin(), at.end());
+                   }
+                   require_room("out", count, room);
+                   arrays.write_resized("out", found, {count, rank});
+                 });
 }
 
 }  // namespace softnpu::everyday

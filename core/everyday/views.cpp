@@ -105,10 +105,10 @@ int64_t checked_index(std::string_view name, int64_t value, int64_t limit, bool 
     return value < 0 ? value + limit : value;
   Dims where(sizes.size());
   for (size_t d = sizes.size(); d-- > 0; position /= sizes[d]) where[d] = position % sizes[d];
-  throw Failure{Status(kRuntimeError,
-                       text(name, where, " is ", value, "; expected ", least,
-                            " or more and less than ", limit),
-                       "index-out-of-range"_rule, Cause::index)};
+  throw Failure{Status(
+      kRuntimeError,
+      text(name, where, " is ", value, "; expected ", least, " or more and less than ", limit),
+      "index-out-of-range"_rule, Cause::index)};
 }
 
 Sizes read_indices(const Arrays& arrays, std::string_view name, const Dims& sizes, int64_t limit) {

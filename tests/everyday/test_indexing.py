@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elements and slices by index, against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softnpu.errors import ParamInvalidError
+from tests.everyday.arrays import I64, TYPES, data, equal, is_whole, layouts, like, wide
+from tests.support.described import call
+
+SHAPE = (4, 3, 5)
+every_type = pytest.mark.parametrize("dtype", TYPES, ids=str)
+every_dim = pytest.mark.parametrize("dim", [0, 1, -1])
+every_index = pytest.mark.parametrize("index_type", ["i8", "i4", "u1"])
+
+
+def indices(shape: tuple[int, ...], limit: int, dtype: Any = "i8", seed: int = 5) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, limit, shape).astype(dtype)
+
+
+def place(dim: int, where: Any) -> tuple[Any, ...]:
+    """Build the subscript that has `where` in place of one dimension."""
+    return (*[slice(None)] * (dim % 3), where)
+
+
+@every_type
+@every_dim
+@every_index
+def test_taken(dtype: Any, dim: int, index_type: str) -> None:
+    for layout in range(3):
+        x = layouts(dtype, SHAPE)[layout]
+        index = indices((2, 3), SHAPE[dim], index_type)
+        wanted = np.take(wide(x), index, dim)
+        call("GatherV2", x, dim, index, out := like(dtype, wanted.shape, layout))
+        equal(out, wanted)
+        wanted = np.take(wide(x), index[1], dim)
+        call("IndexSelect", x, dim, index[1], out := like(dtype, wanted.shape, layout))
+        equal(out, wanted)
+        shape = [2, 2, 4]
+        shape[dim] = 6
+        index = indices(tuple(shape), SHAPE[dim], index_type)
+        part = wide(x)[tuple(slice(None if d == dim % 3 else n) for d, n in enumerate(shape))]
+        call("Gather", x, dim, index, out := like(dtype, tuple(shape), layout))
+        equal(out, np.take_along_axis(part, index.astype("i8"), dim))
+
+
+@every_type
+@every_index
+def test_embedding(dtype: Any, index_type: str) -> None:
+    weight = layouts(dtype, (6, 4))[1]
+    index = indices((2, 3), 6, index_type)
+    call("Embedding", weight, index, out := like(dtype, (2, 3, 4), 1))
+    equal(out, wide(weight)[index])
+    grad = layouts(dtype, (2, 3, 4))[2]
+    count = np.bincount(index.ravel(), minlength=6)
+    for padding in (-1, int(index[0, 0])):
+        sums = np.zeros((6, 4), wide(grad).dtype)
+        np.add.at(sums, index, wide(grad))
+        sums[padding if padding >= 0 else slice(0)] = 0
+        out_type = I64 if is_whole(dtype) else dtype
+        call("EmbeddingDenseBackward", grad, index, 6, padding, False, out := np.ones((6, 4), out_type))
+        equal(out, sums)
+        call("EmbeddingDenseBackward", grad, index, 6, padding, True, out := np.ones((6, 4), "f8"))
+        equal(out, sums / np.maximum(count, 1)[:, None])
+
+
+@every_type
+@every_dim
+@pytest.mark.parametrize("reduce", [0, 1, 2])
+def test_scatter(dtype: Any, dim: int, reduce: int) -> None:
+    shape = [2, 2, 4]
+    shape[dim] = 6
+    index = indices(tuple(shape), SHAPE[dim])
+    for layout in range(3):
+        x, src = layouts(dtype, SHAPE)[layout], layouts(dtype, (6, 6, 6), 2)[layout]
+        out_type = I64 if is_whole(dtype) else np.dtype("f8")
+        wanted, with_number = wide(x), wide(x)
+        for at in np.ndindex(*shape):
+            to = list(at)
+            to[dim] = index[at]
+            for result, value in ((wanted, wide(src)[at]), (with_number, 2)):
+                old = result[tuple(to)]
+                result[tuple(to)] = (value, old + value, old * value)[reduce]
+        call("Scatter", x, dim, index, src, reduce, out := like(out_type, SHAPE, layout))
+        equal(out, wanted)
+        if reduce == 1:
+            call("ScatterAdd", x, dim, index, src, out := like(out_type, SHAPE, layout))
+            equal(out, wanted)
+            same = x.astype(out_type)
+            call("ScatterAdd", same, dim, index, src, same)
+            equal(same, wanted)
+        in_place = wide(x).astype(out_type)
+        call("InplaceScatter", in_place, dim, index, src, reduce)
+        equal(in_place, wanted)
+        in_place = wide(x).astype(out_type)
+        call("InplaceScatterValue", in_place, dim, index, 2.0, reduce)
+        equal(in_place, with_number)
+
+
+@every_type
+@every_dim
+@every_index
+def test_slices_written(dtype: Any, dim: int, index_type: str) -> None:
+    """Of slices for the same index, all are added, and the last one stays."""
+    index = indices((6,), SHAPE[dim], index_type)
+    shape = list(SHAPE)
+    shape[dim] = 6
+    for layout in range(3):
+        x, source = layouts(dtype, SHAPE)[layout], layouts(dtype, tuple(shape), 2)[layout]
+        wanted = wide(x)
+        for k, i in enumerate(index):
+            wanted[place(dim, i)] += 3 * wide(source)[place(dim, k)]
+        out_type = I64 if is_whole(dtype) else np.dtype("f8")
+        call("IndexAdd", x, dim, index, source, 3, out := like(out_type, SHAPE, layout))
+        equal(out, wanted)
+        wanted = wide(x)
+        for k, i in enumerate(index):
+            wanted[place(dim, i)] = wide(source)[place(dim, k)]
+        copied = layouts(dtype, SHAPE)[layout]
+        call("InplaceIndexCopy", copied, dim, index, source)
+        equal(copied, wanted)
+        wanted = wide(x)
+        wanted[place(dim, index)] = 1
+        for name, given in (("InplaceIndexFill", index), ("InplaceIndexFillTensor", index.tolist())):
+            filled = layouts(dtype, SHAPE)[layout]
+            call(name, filled, dim, given, 1.0)
+            equal(filled, wanted)
+
+
+SELECTIONS: list[list[Any]] = [
+    [indices((2, 4), 4)],
+    [None, indices((2, 4), 3) - 3],
+    [indices((3,), 4) - 2, indices((2, 1), 3)],
+    [None, indices((2,), 3), indices((2,), 5)],
+    [indices((2,), 4), None, indices((3, 2), 5)],
+    [indices((2,), 4), np.zeros(0, "f4"), indices((2,), 5, "i4")],
+    [np.array(2), indices((2,), 3), indices((1,), 5)],
+    [None, None],
+]
+
+
+def subscript(selection: list[Any]) -> tuple[Any, ...]:
+    whole = [each is None or each.shape == (0,) for each in selection]
+    return tuple(slice(None) if w else s for w, s in zip(whole, selection, strict=True))
+
+
+@every_type
+@pytest.mark.parametrize("selection", SELECTIONS, ids=range(len(SELECTIONS)))
+def test_selections(dtype: Any, selection: list[Any]) -> None:
+    at = subscript(selection)
+    for layout in range(3):
+        x = layouts(dtype, SHAPE)[layout]
+        wanted = wide(x)[at]
+        call("Index", x, selection, out := like(dtype, wanted.shape, layout))
+        equal(out, wanted)
+        values = layouts(dtype, wanted.shape[-1:], 3)[layout]
+        for unsafe in (False, True):
+            result = wide(x)
+            result[at] = wide(values)
+            put = layouts(dtype, SHAPE)[layout]
+            call("IndexPutImpl", put, selection, values, False, unsafe)
+            equal(put, result)
+            result = wide(x)
+            np.add.at(result, at, wide(values))
+            added = wide(x).astype(I64 if is_whole(dtype) else "f8")
+            call("IndexPutImpl", added, selection, values, True, unsafe)
+            equal(added, result)
+
+
+@every_type
+def test_masked_scatter(dtype: Any) -> None:
+    mask = data("?", (3, 1), 3)
+    for layout in range(3):
+        x, source = layouts(dtype, SHAPE)[layout], layouts(dtype, (11, 6), 2)[layout]
+        wanted, chosen = wide(x), np.broadcast_to(mask, SHAPE)
+        wanted[chosen] = wide(source).ravel()[: chosen.sum()]
+        call("InplaceMaskedScatter", x, mask, source)
+        equal(x, wanted)
+
+
+@every_type
+@pytest.mark.parametrize("axis", [-1, 0, 1, 2])
+def test_one_hot(dtype: Any, axis: int) -> None:
+    index = indices((2, 3), 4, "i4")
+    on, off = np.ones(1, dtype), np.zeros((), dtype)
+    for layout in range(3):
+        wanted = np.moveaxis(np.eye(4)[index], -1, axis)
+        out = like(dtype, wanted.shape, layout)
+        call("OneHot", index, 4, on, off, axis, out)
+        equal(out, wanted)
+
+
+def test_no_indices_and_rank_0() -> None:
+    x, none = data("f4", SHAPE), np.zeros(0, "i8")
+    wanted = x.copy()
+    call("IndexSelect", x, 1, none, np.zeros((4, 0, 5), "f4"))
+    call("Gather", x, 0, np.zeros((2, 0, 5), "i8"), np.zeros((2, 0, 5), "f4"))
+    call("InplaceIndexCopy", x, 1, none, np.zeros((4, 0, 5), "f4"))
+    call("InplaceIndexFillTensor", x, 1, [], 3)
+    call("InplaceScatter", x, 0, none, none, 0)
+    equal(x, wanted)
+    call("Embedding", np.zeros((0, 3), "f4"), none, np.zeros((0, 3), "f4"))
+    one, zero = np.array(3, "f4"), np.array(0, "i8")
+    call("Gather", one, 0, zero, out := np.zeros((), "f4"))
+    assert out == 3
+    call("Index", data("f4", (3,)), [zero], out)
+    assert out == data("f4", (3,))[0]
+
+
+# name, its arguments with `bad` as index, the limit
+OUT_OF_RANGE: list[tuple[str, Any, str]] = [
+    ("Gather", lambda x, bad: (0, bad.reshape(3, 1, 1), np.zeros((3, 1, 1), "f4")), r"index\[1, 0, 0\]"),
+    ("GatherV2", lambda x, bad: (0, bad, np.zeros((3, 3, 5), "f4")), r"index\[1\]"),
+    ("IndexSelect", lambda x, bad: (0, bad, np.zeros((3, 3, 5), "f4")), r"index\[1\]"),
+    ("InplaceIndexCopy", lambda x, bad: (0, bad, np.ones((3, 3, 5), "f4")), r"index\[1\]"),
+    ("InplaceIndexFill", lambda x, bad: (0, bad, 1.0), r"index\[1\]"),
+    ("InplaceIndexFillTensor", lambda x, bad: (0, bad.tolist(), 1.0), r"index\[1\]"),
+    ("IndexAdd", lambda x, bad: (0, bad, np.ones((3, 3, 5), "f4"), 1, x), r"index\[1\]"),
+    ("InplaceScatter", lambda x, bad: (0, bad.reshape(3, 1, 1), x.copy(), 0), r"index\[1, 0, 0\]"),
+    ("InplaceScatterValue", lambda x, bad: (0, bad.reshape(3, 1, 1), 1, 0), r"index\[1, 0, 0\]"),
+    ("Index", lambda x, bad: ([None, None, bad], np.zeros((4, 3, 3), "f4")), r"indices\[2\]\[1\]"),
+    ("IndexPutImpl", lambda x, bad: ([bad], np.ones(5, "f4"), True, True), r"indices\[0\]\[1\]"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "position"), OUT_OF_RANGE, ids=lambda c: str(c)[:22])
+@pytest.mark.parametrize("value", [-7, 9, 2**40])
+def test_indices_out_of_range(name: str, arguments: Any, position: str, value: int) -> None:
+    """The message names argument, position, number and range, and nothing is written."""
+    x = data("f4", SHAPE)
+    before = x.copy()
+    given = arguments(x, np.array([0, value, 1]))
+    with pytest.raises(RuntimeError, match=rf"{position} is {value}; expected .* and less than \d"):
+        call(name, x, *given)
+    equal(x, before)
+
+
+def test_other_indices_out_of_range() -> None:
+    weight, bad = data("f4", (3, 2)), np.array([0, -1])
+    with pytest.raises(RuntimeError, match=r"indices\[1\] is -1; expected 0 or more and less than 3"):
+        call("Embedding", weight, bad, np.zeros((2, 2), "f4"))
+    with pytest.raises(RuntimeError, match=r"indices\[1\] is -1"):
+        call("EmbeddingDenseBackward", weight[:2], bad, 3, -1, False, np.zeros((3, 2), "f4"))
+    with pytest.raises(RuntimeError, match=r"self\[1\] is -1; expected 0 or more and less than 2"):
+        call("OneHot", bad, 2, np.ones(1, "f4"), np.zeros(1, "f4"), -1, np.zeros((2, 2), "f4"))
+    with pytest.raises(RuntimeError, match="source has 2 elements; expected 3"):
+        call("InplaceMaskedScatter", data("f4", (3,)), np.ones(3, "?"), np.ones(2, "f4"))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("Gather", (3, np.zeros(SHAPE, "i8"), np.zeros(SHAPE, "f4")), "dim is 3; expected -3 to 2"),
+        ("Gather", (0, np.zeros((1, 4, 5), "i8"), np.zeros((1, 4, 5), "f4")), "not larger except in dim"),
+        ("Gather", (0, np.zeros(SHAPE, "f4"), np.zeros(SHAPE, "f4")), "expected an integer type"),
+        ("Gather", (0, np.zeros((1, 1, 1), "i8"), np.zeros(SHAPE, "f4")), r"expected \[1, 1, 1\]"),
+        ("IndexSelect", (1, np.zeros((1, 1), "i8"), np.zeros(SHAPE, "f4")), "expected rank 1"),
+        ("GatherV2", (1, np.zeros(2, "i8"), np.zeros(SHAPE, "f4")), r"expected \[4, 2, 5\]"),
+        ("Scatter", (0, np.zeros(SHAPE, "i8"), np.zeros((4, 3, 1), "f4"), 0, np.zeros(SHAPE, "f4")), "src has"),
+        ("Scatter", (0, np.zeros(SHAPE, "i8"), np.zeros(SHAPE, "f4"), 3, np.zeros(SHAPE, "f4")), "reduce is 3"),
+        ("IndexAdd", (0, np.zeros(2, "i8"), np.zeros(SHAPE, "f4"), 1, np.zeros(SHAPE, "f4")), "source has shape"),
+        ("Index", ([None] * 4, np.zeros(SHAPE, "f4")), "expected at most 3, the rank of self"),
+        ("Index", ([np.zeros(4, "?")], np.zeros(SHAPE, "f4")), r"indices\[0\] has data type"),
+        ("Index", ([np.zeros(4, "i8"), np.zeros(3, "i8")], np.zeros(SHAPE, "f4")), "cannot be broadcast"),
+        ("IndexPutImpl", ([np.zeros(4, "i8")], np.zeros(4, "f4"), False, False), "values has shape"),
+        ("InplaceMaskedScatter", (np.zeros((9, 1, 1, 1), "?"), np.zeros(9, "f4")), "mask has shape"),
+        ("Embedding", (np.zeros(1, "i8"), np.zeros(SHAPE, "f4")), "expected rank 2"),
+    ],
+)
+def test_mistakes(name: str, arguments: Any, message: str) -> None:
+    with pytest.raises(ParamInvalidError, match=message):
+        call(name, np.zeros(SHAPE, "f4"), *arguments)
