@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "base/random.h"
+#include "described/formulas.h"
 #include "everyday/views.h"
 
 namespace softnpu::everyday {
@@ -29,16 +30,20 @@ Run progression(const Given& given, bool with_end) {
   const Tensor& out = given.tensor("out");
   require(out.rank() == 1, "rank-differs"_rule, "out has shape ", out.sizes, "; expected rank 1");
   require_range(step != 0 && std::isfinite(step), "step", step, "a finite number but 0");
-  // Callers round a length from floating numbers in their own way.
-  const double steps = (end - start) / step;
-  const double length = with_end ? std::floor(steps) + 1 : std::ceil(steps);
-  const double slack = whole ? 0 : 1;
-  require(std::fabs(static_cast<double>(out.numel()) - std::fmax(length, 0)) <= slack,
-          "shape-differs"_rule, "out has ", out.numel(), " elements; expected ",
-          std::fmax(length, 0));
-  if (!whole) return fill(given, [=](int64_t i) { return start + static_cast<double>(i) * step; });
   const auto first = number_from<int64_t>(given.scalar("start"));
   const auto each = number_from<int64_t>(given.scalar("step"));
+  // Callers round a length from floating numbers in their own way.
+  double length = (end - start) / step;
+  length = with_end ? std::floor(length) + 1 : std::ceil(length);
+  if (whole) {
+    const int64_t back = plus(first, times(-1, number_from<int64_t>(given.scalar("end"))));
+    length = static_cast<double>(with_end ? floor_quotient(times(-1, back), each) + 1
+                                          : times(-1, floor_quotient(back, each)));
+  }
+  length = std::fmax(length, 0);
+  require(std::fabs(static_cast<double>(out.numel()) - length) <= (whole ? 0 : 1),
+          "shape-differs"_rule, "out has ", out.numel(), " elements; expected ", length);
+  if (!whole) return fill(given, [=](int64_t i) { return start + static_cast<double>(i) * step; });
   return fill(given, [=](int64_t i) { return plus(first, times(i, each)); });
 }
 

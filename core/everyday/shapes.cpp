@@ -199,7 +199,7 @@ Run repeat_interleave_int_with_dim(const Given& given) {
   Sizes sizes(view.sizes.begin(), view.sizes.end()),
       strides(view.strides.begin(), view.strides.end());
   const int64_t size = times(sizes[dim], repeats);
-  require(given.integer("outputSize") == size, "output-size"_rule, "outputSize is ",
+  require(given.integer("outputSize") == size, "repeated-size"_rule, "outputSize is ",
           given.integer("outputSize"), "; expected ", size);
   sizes[dim] = size;
   given.require_shape("out", sizes);

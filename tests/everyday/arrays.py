@@ -16,6 +16,7 @@ I64 = np.dtype("i8")
 
 
 def is_whole(dtype: np.dtype[Any]) -> bool:
+    """Whether softnpu computes in int64."""
     return dtype.kind in "iub"
 
 

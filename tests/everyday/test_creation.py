@@ -17,6 +17,7 @@ N = 20_000
 
 @pytest.mark.parametrize("dtype", [t for t in TYPES if t.kind != "b"], ids=str)
 def test_progressions(dtype: Any) -> None:
+    """Scalars may have any type."""
     for layout in range(3):
         call("Arange", 3, 30, 4, out := like(dtype, (7,), layout))
         equal(out, np.arange(3, 30, 4))
@@ -34,6 +35,7 @@ def test_progressions(dtype: Any) -> None:
 
 
 def test_progressions_are_rounded_once() -> None:
+    """Integers are exact, and so are both ends."""
     call("Arange", 0.0, 1.0, 0.1, out := np.zeros(10, "f4"))
     close(out, np.arange(10) * 0.1)
     call("Arange", 2**53 + 1, 2**53 + 4, 1, whole := np.zeros(3, "i8"))
@@ -44,6 +46,7 @@ def test_progressions_are_rounded_once() -> None:
 
 
 def sample(name: str, *arguments: Any, dtype: Any = "f8", seed: int = 1, offset: int = 0) -> Any:
+    """Draw numbers."""
     call(name, out := np.zeros(N, dtype), *arguments, seed, offset)
     return out
 
@@ -58,7 +61,9 @@ def sample(name: str, *arguments: Any, dtype: Any = "f8", seed: int = 1, offset:
     ],
 )
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
-def test_random_numbers(name: str, arguments: Any, mean: float, deviation: float, dtype: Any) -> None:
+def test_random_numbers(
+    name: str, arguments: Any, mean: float, deviation: float, dtype: Any
+) -> None:
     """They have the mean and deviation, and depend on seed and offset alone."""
     numbers = sample(name, *arguments, dtype=dtype)
     assert abs(wide(numbers).mean() - mean) < 5 * deviation / N**0.5
@@ -73,6 +78,7 @@ def test_random_numbers(name: str, arguments: Any, mean: float, deviation: float
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_uniform_stays_below_its_end(dtype: Any) -> None:
+    """Even where the data type rounds up."""
     numbers = wide(sample("InplaceUniform", 1.0, 2.0, dtype=dtype))
     assert numbers.min() >= 1
     assert numbers.max() < 2
@@ -80,6 +86,7 @@ def test_uniform_stays_below_its_end(dtype: Any) -> None:
 
 
 def test_kinds_of_random_numbers() -> None:
+    """All numbers of a range occur, and only they; layouts get the same."""
     assert set(sample("InplaceRandom", -3, 8, dtype="i4")) == set(range(-3, 8))
     assert set(sample("InplaceBernoulli", 0.5, dtype="?")) == {False, True}
     assert not sample("InplaceBernoulli", 0).any()
@@ -100,6 +107,7 @@ def test_kinds_of_random_numbers() -> None:
 
 @pytest.mark.parametrize("prob", [0.0, 0.25, 1.0])
 def test_dropout(prob: float) -> None:
+    """A set bit keeps an element; the shape of the mask is that of its bits."""
     shape = (100, 30)
     mask = np.zeros((3000 + 127) // 128 * 16, "u1")
     call("DropoutGenMask", [100, 30], prob, 3, 0, mask)
@@ -135,6 +143,7 @@ def test_dropout(prob: float) -> None:
     ],
 )
 def test_mistakes(name: str, arguments: Any, message: str) -> None:
+    """Each is reported with what was given and what was expected."""
     with pytest.raises(ParamInvalidError, match=message):
         call(name, *arguments)
 

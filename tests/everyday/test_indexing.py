@@ -19,6 +19,7 @@ every_index = pytest.mark.parametrize("index_type", ["i8", "i4", "u1"])
 
 
 def indices(shape: tuple[int, ...], limit: int, dtype: Any = "i8", seed: int = 5) -> np.ndarray:
+    """Make random indices below a limit."""
     return np.random.default_rng(seed).integers(0, limit, shape).astype(dtype)
 
 
@@ -31,6 +32,7 @@ def place(dim: int, where: Any) -> tuple[Any, ...]:
 @every_dim
 @every_index
 def test_taken(dtype: Any, dim: int, index_type: str) -> None:
+    """Whole slices and single elements, by each type of index."""
     for layout in range(3):
         x = layouts(dtype, SHAPE)[layout]
         index = indices((2, 3), SHAPE[dim], index_type)
@@ -51,6 +53,7 @@ def test_taken(dtype: Any, dim: int, index_type: str) -> None:
 @every_type
 @every_index
 def test_embedding(dtype: Any, index_type: str) -> None:
+    """Rows of the weight, and sums of gradients for each row."""
     weight = layouts(dtype, (6, 4))[1]
     index = indices((2, 3), 6, index_type)
     call("Embedding", weight, index, out := like(dtype, (2, 3, 4), 1))
@@ -62,7 +65,15 @@ def test_embedding(dtype: Any, index_type: str) -> None:
         np.add.at(sums, index, wide(grad))
         sums[padding if padding >= 0 else slice(0)] = 0
         out_type = I64 if is_whole(dtype) else dtype
-        call("EmbeddingDenseBackward", grad, index, 6, padding, False, out := np.ones((6, 4), out_type))
+        call(
+            "EmbeddingDenseBackward",
+            grad,
+            index,
+            6,
+            padding,
+            False,
+            out := np.ones((6, 4), out_type),
+        )
         equal(out, sums)
         call("EmbeddingDenseBackward", grad, index, 6, padding, True, out := np.ones((6, 4), "f8"))
         equal(out, sums / np.maximum(count, 1)[:, None])
@@ -72,6 +83,7 @@ def test_embedding(dtype: Any, index_type: str) -> None:
 @every_dim
 @pytest.mark.parametrize("reduce", [0, 1, 2])
 def test_scatter(dtype: Any, dim: int, reduce: int) -> None:
+    """Elements are replaced, added to or multiplied in row-major order."""
     shape = [2, 2, 4]
     shape[dim] = 6
     index = indices(tuple(shape), SHAPE[dim])
@@ -125,7 +137,10 @@ def test_slices_written(dtype: Any, dim: int, index_type: str) -> None:
         equal(copied, wanted)
         wanted = wide(x)
         wanted[place(dim, index)] = 1
-        for name, given in (("InplaceIndexFill", index), ("InplaceIndexFillTensor", index.tolist())):
+        for name, given in (
+            ("InplaceIndexFill", index),
+            ("InplaceIndexFillTensor", index.tolist()),
+        ):
             filled = layouts(dtype, SHAPE)[layout]
             call(name, filled, dim, given, 1.0)
             equal(filled, wanted)
@@ -144,6 +159,7 @@ SELECTIONS: list[list[Any]] = [
 
 
 def subscript(selection: list[Any]) -> tuple[Any, ...]:
+    """Say the same to NumPy."""
     whole = [each is None or each.shape == (0,) for each in selection]
     return tuple(slice(None) if w else s for w, s in zip(whole, selection, strict=True))
 
@@ -151,6 +167,7 @@ def subscript(selection: list[Any]) -> tuple[Any, ...]:
 @every_type
 @pytest.mark.parametrize("selection", SELECTIONS, ids=range(len(SELECTIONS)))
 def test_selections(dtype: Any, selection: list[Any]) -> None:
+    """Each index is a tensor or a whole dimension; indices may be negative."""
     at = subscript(selection)
     for layout in range(3):
         x = layouts(dtype, SHAPE)[layout]
@@ -173,6 +190,7 @@ def test_selections(dtype: Any, selection: list[Any]) -> None:
 
 @every_type
 def test_masked_scatter(dtype: Any) -> None:
+    """Source is taken in row-major order; the rest of it is not used."""
     mask = data("?", (3, 1), 3)
     for layout in range(3):
         x, source = layouts(dtype, SHAPE)[layout], layouts(dtype, (11, 6), 2)[layout]
@@ -185,6 +203,7 @@ def test_masked_scatter(dtype: Any) -> None:
 @every_type
 @pytest.mark.parametrize("axis", [-1, 0, 1, 2])
 def test_one_hot(dtype: Any, axis: int) -> None:
+    """The new dimension may be any."""
     index = indices((2, 3), 4, "i4")
     on, off = np.ones(1, dtype), np.zeros((), dtype)
     for layout in range(3):
@@ -195,6 +214,7 @@ def test_one_hot(dtype: Any, axis: int) -> None:
 
 
 def test_no_indices_and_rank_0() -> None:
+    """Nothing is read or written for no index."""
     x, none = data("f4", SHAPE), np.zeros(0, "i8")
     wanted = x.copy()
     call("IndexSelect", x, 1, none, np.zeros((4, 0, 5), "f4"))
@@ -213,17 +233,21 @@ def test_no_indices_and_rank_0() -> None:
 
 # name, its arguments with `bad` as index, the limit
 OUT_OF_RANGE: list[tuple[str, Any, str]] = [
-    ("Gather", lambda x, bad: (0, bad.reshape(3, 1, 1), np.zeros((3, 1, 1), "f4")), r"index\[1, 0, 0\]"),
-    ("GatherV2", lambda x, bad: (0, bad, np.zeros((3, 3, 5), "f4")), r"index\[1\]"),
-    ("IndexSelect", lambda x, bad: (0, bad, np.zeros((3, 3, 5), "f4")), r"index\[1\]"),
-    ("InplaceIndexCopy", lambda x, bad: (0, bad, np.ones((3, 3, 5), "f4")), r"index\[1\]"),
-    ("InplaceIndexFill", lambda x, bad: (0, bad, 1.0), r"index\[1\]"),
-    ("InplaceIndexFillTensor", lambda x, bad: (0, bad.tolist(), 1.0), r"index\[1\]"),
+    (
+        "Gather",
+        lambda _, bad: (0, bad.reshape(3, 1, 1), np.zeros((3, 1, 1), "f4")),
+        r"index\[1, 0, 0\]",
+    ),
+    ("GatherV2", lambda _, bad: (0, bad, np.zeros((3, 3, 5), "f4")), r"index\[1\]"),
+    ("IndexSelect", lambda _, bad: (0, bad, np.zeros((3, 3, 5), "f4")), r"index\[1\]"),
+    ("InplaceIndexCopy", lambda _, bad: (0, bad, np.ones((3, 3, 5), "f4")), r"index\[1\]"),
+    ("InplaceIndexFill", lambda _, bad: (0, bad, 1.0), r"index\[1\]"),
+    ("InplaceIndexFillTensor", lambda _, bad: (0, bad.tolist(), 1.0), r"index\[1\]"),
     ("IndexAdd", lambda x, bad: (0, bad, np.ones((3, 3, 5), "f4"), 1, x), r"index\[1\]"),
     ("InplaceScatter", lambda x, bad: (0, bad.reshape(3, 1, 1), x.copy(), 0), r"index\[1, 0, 0\]"),
-    ("InplaceScatterValue", lambda x, bad: (0, bad.reshape(3, 1, 1), 1, 0), r"index\[1, 0, 0\]"),
-    ("Index", lambda x, bad: ([None, None, bad], np.zeros((4, 3, 3), "f4")), r"indices\[2\]\[1\]"),
-    ("IndexPutImpl", lambda x, bad: ([bad], np.ones(5, "f4"), True, True), r"indices\[0\]\[1\]"),
+    ("InplaceScatterValue", lambda _, bad: (0, bad.reshape(3, 1, 1), 1, 0), r"index\[1, 0, 0\]"),
+    ("Index", lambda _, bad: ([None, None, bad], np.zeros((4, 3, 3), "f4")), r"indices\[2\]\[1\]"),
+    ("IndexPutImpl", lambda _, bad: ([bad], np.ones(5, "f4"), True, True), r"indices\[0\]\[1\]"),
 ]
 
 
@@ -240,8 +264,11 @@ def test_indices_out_of_range(name: str, arguments: Any, position: str, value: i
 
 
 def test_other_indices_out_of_range() -> None:
+    """Of operators whose first tensor is not indexed."""
     weight, bad = data("f4", (3, 2)), np.array([0, -1])
-    with pytest.raises(RuntimeError, match=r"indices\[1\] is -1; expected 0 or more and less than 3"):
+    with pytest.raises(
+        RuntimeError, match=r"indices\[1\] is -1; expected 0 or more and less than 3"
+    ):
         call("Embedding", weight, bad, np.zeros((2, 2), "f4"))
     with pytest.raises(RuntimeError, match=r"indices\[1\] is -1"):
         call("EmbeddingDenseBackward", weight[:2], bad, 3, -1, False, np.zeros((3, 2), "f4"))
@@ -255,22 +282,51 @@ def test_other_indices_out_of_range() -> None:
     ("name", "arguments", "message"),
     [
         ("Gather", (3, np.zeros(SHAPE, "i8"), np.zeros(SHAPE, "f4")), "dim is 3; expected -3 to 2"),
-        ("Gather", (0, np.zeros((1, 4, 5), "i8"), np.zeros((1, 4, 5), "f4")), "not larger except in dim"),
+        (
+            "Gather",
+            (0, np.zeros((1, 4, 5), "i8"), np.zeros((1, 4, 5), "f4")),
+            "not larger except in dim",
+        ),
         ("Gather", (0, np.zeros(SHAPE, "f4"), np.zeros(SHAPE, "f4")), "expected an integer type"),
         ("Gather", (0, np.zeros((1, 1, 1), "i8"), np.zeros(SHAPE, "f4")), r"expected \[1, 1, 1\]"),
         ("IndexSelect", (1, np.zeros((1, 1), "i8"), np.zeros(SHAPE, "f4")), "expected rank 1"),
         ("GatherV2", (1, np.zeros(2, "i8"), np.zeros(SHAPE, "f4")), r"expected \[4, 2, 5\]"),
-        ("Scatter", (0, np.zeros(SHAPE, "i8"), np.zeros((4, 3, 1), "f4"), 0, np.zeros(SHAPE, "f4")), "src has"),
-        ("Scatter", (0, np.zeros(SHAPE, "i8"), np.zeros(SHAPE, "f4"), 3, np.zeros(SHAPE, "f4")), "reduce is 3"),
-        ("IndexAdd", (0, np.zeros(2, "i8"), np.zeros(SHAPE, "f4"), 1, np.zeros(SHAPE, "f4")), "source has shape"),
+        (
+            "Scatter",
+            (0, np.zeros(SHAPE, "i8"), np.zeros((4, 3, 1), "f4"), 0, np.zeros(SHAPE, "f4")),
+            "src has",
+        ),
+        (
+            "Scatter",
+            (0, np.zeros(SHAPE, "i8"), np.zeros(SHAPE, "f4"), 3, np.zeros(SHAPE, "f4")),
+            "reduce is 3",
+        ),
+        (
+            "IndexAdd",
+            (0, np.zeros(2, "i8"), np.zeros(SHAPE, "f4"), 1, np.zeros(SHAPE, "f4")),
+            "source has shape",
+        ),
         ("Index", ([None] * 4, np.zeros(SHAPE, "f4")), "expected at most 3, the rank of self"),
         ("Index", ([np.zeros(4, "?")], np.zeros(SHAPE, "f4")), r"indices\[0\] has data type"),
-        ("Index", ([np.zeros(4, "i8"), np.zeros(3, "i8")], np.zeros(SHAPE, "f4")), "cannot be broadcast"),
-        ("IndexPutImpl", ([np.zeros(4, "i8")], np.zeros(4, "f4"), False, False), "values has shape"),
-        ("InplaceMaskedScatter", (np.zeros((9, 1, 1, 1), "?"), np.zeros(9, "f4")), "mask has shape"),
+        (
+            "Index",
+            ([np.zeros(4, "i8"), np.zeros(3, "i8")], np.zeros(SHAPE, "f4")),
+            "cannot be broadcast",
+        ),
+        (
+            "IndexPutImpl",
+            ([np.zeros(4, "i8")], np.zeros(4, "f4"), False, False),
+            "values has shape",
+        ),
+        (
+            "InplaceMaskedScatter",
+            (np.zeros((9, 1, 1, 1), "?"), np.zeros(9, "f4")),
+            "mask has shape",
+        ),
         ("Embedding", (np.zeros(1, "i8"), np.zeros(SHAPE, "f4")), "expected rank 2"),
     ],
 )
 def test_mistakes(name: str, arguments: Any, message: str) -> None:
+    """Each is reported with what was given and what was expected."""
     with pytest.raises(ParamInvalidError, match=message):
         call(name, np.zeros(SHAPE, "f4"), *arguments)

@@ -11,7 +11,18 @@ import pytest
 
 from softnpu import aclnn
 from softnpu.errors import ParamInvalidError
-from tests.everyday.arrays import FLOATS, I64, TYPES, close, data, equal, is_whole, layouts, like, wide
+from tests.everyday.arrays import (
+    FLOATS,
+    I64,
+    TYPES,
+    close,
+    data,
+    equal,
+    is_whole,
+    layouts,
+    like,
+    wide,
+)
 from tests.support.described import TYPES as CODES
 from tests.support.described import call
 
@@ -21,16 +32,19 @@ DIMS: list[list[int]] = [[], [0], [-1], [1], [0, 2], [2, 0, 1]]
 
 
 def axes(dims: list[int]) -> tuple[int, ...] | None:
+    """Say which axes NumPy reduces."""
     return tuple(dims) or None
 
 
 def reduced(shape: tuple[int, ...], dims: list[int], keep: bool) -> tuple[int, ...]:
+    """Get the shape of a reduction."""
     return np.zeros(shape).sum(axis=axes(dims), keepdims=keep).shape
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
 @pytest.mark.parametrize("dims", DIMS, ids=str)
 def test_sums(dtype: Any, dims: list[int]) -> None:
+    """Sums, means, extremes and flags over some or all dimensions, kept or not, in each layout."""
     for keep, layout in itertools.product((False, True), range(3)):
         x = layouts(dtype, SHAPE)[layout]
         shape = reduced(SHAPE, dims, keep)
@@ -53,6 +67,7 @@ def test_sums(dtype: Any, dims: list[int]) -> None:
 
 
 def norm(x: np.ndarray, p: float, where: Any) -> Any:
+    """Compute a norm as its definition says."""
     size = np.abs(x)
     if np.isinf(p):
         return size.max(**where) if p > 0 else size.min(**where)
@@ -62,6 +77,7 @@ def norm(x: np.ndarray, p: float, where: Any) -> Any:
 @pytest.mark.parametrize("p", [0, 1, 2, 3.5, -1.5, np.inf, -np.inf])
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_norms(dtype: Any, p: float) -> None:
+    """Both functions give the same norms; an infinite order gives an extreme."""
     for dims, keep in itertools.product(DIMS, (False, True)):
         x = layouts(dtype, SHAPE)[1]
         wanted = norm(wide(x), p, {"axis": axes(dims), "keepdims": keep})
@@ -100,6 +116,7 @@ def test_positions_and_products(dtype: Any, dim: int) -> None:
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
 @pytest.mark.parametrize("shape", [(), (1,)])
 def test_whole_tensors(dtype: Any, shape: tuple[int, ...]) -> None:
+    """The output has one element, with or without a dimension."""
     x = data(dtype, SHAPE)
     out = np.zeros(shape, dtype)
     call("Max", x, out)
@@ -110,6 +127,7 @@ def test_whole_tensors(dtype: Any, shape: tuple[int, ...]) -> None:
 
 
 def test_not_a_number() -> None:
+    """NaN is the largest and the smallest, adds nothing to a nansum, and counts as true."""
     x = np.float32([[1, np.nan, 3, np.nan], [2, 5, 5, -np.inf]])
     out, indices = np.zeros(2, "f4"), np.zeros(2, "i8")
     for name, second, at in (("MaxDim", 5, 1), ("MinDim", -np.inf, 3)):
@@ -128,6 +146,7 @@ def test_not_a_number() -> None:
 
 
 def test_sums_are_rounded_once() -> None:
+    """Sums are computed in float64 or int64."""
     x = np.array([1] + [2.0**-11] * 3, "f2")
     out = np.zeros((), "f2")
     call("ReduceSum", x, [], False, aclnn.ACL_FLOAT16, out)
@@ -140,6 +159,7 @@ def test_sums_are_rounded_once() -> None:
 
 @pytest.mark.parametrize("dims", [[], [0], [-1]])
 def test_rank_0(dims: list[int]) -> None:
+    """A tensor of rank 0 has dimension 0, of one element."""
     x, out = np.array(2.5, "f4"), np.zeros((), "f4")
     call("ReduceSum", x, dims, True, aclnn.ACL_FLOAT, out)
     assert out == 2.5
@@ -151,6 +171,7 @@ def test_rank_0(dims: list[int]) -> None:
 
 
 def test_no_elements() -> None:
+    """Sums, products and means of nothing exist; extremes do not."""
     x = np.zeros((0, 3), "f4")
     out = np.ones(3, "f4")
     call("ReduceSum", x, [0], False, aclnn.ACL_FLOAT, out)
@@ -168,6 +189,7 @@ def test_no_elements() -> None:
 
 @pytest.mark.parametrize("index_type", ["i8", "i4", "u1"])
 def test_bincount(index_type: str) -> None:
+    """Counts are int64, sums of weights floating."""
     x = np.array([3, 0, 3, 5, 1], index_type)
     out = np.zeros(8, "i8")
     call("Bincount", x, None, 8, out)
@@ -179,9 +201,12 @@ def test_bincount(index_type: str) -> None:
 
 
 def test_bincount_mistakes() -> None:
+    """Nothing is written where a number has no bin."""
     out = np.full(3, 7, "i8")
     for bad in (-1, 3):
-        with pytest.raises(RuntimeError, match=rf"self\[1\] is {bad}; expected 0 or more and less than 3"):
+        with pytest.raises(
+            RuntimeError, match=rf"self\[1\] is {bad}; expected 0 or more and less than 3"
+        ):
             call("Bincount", np.array([0, bad, 1]), None, 0, out)
     equal(out, [7, 7, 7])
     with pytest.raises(ParamInvalidError, match="expected minlength 4 or more"):
@@ -191,6 +216,7 @@ def test_bincount_mistakes() -> None:
 
 
 def test_mistakes() -> None:
+    """Each is reported with what was given and what was expected."""
     x = np.zeros(SHAPE, "f4")
     with pytest.raises(ParamInvalidError, match="dims is 3; expected -3 to 2"):
         call("Amax", x, [3], False, np.zeros((3, 4), "f4"))

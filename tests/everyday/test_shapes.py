@@ -39,10 +39,14 @@ CASES: list[tuple[str, tuple[Any, ...], Any]] = [
     ("ConstantPadNd", ([1, 0, 0, 2, 3, 1], 2), lambda x: pad(x, [(3, 1), (0, 2), (1, 0)], 2)),
     ("ConstantPadNd", ([-1, 1], 0), lambda x: pad(x, [(0, 0), (0, 0), (0, 1)], 0)[:, :, 1:]),
     ("ConstantPadNd", ([-2, -1, 0, -4], 1), lambda x: x[:, :0, 2:4]),
-    ("ConstantPadNd", ([-6, 9], 1), lambda x: np.ones((3, 4, 8))),
+    ("ConstantPadNd", ([-6, 9], 1), lambda _: np.ones((3, 4, 8))),
     ("ConstantPadNd", ([], 1), lambda x: x),
     ("ReflectionPad1d", ([4, 3],), lambda x: np.pad(x, [(0, 0), (0, 0), (4, 3)], "reflect")),
-    ("ReflectionPad1d", ([-1, 2],), lambda x: np.pad(x, [(0, 0), (0, 0), (0, 2)], "reflect")[..., 1:]),
+    (
+        "ReflectionPad1d",
+        ([-1, 2],),
+        lambda x: np.pad(x, [(0, 0), (0, 0), (0, 2)], "reflect")[..., 1:],
+    ),
     ("Tril", (0,), np.tril),
     ("Tril", (-2,), lambda x: np.tril(x, -2)),
     ("Triu", (1,), lambda x: np.triu(x, 1)),
@@ -52,12 +56,14 @@ CASES: list[tuple[str, tuple[Any, ...], Any]] = [
 
 
 def pad(x: np.ndarray, widths: Any, value: float) -> np.ndarray:
+    """Pad with a number."""
     return np.pad(x, widths, constant_values=value)
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
 @pytest.mark.parametrize(("name", "arguments", "wanted"), CASES, ids=lambda c: str(c)[:40])
 def test_views(dtype: Any, name: str, arguments: Any, wanted: Any) -> None:
+    """Each layout of the input and of the output gives the same."""
     for layout in range(3):
         x = layouts(dtype, SHAPE)[layout]
         result = wanted(wide(x))
@@ -68,6 +74,7 @@ def test_views(dtype: Any, name: str, arguments: Any, wanted: Any) -> None:
 
 @pytest.mark.parametrize("name", ["Flip", "Roll", "ConstantPadNd"])
 def test_output_is_the_input(name: str) -> None:
+    """Everything is read before it is written."""
     x = data("f4", (4, 4))
     arguments = {"Flip": ([0],), "Roll": ([1], [0]), "ConstantPadNd": ([1, -1], 9.0)}[name]
     wanted = np.zeros((4, 4), "f4")
@@ -78,6 +85,7 @@ def test_output_is_the_input(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["Tril", "Triu"])
 def test_triangles_in_place(name: str) -> None:
+    """The other elements become 0."""
     for layout in range(3):
         x = layouts("f4", SHAPE)[layout]
         wanted = getattr(np, name.lower())(wide(x), -1)
@@ -88,6 +96,7 @@ def test_triangles_in_place(name: str) -> None:
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
 @pytest.mark.parametrize("dim", [0, 1, -1])
 def test_joined_and_split(dtype: Any, dim: int) -> None:
+    """Empty tensors are joined, too, even those of rank 1; pieces are what was joined."""
     for layout in range(3):
         sizes = [2, 0, 3]
         shapes = [np.delete(np.array(SHAPE), dim).tolist() for _ in sizes]
@@ -106,6 +115,7 @@ def test_joined_and_split(dtype: Any, dim: int) -> None:
 
 @pytest.mark.parametrize("dim", [0, 2, -1, -4])
 def test_stack(dim: int) -> None:
+    """The new dimension may be any, the last one too."""
     for layout in range(3):
         parts = [layouts("f2", SHAPE, seed)[layout] for seed in range(3)]
         wanted = np.stack([wide(p) for p in parts], dim)
@@ -118,8 +128,14 @@ def test_stack(dim: int) -> None:
 
 
 def test_rank_0_and_no_elements() -> None:
+    """Such tensors are accepted."""
     x, out = np.array(3, "f4"), np.zeros((), "f4")
-    for name, arguments in (("Permute", ([],)), ("Flip", ([0],)), ("Roll", ([5], [])), ("Expand", ([],))):
+    for name, arguments in (
+        ("Permute", ([],)),
+        ("Flip", ([0],)),
+        ("Roll", ([5], [])),
+        ("Expand", ([],)),
+    ):
         out[...] = 0
         call(name, x, *arguments, out)
         assert out == 3
@@ -127,7 +143,12 @@ def test_rank_0_and_no_elements() -> None:
         call(name, x, *arguments, four := np.zeros(4, "f4"))
         equal(four, [3] * 4)
     empty = np.zeros((0, 3), "f4")
-    for name, arguments in (("Flip", ([0],)), ("Roll", ([1], [0])), ("Tril", (0,)), ("Slice", (0, 0, 1, 1))):
+    for name, arguments in (
+        ("Flip", ([0],)),
+        ("Roll", ([1], [0])),
+        ("Tril", (0,)),
+        ("Slice", (0, 0, 1, 1)),
+    ):
         call(name, empty, *arguments, np.zeros((0, 3), "f4"))
     call("ConstantPadNd", empty, [0, 0, 1, 0], 2, one := np.zeros((1, 3), "f4"))
     equal(one, [[2, 2, 2]])
@@ -155,12 +176,14 @@ def test_rank_0_and_no_elements() -> None:
     ],
 )
 def test_mistakes(name: str, arguments: Any, message: str) -> None:
+    """Each is reported with what was given and what was expected."""
     *given, shape = arguments
     with pytest.raises(ParamInvalidError, match=message):
         call(name, np.zeros(SHAPE, "f4"), *given, np.zeros(shape, "f4"))
 
 
 def test_mistakes_in_lists() -> None:
+    """The message says which member is wrong."""
     x, out = np.zeros((2, 3), "f4"), np.zeros((4, 3), "f4")
     with pytest.raises(ParamInvalidError, match="tensors is empty"):
         call("Cat", [], 0, out)

@@ -23,6 +23,7 @@ every_dim = pytest.mark.parametrize("dim", [0, 1, -1])
 @every_type
 @every_dim
 def test_cumsum(dtype: Any, dim: int) -> None:
+    """Sums in each layout, in place too."""
     for layout in range(3):
         x = layouts(dtype, SHAPE)[layout]
         out = like(I64 if is_whole(dtype) else dtype, SHAPE, layout)
@@ -61,6 +62,7 @@ def test_sorts(dtype: Any, dim: int, descending: bool) -> None:
 @every_type
 @every_dim
 def test_topk_and_kthvalue(dtype: Any, dim: int) -> None:
+    """They are elements of the sorted tensor."""
     x = layouts(dtype, SHAPE)[1]
     for largest, k in itertools.product((False, True), (0, 1, 2, 3)):
         wanted = np.take(positions(wide(x), dim, largest), range(k), dim)
@@ -80,6 +82,7 @@ def test_topk_and_kthvalue(dtype: Any, dim: int) -> None:
 
 
 def test_order_of_special_numbers() -> None:
+    """NaN is the largest number; zeros are equal."""
     x = np.float32([np.nan, 1, np.inf, -np.inf, np.nan, 0, -0.0])
     values, indices = np.zeros_like(x), np.zeros(7, "i8")
     call("Sort", x, True, 0, False, values, indices)
@@ -89,6 +92,7 @@ def test_order_of_special_numbers() -> None:
 
 
 def test_rank_0() -> None:
+    """A tensor of rank 0 is its own order."""
     x, values, indices = np.array(3, "f4"), np.zeros((), "f4"), np.ones((), "i8")
     call("Sort", x, False, -1, True, values, indices)
     assert (values, indices) == (3, 0)
@@ -102,6 +106,7 @@ def test_rank_0() -> None:
 
 @every_type
 def test_unique(dtype: Any) -> None:
+    """Outputs get the number of different elements as their size; parts may be left out."""
     for layout in range(3):
         x = layouts(dtype, SHAPE)[layout]
         values, inverse, counts = np.unique(wide(x), return_inverse=True, return_counts=True)
@@ -120,6 +125,7 @@ def test_unique(dtype: Any) -> None:
 
 @every_type
 def test_masked_select_and_nonzero(dtype: Any) -> None:
+    """Outputs get the number of selected elements as their size."""
     mask = data("?", (4, 1), 3)
     for layout in range(3):
         x = layouts(dtype, SHAPE)[layout]
@@ -139,11 +145,12 @@ def test_masked_select_and_nonzero(dtype: Any) -> None:
 
 
 def test_no_elements() -> None:
+    """Outputs get the size 0."""
     empty = np.zeros((0, 3), "f4")
-    assert call("Nonzero", empty, out := np.zeros((0, 2), "i8")).shape_of(out) == [0, 2]
-    assert call("MaskedSelect", empty, data("?", (3,)), out := np.zeros(5, "f4")).shape_of(
-        out
-    ) == [0]
+    device = call("Nonzero", empty, out := np.zeros((0, 2), "i8"))
+    assert device.shape_of(out) == [0, 2]
+    device = call("MaskedSelect", empty, data("?", (3,)), out := np.zeros(5, "f4"))
+    assert device.shape_of(out) == [0]
     call("Sort", empty, True, 0, False, np.zeros((0, 3), "f4"), np.zeros((0, 3), "i8"))
     device = call(
         "Unique2", empty, True, True, True, out, np.zeros((0, 3), "i8"), np.zeros(0, "i8")
@@ -152,6 +159,7 @@ def test_no_elements() -> None:
 
 
 def test_outputs_without_room() -> None:
+    """The launch fails, and nothing is written."""
     x, out = np.float32([1, 2, 3]), np.zeros(2, "f4")
     with pytest.raises(RuntimeError, match="out has room for 2; the result has 3"):
         call("MaskedSelect", x, np.ones(3, "?"), out)
@@ -163,6 +171,7 @@ def test_outputs_without_room() -> None:
 
 
 def test_mistakes() -> None:
+    """Each is reported with what was given and what was expected."""
     x, f4, i8 = np.zeros((2, 3), "f4"), np.zeros((2, 3), "f4"), np.zeros((2, 3), "i8")
     with pytest.raises(ParamInvalidError, match="dim is 2; expected -2 to 1"):
         call("Sort", x, True, 2, False, f4, i8)

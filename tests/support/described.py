@@ -116,7 +116,8 @@ def call(name: str, *values: Any) -> Device:
     """Run ``aclnn<name>`` on arrays, scalars and numbers in the documented order.
 
     Outputs are arrays, which are written; None is null. Returns the device, whose ``shape_of()``
-    reads an output's final size. Raises RuntimeError where the launch fails, after arrays are written.
+    reads an output's final size. Raises RuntimeError where the launch fails, after the arrays are
+    written.
     """
     operator = f"aclnn{name}"
     with arguments(operator, values) as (device, made):
