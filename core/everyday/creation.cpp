@@ -82,7 +82,7 @@ constexpr int64_t kMaskBits = 128;  // masks are multiples of so many bits
 
 void require_mask_length(const Given& given, int64_t elements) {
   const Tensor& mask = given.tensor("mask");
-  const int64_t bytes = (elements + kMaskBits - 1) / kMaskBits * (kMaskBits / 8);
+  const int64_t bytes = (elements / kMaskBits + (elements % kMaskBits != 0)) * (kMaskBits / 8);
   require(mask.dtype == DType::u8, "dtype-unsupported"_rule, "mask has data type ", mask.dtype,
           "; expected UINT8");
   require(mask.numel() >= bytes, "element-count"_rule, "mask has shape ", mask.sizes, "; expected ",

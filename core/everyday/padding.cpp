@@ -4,6 +4,15 @@
 #include "everyday/views.h"
 
 namespace softnpu::everyday {
+namespace {
+
+// Below 0 where it does not fit 64 bits, too.
+int64_t padded_size(int64_t size, int64_t before, int64_t after) {
+  const auto sum = checked_add(size, before);
+  return sum ? checked_add(*sum, after).value_or(-1) : -1;
+}
+
+}  // namespace
 
 // Negative padding crops.
 Run constant_pad_nd(const Given& given) {
@@ -17,7 +26,7 @@ Run constant_pad_nd(const Given& given) {
   for (size_t pair = 0; 2 * pair < padding.size(); ++pair) {
     const size_t d = self.rank() - 1 - pair;
     const int64_t before = padding[2 * pair], after = padding[2 * pair + 1];
-    sizes[d] = plus(plus(sizes[d], before), after);
+    sizes[d] = padded_size(sizes[d], before, after);
     require(sizes[d] >= 0, "padding-size"_rule, "padding is ", padding, ", which leaves ", sizes[d],
             " elements of dimension ", d, "; expected 0 or more");
   }
@@ -49,7 +58,7 @@ Run reflection_pad1d(const Given& given) {
           "; expected rank 2 or 3");
   require_length(given, "padding", 2);
   const int64_t left = given.ints("padding")[0], right = given.ints("padding")[1];
-  const int64_t size = self.sizes.back(), total = plus(plus(size, left), right);
+  const int64_t size = self.sizes.back(), total = padded_size(size, left, right);
   require(left < size && right < size && total >= 0, "padding-size"_rule, "padding is ",
           given.ints("padding"), "; expected less than ", size, ", the last dimension of self");
   Dims sizes = self.sizes;

@@ -178,8 +178,9 @@ Run repeat(const Given& given) {
   for (size_t d = 0; d < repeats.size(); ++d) {
     const size_t added = repeats.size() - self.rank();
     const int64_t size = d < added ? 1 : self.sizes[d - added];
-    require(repeats[d] >= 0, "repeats-range"_rule, "repeats is ", repeats, "; expected 0 or more");
-    sizes.push_back(times(repeats[d], size));
+    require(repeats[d] >= 0 && checked_mul(repeats[d], size), "repeats-range"_rule, "repeats is ",
+            repeats, "; expected 0 or more, and sizes that fit 64 bits");
+    sizes.push_back(repeats[d] * size);
     pairs.insert(pairs.end(), {repeats[d], size});
     strides.insert(strides.end(), {0, d < added ? 0 : self.strides[d - added]});
   }
@@ -195,10 +196,11 @@ Run repeat_interleave_int_with_dim(const Given& given) {
   const size_t dim = given.dim("dim", self);
   const int64_t repeats = given.integer("repeats");
   Tensor view = view_of(self);
-  require(repeats >= 0, "repeats-range"_rule, "repeats is ", repeats, "; expected 0 or more");
+  require(repeats >= 0 && checked_mul(repeats, view.sizes[dim]), "repeats-range"_rule,
+          "repeats is ", repeats, "; expected 0 or more, and sizes that fit 64 bits");
   Sizes sizes(view.sizes.begin(), view.sizes.end()),
       strides(view.strides.begin(), view.strides.end());
-  const int64_t size = times(sizes[dim], repeats);
+  const int64_t size = sizes[dim] * repeats;
   require(given.integer("outputSize") == size, "repeated-size"_rule, "outputSize is ",
           given.integer("outputSize"), "; expected ", size);
   sizes[dim] = size;

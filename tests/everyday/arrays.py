@@ -39,11 +39,11 @@ def layouts(dtype: Any, shape: tuple[int, ...], seed: int = 0) -> list[np.ndarra
     """Make one shape in contiguous, transposed and sliced memory."""
     axes = tuple(range(len(shape)))[::-1]
     larger = tuple(2 * size + 1 for size in shape)
-    steps = tuple(slice(1, None, 2) for _ in shape)
+    steps = (..., *(slice(1, None, 2) for _ in shape))
     return [
         data(dtype, shape, seed),
         data(dtype, shape[::-1], seed).transpose(axes),
-        data(dtype, larger, seed)[(..., *steps)],
+        data(dtype, larger, seed)[steps],
     ]
 
 

@@ -157,6 +157,10 @@ def test_rank_0_and_no_elements() -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
+        ("Repeat", ([1, 2**62, 2**62], (3, 0, 0)), "sizes that fit 64 bits"),
+        ("RepeatInterleaveIntWithDim", (2**62, 1, 0, (3, 0, 5)), "sizes that fit 64 bits"),
+        ("ConstantPadNd", ([2**63 - 1, 2**63 - 1], 0, (3, 4, 3)), "padding is"),
+        ("ReflectionPad1d", ([-(2**63), -(2**63)], SHAPE), "padding is"),
         ("Permute", ([0, 1], (2, 3)), "dims has 2 elements; expected 3"),
         ("Permute", ([0, 1, -2], SHAPE), "dimension 1 twice"),
         ("Expand", ([2, 4, 5], (2, 4, 5)), "cannot be broadcast to"),
