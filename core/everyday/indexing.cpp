@@ -43,6 +43,17 @@ void require_slices(const Given& given, const char* name, size_t dim, int64_t co
   given.require_shape(name, sizes);
 }
 
+// That `index` is not larger than another tensor except, if given, in dimension `free`.
+void require_within(const Tensor& index, std::string_view name, const Tensor& other,
+                    std::optional<size_t> free = {}) {
+  bool fits = other.rank() == index.rank();
+  for (size_t d = 0; fits && d < index.rank(); ++d)
+    fits = d == free || index.sizes[d] <= other.sizes[d];
+  require(fits || index.numel() == 0, "index-shape"_rule, "index has shape ", index.sizes, ", ",
+          name, " has ", other.sizes, "; expected the same rank, and sizes that are not larger",
+          free ? " except in dim" : "");
+}
+
 enum Reduce : int64_t { kByReplacing, kByAdding, kByMultiplying };
 
 // `source` is a tensor or a scalar.
@@ -56,17 +67,9 @@ Run scatter_elements(const Given& given, int64_t reduce, const char* source) {
   require_index_type(given, "index");
   given.require_shape(out, self.sizes);
   const Tensor view = packed(self), index = view_of(given.tensor("index"));
-  const auto require_within = [&](std::string_view name, const Tensor& other, bool all) {
-    bool fits = other.rank() == index.rank();
-    for (size_t d = 0; fits && d < index.rank(); ++d)
-      fits = (d == dim && !all) || index.sizes[d] <= other.sizes[d];
-    require(fits || index.numel() == 0, "index-shape"_rule, "index has shape ", index.sizes, ", ",
-            name, " has ", other.sizes, "; expected the same rank, and sizes that are not larger",
-            all ? "" : " except in dim");
-  };
-  require_within(in, view, false);
+  require_within(index, in, view, dim);
   Tensor from = is_tensor ? view_of(given.tensor(source)) : index;
-  if (is_tensor) require_within(source, from, true);
+  if (is_tensor) require_within(index, source, from);
   from.sizes = index.sizes;
   const bool whole = is_tensor ? is_whole(from) : !is_floating(given.scalar(source).dtype);
   const Scalar scalar = is_tensor ? Scalar{} : given.scalar(source);
@@ -113,12 +116,7 @@ Run gather(const Given& given) {
   const size_t dim = given.dim("dim", self);
   const Tensor view = view_of(self), index = view_of(given.tensor("index"));
   require_index_type(given, "index");
-  bool fits = index.rank() == view.rank();
-  for (size_t d = 0; fits && d < index.rank(); ++d)
-    fits = d == dim || index.sizes[d] <= view.sizes[d];
-  require(fits || index.numel() == 0, "index-shape"_rule, "index has shape ", index.sizes,
-          ", self has ", view.sizes,
-          "; expected the same rank, and sizes that are not larger except in dim");
+  require_within(index, "self", view, dim);
   given.require_shape("out", given.tensor("index").sizes);
   return in_type(is_whole(self), [=](const Arrays& arrays, auto zero) {
     const Sizes indices = read_indices(arrays, "index", index.sizes, view.sizes[dim]);
