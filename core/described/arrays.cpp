@@ -40,6 +40,22 @@ View Arrays::member(std::string_view name, size_t i) const {
   return {given_.operands()[operand].arg.tensor, origins_[operand]};
 }
 
+template <class T>
+void Arrays::write_resized(std::string_view name, const std::vector<T>& values,
+                           const Dims& sizes) const {
+  const View whole = view(name);
+  Tensor written = *whole.tensor;
+  written.sizes = sizes;
+  written.strides = contiguous_strides(sizes);
+  described::write(View{&written, whole.first}, values.data());
+  set_shape(name, sizes);
+}
+
+template SOFTNPU_EXPORT void Arrays::write_resized(std::string_view, const std::vector<double>&,
+                                                   const Dims&) const;
+template SOFTNPU_EXPORT void Arrays::write_resized(std::string_view, const std::vector<int64_t>&,
+                                                   const Dims&) const;
+
 void Arrays::set_shape(std::string_view name, const Dims& sizes) const {
   const size_t operand = given_.first_operand(given_.index(name));
   const TensorArg& arg = given_.operands()[operand].arg;

@@ -44,6 +44,10 @@ class SOFTNPU_EXPORT Arrays {
   void write(std::string_view name, const std::vector<T>& values) const {
     if (given_.has(name)) described::write(view(name), values.data());
   }
+  // Writes an output whose size only the kernel knows: the elements lie at its beginning, which
+  // must be contiguous, and the output gets that size.
+  template <class T>
+  void write_resized(std::string_view name, const std::vector<T>& values, const Dims& sizes) const;
   // Gives an output, whose elements lie at its beginning, the size that only the kernel knows.
   void set_shape(std::string_view name, const Dims& sizes) const;
 

@@ -33,7 +33,7 @@ def base_of(array: np.ndarray) -> np.ndarray:
     """Find the memory that a view is part of, as a flat array of its type."""
     while isinstance(array.base, np.ndarray):
         array = array.base
-    return array.reshape(-1)
+    return array.ravel(order="K")  # no copy: memory of its own is dense
 
 
 class Device:
@@ -116,15 +116,18 @@ def call(name: str, *values: Any) -> Device:
     """Run ``aclnn<name>`` on arrays, scalars and numbers in the documented order.
 
     Outputs are arrays, which are written; None is null. Returns the device, whose ``shape_of()``
-    reads an output's final size.
+    reads an output's final size. Raises RuntimeError where the launch fails, after the arrays are
+    written.
     """
     operator = f"aclnn{name}"
     with arguments(operator, values) as (device, made):
         size, executor = getattr(aclnn, f"{operator}GetWorkspaceSize")(*made)
         assert size == 0
         getattr(aclnn, operator)(None, size, executor, None)
-        assert acl.rt.synchronize_device() == 0
+        failed = acl.rt.synchronize_device() != 0
         device.read_back()
+        if failed:
+            raise RuntimeError(acl.get_recent_err_msg())
         shapes = {id(a): device.shape_of(a) for *_, a, _ in device._copies}
     device.shape_of = lambda array: shapes[id(array)]  # type: ignore[method-assign]
     return device

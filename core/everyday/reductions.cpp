@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions: each result comes from a row of elements, in the order of memory's dimensions.
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "described/formulas.h"
+#include "everyday/views.h"
+
+namespace softnpu::everyday {
+namespace {
+
+using Along = std::vector<bool>;
+
+Dims reduced_sizes(const Tensor& self, const Along& along, bool keep) {
+  Sizes sizes;
+  for (size_t d = 0; d < self.rank(); ++d)
+    if (!along[d] || keep) sizes.push_back(along[d] ? 1 : self.sizes[d]);
+  return Dims(sizes);
+}
+
+// The dimensions in `dims`, or that in `dim`; the output's shape fits.
+Along checked_dims(const Given& given, std::string_view name = "dims") {
+  const Tensor& self = given.tensor("self");
+  Along along(std::max<size_t>(self.rank(), 1));
+  if (name == "dims")
+    along = given.dims("dims", self);
+  else
+    along[given.dim("dim", self)] = true;
+  given.require_shape("out", reduced_sizes(self, along, given.integer("keepDim") != 0));
+  return along;
+}
+
+Along all_dims(const Given& given) {
+  require_elements(given, "out", 1);
+  return Along(std::max<size_t>(given.tensor("self").rank(), 1), true);
+}
+
+// Whether elements are computed as int64 if the caller asks for the data type `dtype`.
+bool is_whole_type(const Given& given) {
+  const DType type = given.dtype("dtype");
+  require(is_real(type), "dtype-unsupported"_rule, "dtype is ", type, ", which is not supported");
+  return !is_floating(type);
+}
+
+void require_not_empty(const Rows& rows) {
+  require(rows.length > 0 || rows.count == 0, "reduction-empty"_rule,
+          "self has no elements along the reduced dimensions; expected at least one");
+}
+
+// out = of_row(the elements of a row)
+template <class OfRow>
+Run reduce(bool whole, const Rows& rows, OfRow of_row) {
+  return in_type(whole, [=](const Arrays& arrays, auto zero) {
+    using T = decltype(zero);
+    const std::vector<T> values = read<T>(arrays, "self", rows);
+    std::vector<decltype(of_row(std::span<const T>()))> results;
+    for (int64_t i = 0; i < rows.count; ++i)
+      results.push_back(of_row(std::span(values).subspan(static_cast<size_t>(i * rows.length),
+                                                         static_cast<size_t>(rows.length))));
+    arrays.write("out", results);
+  });
+}
+
+template <class Combine>
+Run fold(const Given& given, bool whole, const Along& along, int64_t start, Combine combine) {
+  return reduce(whole, rows_of(given.tensor("self"), along), [=](auto row) {
+    auto result = static_cast<std::remove_cv_t<typename decltype(row)::element_type>>(start);
+    for (auto value : row) result = combine(result, value);
+    return result;
+  });
+}
+
+constexpr auto kSum = [](auto a, auto b) { return plus(a, b); };
+constexpr auto kProduct = [](auto a, auto b) { return times(a, b); };
+
+// The largest or smallest element, or the first NaN.
+template <class Better>
+Run extreme(const Given& given, const Along& along, Better better) {
+  const Rows rows = rows_of(given.tensor("self"), along);
+  require_not_empty(rows);
+  return reduce(is_whole(given.tensor("self")), rows, [=](auto row) {
+    auto result = row[0];
+    for (auto value : row) result = better(result, value);
+    return result;
+  });
+}
+
+constexpr auto kLarger = [](auto a, auto b) { return larger(a, b); };
+constexpr auto kSmaller = [](auto a, auto b) { return smaller(a, b); };
+
+// Where it is: the first position.
+template <class Better>
+Run extreme_position(const Given& given, Better better, bool with_values) {
+  const Rows rows = rows_of(given.tensor("self"), given.dim("dim", given.tensor("self")));
+  require_not_empty(rows);
+  return in_type(is_whole(given.tensor("self")), [=](const Arrays& arrays, auto zero) {
+    using T = decltype(zero);
+    const std::vector<T> values = read<T>(arrays, "self", rows);
+    std::vector<T> best;
+    std::vector<int64_t> positions;
+    for (const T* row = values.data(); row != values.data() + values.size(); row += rows.length) {
+      int64_t at = 0;
+      for (int64_t i = 1; i < rows.length; ++i)
+        if (row[at] == row[at] && better(row[at], row[i]) != row[at]) at = i;
+      best.push_back(row[at]);
+      positions.push_back(at);
+    }
+    if (with_values) arrays.write("out", best);
+    arrays.write(with_values ? "indices" : "out", positions);
+  });
+}
+
+template <class Better>
+Run extreme_dim(const Given& given, Better better) {
+  checked_dims(given, "dim");
+  given.require_shape("indices", given.tensor("out").sizes);
+  return extreme_position(given, better, true);
+}
+
+Run norm_of(const Given& given, double p) {
+  return reduce(false, rows_of(given.tensor("self"), checked_dims(given)), [=](auto row) {
+    double sum = p == -HUGE_VAL ? HUGE_VAL : 0;
+    for (auto value : row) {
+      const double size = std::fabs(static_cast<double>(value));
+      if (std::isinf(p))
+        sum = p > 0 ? larger(sum, size) : smaller(sum, size);
+      else
+        sum += p == 0 ? size != 0 : p == 1 ? size : p == 2 ? size * size : std::pow(size, p);
+    }
+    if (std::isinf(p) || p == 0 || p == 1) return sum;
+    return p == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p);
+  });
+}
+
+}  // namespace
+
+Run reduce_sum(const Given& given) {
+  return fold(given, is_whole_type(given), checked_dims(given), 0, kSum);
+}
+
+Run reduce_nansum(const Given& given) {
+  return fold(given, is_whole_type(given), checked_dims(given), 0,
+              [](auto sum, auto value) { return value == value ? plus(sum, value) : sum; });
+}
+
+Run mean(const Given& given) {
+  is_whole_type(given);
+  const Rows rows = rows_of(given.tensor("self"), checked_dims(given));
+  return reduce(false, rows, [](auto row) {
+    double sum = 0;
+    for (auto value : row) sum += static_cast<double>(value);
+    return sum / static_cast<double>(row.size());
+  });
+}
+
+Run amax(const Given& given) { return extreme(given, checked_dims(given), kLarger); }
+Run amin(const Given& given) { return extreme(given, checked_dims(given), kSmaller); }
+Run max(const Given& given) { return extreme(given, all_dims(given), kLarger); }
+Run max_dim(const Given& given) { return extreme_dim(given, kLarger); }
+Run min_dim(const Given& given) { return extreme_dim(given, kSmaller); }
+
+Run arg_max(const Given& given) {
+  checked_dims(given, "dim");
+  return extreme_position(given, kLarger, false);
+}
+
+Run prod(const Given& given) {
+  return fold(given, is_whole_type(given), all_dims(given), 1, kProduct);
+}
+
+Run prod_dim(const Given& given) {
+  return fold(given, is_whole_type(given), checked_dims(given, "dim"), 1, kProduct);
+}
+
+Run all_nonzero(const Given& given) {
+  return fold(given, is_whole(given.tensor("self")), checked_dims(given), 1,
+              [](auto so_far, auto value) { return so_far * (value != 0); });
+}
+
+Run any_nonzero(const Given& given) {
+  return fold(given, is_whole(given.tensor("self")), checked_dims(given), 0,
+              [](auto so_far, auto value) { return value != 0 ? so_far * 0 + 1 : so_far; });
+}
+
+Run norm(const Given& given) { return norm_of(given, given.real("p")); }
+
+Run linalg_vector_norm(const Given& given) {
+  is_whole_type(given);
+  return norm_of(given, given.real("ord"));
+}
+
+Run bincount(const Given& given) {
+  const Tensor &self = given.tensor("self"), &out = given.tensor("out");
+  require_index_type(given, "self");
+  require(self.rank() == 1 && out.rank() == 1, "rank-differs"_rule, "self has shape ", self.sizes,
+          " and out has shape ", out.sizes, "; expected rank 1");
+  require(out.sizes[0] >= given.integer("minlength"), "shape-differs"_rule, "out has shape ",
+          out.sizes, "; expected minlength ", given.integer("minlength"), " or more");
+  if (given.has("weights")) given.require_shape("weights", self.sizes);
+  const bool whole = !given.has("weights") || is_whole(given.tensor("weights"));
+  return in_type(whole, [=, sizes = self.sizes, length = out.sizes[0],
+                         weighted = given.has("weights")](const Arrays& arrays, auto zero) {
+    using T = decltype(zero);
+    const Sizes values = read_indices(arrays, "self", sizes, length);
+    const std::vector<T> weights = arrays.read<T>("weights");
+    std::vector<T> sums(static_cast<size_t>(length));
+    for (size_t i = 0; i < values.size(); ++i) {
+      T& sum = sums[static_cast<size_t>(values[i])];
+      sum = plus(sum, weighted ? weights[i] : T(1));
+    }
+    arrays.write("out", sums);
+  });
+}
+
+}  // namespace softnpu::everyday
