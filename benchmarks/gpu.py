@@ -38,7 +38,12 @@ def load_kernels() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "softnpu")
         shutil.copytree(SOURCES, copy)
-        generator = [sys.executable, str(SOURCES / "codegen"), str(ROOT / "operators"), str(SOURCES)]
+        generator = [
+            sys.executable,
+            str(SOURCES / "codegen"),
+            str(ROOT / "operators"),
+            str(SOURCES),
+        ]
         subprocess.run([*generator, folder], check=True)
         shutil.copytree(Path(folder, "package", "triton"), copy / "triton", dirs_exist_ok=True)
         package = types.ModuleType("softnpu")

@@ -26,6 +26,8 @@ set(stay_loaded -Wl,-z,nodelete)
 add_library(softnpu SHARED ${SOFTNPU_KERNEL_OBJECTS} ${core_sources} "${PROJECT_SOURCE_DIR}/core/start.cpp")
 target_link_libraries(softnpu PRIVATE softnpu_options Threads::Threads)
 set_target_properties(softnpu PROPERTIES UNITY_BUILD_MODE GROUP)
+# Formulas of integers are computed modulo 2^64.
+target_compile_options(softnpu PRIVATE -fwrapv)
 foreach(source IN LISTS core_sources)
   cmake_path(GET source PARENT_PATH folder)
   cmake_path(GET folder FILENAME folder)

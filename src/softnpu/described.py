@@ -47,7 +47,10 @@ def _phase_one(operator: str) -> Callable[..., tuple[int, int]]:
 
 def _phase_two(operator: str) -> Callable[..., None]:
     def phase_two(
-        workspace: int | None, workspaceSize: int, executor: int | None, stream: int | None
+        workspace: int | None,
+        workspaceSize: int,  # noqa: N803  the documented name
+        executor: int | None,
+        stream: int | None,
     ) -> None:
         """Launch what phase one planned."""
         _core.described_phase_two(operator, workspace, workspaceSize, executor, stream)

@@ -37,7 +37,8 @@ int main() {
   aclrtMemcpy(device, sizeof values, values, sizeof values, ACL_MEMCPY_HOST_TO_DEVICE);
   const int64_t size = 3, stride = 1;
   const float lambd = 0.5;
-  aclTensor* self = aclCreateTensor(&size, 1, ACL_FLOAT, &stride, 0, ACL_FORMAT_ND, &size, 1, device);
+  aclTensor* self =
+      aclCreateTensor(&size, 1, ACL_FLOAT, &stride, 0, ACL_FORMAT_ND, &size, 1, device);
   aclScalar* scalar = aclCreateScalar(const_cast<float*>(&lambd), ACL_FLOAT);
   uint64_t bytes = 0;
   aclOpExecutor* executor = nullptr;

@@ -10,5 +10,6 @@ from softnpu import acl
 
 @pytest.fixture(scope="session", autouse=True)
 def device() -> None:
+    """Start the device, once."""
     acl.init()  # which another test may have done
     assert acl.rt.set_device(0) == 0

@@ -61,7 +61,9 @@ def pad(x: np.ndarray, widths: Any, value: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
-@pytest.mark.parametrize(("name", "arguments", "wanted"), CASES, ids=lambda c: str(c)[:40])
+@pytest.mark.parametrize(
+    ("name", "arguments", "wanted"), CASES, ids=[f"{c[0]}-{c[1]}" for c in CASES]
+)
 def test_views(dtype: Any, name: str, arguments: Any, wanted: Any) -> None:
     """Each layout of the input and of the output gives the same."""
     for layout in range(3):

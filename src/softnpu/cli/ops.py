@@ -14,7 +14,6 @@ from softnpu import explanations
 from softnpu.cli.output import EXIT_USAGE, JsonOption, fail, print_json, results
 from softnpu.contract import Contract, find, load_contracts, shared_rules
 
-
 TIER = (
     "An everyday operator: no vendor document describes it. Its parameters are those that public "
     "programs pass, its checks are general, and its results are rounded once from float64."

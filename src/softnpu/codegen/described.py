@@ -88,7 +88,8 @@ def entry_points(operator: Operator, table: str) -> str:
 }}
 
 {two}
-  return softnpu::described::phase_two(__func__, {table}, workspace, workspaceSize, executor, stream);
+  return softnpu::described::phase_two(
+      __func__, {table}, workspace, workspaceSize, executor, stream);
 }}
 """
 
