@@ -7,7 +7,8 @@ from pathlib import Path
 
 from docs_tools import api, examples, markdown
 from docs_tools.messages import checks
-from softnpu import functional
+from softnpu import _core, functional
+from softnpu.cli.ops import everyday
 from softnpu.contract import Contract, load_contracts
 from softnpu.judging import accuracy
 from softnpu.judging.dtypes import BY_NAME, NUMPY
@@ -36,7 +37,14 @@ def index() -> str:
         + "".join(lines)
         + "\n## Products\n\nA product has the operators that its documents name.\n\n"
         + markdown.table(["operator", *products], rows)
+        + "\n## Everyday operators\n\n[No vendor document describes them](../everyday.md).\n\n"
+        + "".join(f"- `{_signature(name)}`\n" for name in everyday())
     )
+
+
+def _signature(operator: str) -> str:
+    parameters = ", ".join(name for name, *_ in _core.described_parameters(operator))
+    return f"{operator}({parameters})"
 
 
 def _lower(sentence: str) -> str:

@@ -45,6 +45,7 @@ struct Piece {
   int32_t stream = kHostThread;  // its id, or kHostThread if the caller waits, outside of streams
   std::vector<Access> accesses = {};
   const void* executor = nullptr;
+  bool everyday = false;  // an operator that no vendor document describes
 
   static constexpr int32_t kHostThread = -1;
 };

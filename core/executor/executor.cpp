@@ -199,7 +199,8 @@ Status launch_checked(const OperatorTraits& traits, void* workspace, uint64_t wo
     piece = std::make_shared<Piece>(Piece{.kind = Piece::Kind::kernel,
                                           .what = traits.name,
                                           .accesses = executor->accesses(placement),
-                                          .executor = handle});
+                                          .executor = handle,
+                                          .everyday = traits.everyday});
   runtime::Task task = [executor, placement = std::move(placement)] {
     return executor->run(placement);
   };

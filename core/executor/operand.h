@@ -59,6 +59,7 @@ struct OperatorTraits {
   std::string_view name;
   Products products;
   bool in_place;  // an output may be exactly the same view as an input
+  bool everyday = false;  // no vendor document describes it
 };
 
 // Device: pointers must be in device memory (the C API). Host: anywhere (Python arrays).

@@ -60,6 +60,7 @@ std::string operands_of(const Piece& piece, const Span& span) {
         out +=
             text(quoted(access.name), ": ",
                  quoted(text(access.dtype, " [", sizes_of(access), "] ", layout_of(access))), ", ");
+  if (piece.everyday) out += "\"tier\": \"everyday\", ";
   const int64_t bytes = bytes_of(piece);
   char speed[32];
   std::snprintf(speed, sizeof speed, "%.3f",

@@ -41,15 +41,20 @@ def _parameter(argument: Argument) -> str:
     return f"{{{', '.join(values)}}}"
 
 
-def initializer(operator: Operator, check: str = "nullptr", planned: str = "") -> str:
+def initializer(operator: Operator, check: str, planned: str, everyday: bool) -> str:
     """Write the operator as the initializer of a struct."""
     products = ", ".join(f"runtime::Soc::{name.lower()}" for name in operator.products)
     result = str(operator.table.get("result", "")).removeprefix("like ")
     like = f', "{result}"' if result and not operator.in_place_of else ""
     return (
-        f'{{{{"{operator.aclnn}", {{{products}}}, {str(operator.is_elementwise).lower()}}}, '
+        f'{{{{"{operator.aclnn}", {{{products}}}, {_bool(operator.is_elementwise)}, '
+        f"{_bool(everyday)}}}, "
         f"k{operator.name}, {check}, {planned or _plan(operator)}{like}}}"
     )
+
+
+def _bool(value: bool) -> str:
+    return str(value).lower()
 
 
 def _plan(operator: Operator) -> str:
@@ -153,5 +158,5 @@ Status check{operator.name}([[maybe_unused]] const Given& given) {{
 }}
 
 const Operator kTable{operator.name} =
-    {initializer(operator, f"&check{operator.name}", planned)};
+    {initializer(operator, f"&check{operator.name}", planned, everyday=False)};
 """
