@@ -4,10 +4,12 @@
 file(GLOB core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/base/*.cpp" "${PROJECT_SOURCE_DIR}/core/tensor/*.cpp" "${PROJECT_SOURCE_DIR}/core/runtime/*.cpp"
      "${PROJECT_SOURCE_DIR}/core/memory/*.cpp" "${PROJECT_SOURCE_DIR}/core/loops/*.cpp" "${PROJECT_SOURCE_DIR}/core/executor/*.cpp"
      "${PROJECT_SOURCE_DIR}/core/checkers/*.cpp" "${PROJECT_SOURCE_DIR}/core/observers/*.cpp"
-     "${PROJECT_SOURCE_DIR}/core/described/*.cpp" "${PROJECT_SOURCE_DIR}/core/everyday/*.cpp")
+     "${PROJECT_SOURCE_DIR}/core/described/*.cpp")
 list(FILTER core_sources EXCLUDE REGEX "/api_[a-z_]*\\.cpp$")
-list(APPEND core_sources "${PROJECT_SOURCE_DIR}/core/kernels/dispatch.cpp"
-     "${SOFTNPU_GENERATED}/core/everyday/table.cpp")
+list(APPEND core_sources "${PROJECT_SOURCE_DIR}/core/kernels/dispatch.cpp")
+file(GLOB everyday_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/everyday/*.cpp")
+list(FILTER everyday_sources EXCLUDE REGEX "/api_[a-z_]*\\.cpp$")
+list(APPEND everyday_sources "${SOFTNPU_GENERATED}/core/everyday/table.cpp")
 file(GLOB runtime_entries CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/runtime/api_*.cpp")
 file(GLOB base_entries CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/tensor/api_*.cpp" "${PROJECT_SOURCE_DIR}/core/executor/api_*.cpp")
 file(GLOB operator_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/ops/*.cpp" "${PROJECT_SOURCE_DIR}/core/everyday/api_*.cpp")
@@ -23,7 +25,16 @@ endif()
 # that made them, and so does the handler of every fork() to come.
 set(stay_loaded -Wl,-z,nodelete)
 
-add_library(softnpu SHARED ${SOFTNPU_KERNEL_OBJECTS} ${core_sources} "${PROJECT_SOURCE_DIR}/core/start.cpp")
+# Most of these loops convert elements or call functions of libm: -O2 gains little, and takes half as
+# long again to compile. Products are loops of multiplications.
+add_library(softnpu_everyday OBJECT ${everyday_sources})
+target_link_libraries(softnpu_everyday PRIVATE softnpu_options)
+target_compile_options(softnpu_everyday PRIVATE -fwrapv $<$<CONFIG:Release>:-O1>)
+set_source_files_properties("${PROJECT_SOURCE_DIR}/core/everyday/products.cpp" PROPERTIES
+                            COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>")
+
+add_library(softnpu SHARED ${SOFTNPU_KERNEL_OBJECTS} ${core_sources} "${PROJECT_SOURCE_DIR}/core/start.cpp"
+            $<TARGET_OBJECTS:softnpu_everyday>)
 target_link_libraries(softnpu PRIVATE softnpu_options Threads::Threads)
 set_target_properties(softnpu PROPERTIES UNITY_BUILD_MODE GROUP)
 # Formulas of integers are computed modulo 2^64.
