@@ -237,3 +237,13 @@ def test_compiler_variable_with_words(softnpu: Any) -> None:
     softnpu.write("word.cpp", "#include <cstdio>\nint main() { std::puts(WORD); }\n")
     done = softnpu("run", "word.cpp", env={"CXX": "env c++ '-DWORD=\"a word\"'"})
     assert done.stdout == "a word\n"
+
+
+@pytest.mark.parametrize("header", ["aclnnop/aclnn_fold_napkin.h", "aclnnop/level2/aclnn_fold.h"])
+def test_an_operator_that_softnpu_lacks(softnpu: Any, header: str) -> None:
+    """The compiler's message is followed by where to look."""
+    softnpu.write("fold.cpp", f"#include <{header}>\nint main() {{}}\n")
+    done = softnpu("run", "fold.cpp")
+    assert done.returncode == 1
+    assert f"softnpu has no {header}" in done.stderr
+    assert "softnpu ops" in done.stderr

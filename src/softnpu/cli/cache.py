@@ -17,9 +17,9 @@ from pathlib import Path
 import typer
 
 from softnpu import __version__
-from softnpu.cli.output import fail
+from softnpu.cli.output import fail, hint
 from softnpu.cli.private import NotPrivateError, require_private
-from softnpu.cli.toolchain import Toolchain
+from softnpu.cli.toolchain import Toolchain, advice
 
 # The number of programs to keep, those that were run last. Each edit of a source adds one, and so
 # does each run of a source that uses __TIME__.
@@ -51,6 +51,8 @@ def compiled(source: Path, toolchain: Toolchain) -> Iterator[Compiled]:
     preprocessed = toolchain.preprocess(source)
     if preprocessed.status:
         sys.stderr.buffer.write(preprocessed.stderr)
+        if missing := advice(preprocessed.stderr):
+            hint(missing)
         raise typer.Exit(preprocessed.status)
     key = _key(source, toolchain, preprocessed.stdout)
     reuse = toolchain.reads_only(preprocessed.stdout)

@@ -32,6 +32,11 @@ def fail(message: str, status: int = EXIT_FAILURE, hint: str = "") -> NoReturn:
     raise typer.Exit(status)
 
 
+def hint(text: str) -> None:
+    """Print a hint how to fix what another program reported."""
+    Console(stderr=True, highlight=False).print(Text(text, style="dim"), soft_wrap=True)
+
+
 def _complain(message: str, hint: str = "") -> None:
     console = Console(stderr=True, highlight=False)
     console.print(Text.assemble(("softnpu: ", "bold red"), message), soft_wrap=True)

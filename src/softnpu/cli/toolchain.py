@@ -98,6 +98,20 @@ class Toolchain:
         return {word: file for word, file in files.items() if file}
 
 
+_NO_HEADER = re.compile(rb"aclnnop/(\w+/)?aclnn_\w+\.h")
+
+
+def advice(errors: bytes) -> str:
+    """Say what to do if a compiler did not find an operator's header; else nothing."""
+    missing = _NO_HEADER.search(errors)
+    if not missing:
+        return ""
+    return (
+        f"softnpu has no {missing[0].decode()}. `softnpu ops` lists the operators that it has; to "
+        "add one, see `softnpu build --help` and docs/own-operators.md."
+    )
+
+
 def _run(command: list[str], capture: bool) -> Outcome:
     try:
         return run_in_group(command, capture=capture)

@@ -121,7 +121,9 @@ using namespace described;
 
 def _table(found: list[Operator]) -> str:
     parameters = "".join(described.parameters(o) for o in found)
-    rows = "".join(f"    {described.initializer(o, 'nullptr', '', everyday=True)},\n" for o in found)
+    rows = "".join(
+        f"    {described.initializer(o, 'nullptr', '', everyday=True)},\n" for o in found
+    )
     return f"""// {LICENCE}
 // Generated from operators/everyday/.
 #include "described/elementwise.h"
