@@ -148,12 +148,23 @@ nb::object call_described(const char* name, nb::args given) {
 }  // namespace
 
 void bind_described(nb::module_& m) {
-  m.def("described_names", &names, "The documented names of the operators that are data.");
-  m.def("described_parameters", &parameters, "Their parameters.");
-  m.def("described_phase_one", &phase_one, "Check and plan: (workspace size, executor).");
+  m.def("described_names", &names, nb::sig("def described_names() -> list[str]"),
+        "The documented names of the operators that are data.");
+  m.def("described_parameters", &parameters,
+        nb::sig("def described_parameters(name: str, /) -> list[tuple[str, int, bool, bool]]"),
+        "Their parameters.");
+  m.def("described_phase_one", &phase_one,
+        nb::sig("def described_phase_one(function: str, name: str, values: tuple[Any, ...], /)"
+                " -> tuple[int, int]"),
+        "Check and plan: (workspace size, executor).");
   m.def("described_phase_two", &phase_two, nb::arg(), nb::arg().none(), nb::arg(), nb::arg().none(),
-        nb::arg().none(), "Launch what phase one planned.");
-  m.def("call_described", &call_described, "Both phases at once, on arrays.");
+        nb::arg().none(),
+        nb::sig("def described_phase_two(name: str, workspace: int | None, workspaceSize: int, "
+                "executor: int | None, stream: int | None, /) -> None"),
+        "Launch what phase one planned.");
+  m.def("call_described", &call_described,
+        nb::sig("def call_described(name: str, /, *args: Any) -> Any"),
+        "Both phases at once, on arrays.");
 }
 
 }  // namespace softnpu::python

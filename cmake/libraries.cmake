@@ -86,7 +86,7 @@ install(TARGETS softnpu ascendcl acl_rt nnopbase ${operator_libraries}
 install(TARGETS softnpu_missing LIBRARY DESTINATION ${SOFTNPU_SDK}/lib64/softnpu)
 install(DIRECTORY "${SOFTNPU_INCLUDE}/" DESTINATION ${SOFTNPU_SDK}/include)
 # What operators from outside of softnpu are compiled against.
-foreach(folder IN ITEMS base tensor executor described runtime)
+foreach(folder IN ITEMS base tensor executor described runtime softnpu)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/core/${folder}" DESTINATION ${SOFTNPU_SDK}/core FILES_MATCHING PATTERN "*.h")
 endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/sdk/set_env.sh" DESTINATION ${SOFTNPU_SDK})

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from softnpu.cli.environment import sdk_prefix
@@ -10,3 +11,18 @@ from softnpu.cli.environment import sdk_prefix
 ROOT = Path(__file__).resolve().parents[2]
 # The headers of the SDK, those that are generated among them.
 INCLUDE = sdk_prefix() / "include"
+# The header of all everyday operators, which the headers that programs include for them are.
+EVERYDAY = "aclnnop/softnpu_everyday.h"
+
+
+def everyday_functions() -> list[str]:
+    """The functions of everyday operators, as their header declares them."""
+    return re.findall(r"aclnnStatus (aclnn\w+)\(", (INCLUDE / EVERYDAY).read_text("utf-8"))
+
+
+def headers() -> list[str]:
+    """The headers of the SDK; one for all that are the header of everyday operators."""
+    names = sorted(str(file.relative_to(INCLUDE)) for file in INCLUDE.rglob("*.h"))
+    texts = {name: (INCLUDE / name).read_text("utf-8") for name in names}
+    thin = [name for name in names if '"softnpu_everyday.h"' in texts[name]]
+    return [name for name in names if name not in thin[1:]]

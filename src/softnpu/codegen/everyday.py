@@ -63,14 +63,21 @@ def _argument(text: str) -> Argument:
 def files(found: list[Operator]) -> dict[str, str]:
     """Generate all files, by their names in the folder for what is generated."""
     names = sorted({f"aclnnop/aclnn_{o.family}.h" for o in found})
-    one = f'// {LICENCE}\n#include "softnpu_everyday.h"\n'
     return {
         f"include/{HEADER}": _header(found),
-        **{f"include/{name}": one for name in names},
+        **{f"include/{name}": _thin_header(name) for name in names},
         "core/everyday/plans.h": _plans(found),
         "core/everyday/table.cpp": _table(found),
         "core/everyday/entries.cpp": _entries(found),
     }
+
+
+def _thin_header(name: str) -> str:
+    guard = f"SOFTNPU_INCLUDE_{name.upper().replace('/', '_').replace('.', '_')}_"
+    return (
+        f"// {LICENCE}\n#ifndef {guard}\n#define {guard}\n\n"
+        '#include "softnpu_everyday.h"\n\n#endif\n'
+    )
 
 
 def _header(found: list[Operator]) -> str:
