@@ -33,8 +33,9 @@ Run constant_pad_nd(const Given& given) {
   given.require_shape("out", sizes);
   for (size_t pair = 0; 2 * pair < padding.size(); ++pair) {
     const size_t d = self.rank() - 1 - pair;
-    const int64_t start = std::clamp<int64_t>(-padding[2 * pair], 0, self.sizes[d]);
-    const int64_t end = self.sizes[d] - std::max<int64_t>(-padding[2 * pair + 1], 0);
+    const auto cropped = [&](int64_t by) { return -std::clamp(by, -self.sizes[d], int64_t{0}); };
+    const int64_t start = cropped(padding[2 * pair]);
+    const int64_t end = self.sizes[d] - cropped(padding[2 * pair + 1]);
     const int64_t size = std::max<int64_t>(end - start, 0);
     narrow(from, d, start, size);
     narrow(to, d, size == 0 ? 0 : std::max<int64_t>(padding[2 * pair], 0), size);

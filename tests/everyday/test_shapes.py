@@ -40,6 +40,7 @@ CASES: list[tuple[str, tuple[Any, ...], Any]] = [
     ("ConstantPadNd", ([-1, 1], 0), lambda x: pad(x, [(0, 0), (0, 0), (0, 1)], 0)[:, :, 1:]),
     ("ConstantPadNd", ([-2, -1, 0, -4], 1), lambda x: x[:, :0, 2:4]),
     ("ConstantPadNd", ([-6, 9], 1), lambda _: np.ones((3, 4, 8))),
+    ("ConstantPadNd", ([-(2**63), 2**63 - 1], 1), lambda _: np.ones((3, 4, 4))),
     ("ConstantPadNd", ([], 1), lambda x: x),
     ("ReflectionPad1d", ([4, 3],), lambda x: np.pad(x, [(0, 0), (0, 0), (4, 3)], "reflect")),
     (
