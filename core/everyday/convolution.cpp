@@ -218,7 +218,8 @@ Run im2col(const Given& given) {
   const int64_t channels = self[self.size() - 3], columns = channels * s.kernel_size();
   given.require_shape("out", self.size() == 3 ? Dims{columns, s.out_plane()}
                                               : Dims{self[0], columns, s.out_plane()});
-  return [=, planes = product(self) / std::max<int64_t>(1, s.in_plane())](const Arrays& arrays) {
+  const int64_t planes = self.size() == 3 ? channels : self[0] * channels;
+  return [=](const Arrays& arrays) {
     const Values in = arrays.read("self");
     Values out;
     for (int64_t plane = 0; plane < planes; ++plane)

@@ -115,6 +115,13 @@ def test_im2col(shape: Any, dtype: Any, arrays: Any) -> None:
     assert_rounded(out, wanted.detach().numpy())
 
 
+def test_columns_of_padding_alone() -> None:
+    """A plane without elements has windows in its padding."""
+    out = np.ones((2, 3, 20), "f4")
+    call("Im2col", np.zeros((2, 3, 0, 1), "f4"), [1, 1], [1, 1], [2, 2], [1, 1], out)
+    assert not out.any()
+
+
 MISTAKES = [
     ({"x": (2, 4, 7, 6)}, "input has 4 channels; expected 3"),
     ({"x": (7, 6)}, "expected rank 3 to 4"),
