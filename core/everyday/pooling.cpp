@@ -2,6 +2,7 @@
 // Pooling of planes by windows, as PyTorch.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "everyday/layers.h"
 
@@ -49,6 +50,13 @@ Pooling pooling(const Given& given, std::string_view dilation) {
   return found;
 }
 
+// The elements [first, second) of window o that lie in the input.
+std::pair<int64_t, int64_t> covered(const Windows& s, int d, int64_t o) {
+  const int64_t start = s.position(d, o, 0), step = s.dilation[d];
+  const auto steps_to = [&](int64_t end) { return end <= 0 ? 0 : (end + step - 1) / step; };
+  return {steps_to(-start), std::min(s.kernel[d], steps_to(s.in[d] - start))};
+}
+
 // Calls f(element of the large tensor, element of the small one) for each element of each window.
 template <class F>
 void for_each_pair(const Pooling& p, F&& f) {
@@ -56,13 +64,14 @@ void for_each_pair(const Pooling& p, F&& f) {
   size_t small = 0;
   for (int64_t plane = 0; plane < p.planes; ++plane)
     for (int64_t i = 0; i < s.out[1]; ++i)
-      for (int64_t j = 0; j < s.out[2]; ++j, ++small)
-        for (int64_t b = 0; b < s.kernel[1]; ++b)
-          for (int64_t c = 0; c < s.kernel[2]; ++c) {
+      for (int64_t j = 0; j < s.out[2]; ++j, ++small) {
+        const auto rows = covered(s, 1, i), columns = covered(s, 2, j);
+        for (int64_t b = rows.first; b < rows.second; ++b)
+          for (int64_t c = columns.first; c < columns.second; ++c) {
             const int64_t h = s.position(1, i, b), w = s.position(2, j, c);
-            if (0 <= h && h < s.in[1] && 0 <= w && w < s.in[2])
-              f(static_cast<size_t>((plane * s.in[1] + h) * s.in[2] + w), small);
+            f(static_cast<size_t>((plane * s.in[1] + h) * s.in[2] + w), small);
           }
+      }
 }
 
 // How many elements window o has along d, those of the padding counted or not.
@@ -73,11 +82,12 @@ int64_t extent(const Windows& s, int d, int64_t o, bool with_padding) {
 }
 
 // What each window is divided by, in the order of one plane's windows.
-std::vector<double> divisors(const Given& given, const Windows& s) {
+std::vector<double> divisors(const Given& given, const Pooling& p) {
+  const Windows& s = p.windows;
   const bool with_padding = given.integer("countIncludePad") != 0;
   const int64_t fixed = given.integer("divisorOverride");
   std::vector<double> found;
-  for (int64_t i = 0; i < s.out[1]; ++i)
+  for (int64_t i = 0; i < s.out[1] && p.planes > 0; ++i)
     for (int64_t j = 0; j < s.out[2]; ++j) {
       const int64_t count = extent(s, 1, i, with_padding) * extent(s, 2, j, with_padding);
       found.push_back(static_cast<double>(fixed != 0 ? fixed : count));
@@ -109,7 +119,7 @@ Maxima maxima(const Pooling& p, const std::vector<double>& in) {
 Run avg_pool2d(const Given& given) {
   const Pooling p = pooling(given, "");
   given.require_shape("out", p.out);
-  return [p, divisor = divisors(given, p.windows)](const Arrays& arrays) {
+  return [p, divisor = divisors(given, p)](const Arrays& arrays) {
     const std::vector<double> in = arrays.read("self");
     std::vector<double> out(static_cast<size_t>(product(p.out)));
     for_each_pair(p, [&](size_t large, size_t small) { out[small] += in[large]; });
@@ -122,7 +132,7 @@ Run avg_pool2d_backward(const Given& given) {
   const Pooling p = pooling(given, "");
   given.require_shape("gradOutput", p.out);
   require_like(given, "gradInput", "self");
-  return [p, divisor = divisors(given, p.windows)](const Arrays& arrays) {
+  return [p, divisor = divisors(given, p)](const Arrays& arrays) {
     const std::vector<double> grad = arrays.read("gradOutput");
     std::vector<double> sums(static_cast<size_t>(p.planes * p.windows.in_plane()));
     for_each_pair(p, [&](size_t large, size_t small) {
@@ -152,7 +162,7 @@ Run adaptive_avg_pool2d(const Given& given) {
       return ((i + 1) * length + n - 1) / n;
     };
     for (int64_t plane = 0; plane < planes; ++plane)
-      for (int64_t i = 0; i < size[0]; ++i)
+      for (int64_t i = 0; i < size[0] && size[1] > 0; ++i)
         for (int64_t j = 0; j < size[1]; ++j) {
           const int64_t top = begin(i, size[0], height), bottom = end(i, size[0], height);
           const int64_t left = begin(j, size[1], width), right = end(j, size[1], width);

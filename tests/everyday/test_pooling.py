@@ -97,6 +97,17 @@ def test_padding_before_and_after() -> None:
     np.testing.assert_array_equal(out, wanted)
 
 
+@pytest.mark.parametrize("name", ["AvgPool2d", "MaxPool"])
+def test_windows_that_are_mostly_padding(name: str) -> None:
+    """Only elements of the input take time."""
+    size = 2**31 - 1
+    kernel, stride, padding = [size, size], [1, 1], [size // 2, size // 2]
+    x, out = np.full((1, 1, 1), 3, "f4"), np.zeros((1, 1, 1), "f4")
+    last = (0, padding, [1, 1], 0) if name == "MaxPool" else (padding, False, False, 0, 0)
+    call(name, x, kernel, stride, *last, out)
+    np.testing.assert_array_equal(out, x)
+
+
 def test_an_index_beyond_the_plane() -> None:
     """The next synchronisation reports it."""
     x, grad = np.zeros((1, 4, 4), "f4"), np.zeros((1, 2, 2), "f4")
