@@ -63,7 +63,7 @@ Around half_around(const Given& given, const char* in, const char* out) {
 template <class F>
 void for_each_pair_of_halves(const Around& at, const std::vector<double>& values, F&& f) {
   const auto block = static_cast<size_t>(at.length * at.inner);
-  for (size_t o = 0; o < static_cast<size_t>(at.outer); ++o)
+  for (size_t o = 0; o < static_cast<size_t>(at.outer) && block > 0; ++o)
     for (size_t i = 0; i < block; ++i)
       f(values[2 * o * block + i], values[(2 * o + 1) * block + i]);
 }

@@ -41,6 +41,14 @@ void for_each_row(const Links& l, int64_t group, int64_t x_channel, int64_t y_ch
       }
 }
 
+// Threads share the channels of a tensor, if any element is linked.
+template <class F>
+void share_channels(const Links& l, int64_t channels, F&& body) {
+  const Windows& s = l.windows;
+  if (l.batch > 0 && l.x_channels > 0 && l.y_channels > 0 && s.in_plane() > 0 && s.out_plane() > 0)
+    loops::parallel_for(l.groups * channels, 1, loops::usable_threads(), body);
+}
+
 // Threads share the channels of y: no two of them write one element of y or w.
 void to_y(const Links& l, const double* x, const double* w, double* y) {
   const int64_t step = l.windows.stride[2];
@@ -53,7 +61,7 @@ void to_y(const Links& l, const double* x, const double* w, double* y) {
                        for (int64_t i = 0; i < n; ++i) y[to + i] += factor * x[from + i * step];
                      });
   };
-  loops::parallel_for(l.groups * l.y_channels, 1, loops::usable_threads(), body);
+  share_channels(l, l.y_channels, body);
 }
 
 void to_x(const Links& l, const double* y, const double* w, double* x) {
@@ -67,7 +75,7 @@ void to_x(const Links& l, const double* y, const double* w, double* x) {
                        for (int64_t i = 0; i < n; ++i) x[to + i * step] += factor * y[from + i];
                      });
   };
-  loops::parallel_for(l.groups * l.x_channels, 1, loops::usable_threads(), body);
+  share_channels(l, l.x_channels, body);
 }
 
 void to_w(const Links& l, const double* x, const double* y, double* w) {
@@ -82,7 +90,7 @@ void to_w(const Links& l, const double* x, const double* y, double* w) {
                        w[to] += sum;
                      });
   };
-  loops::parallel_for(l.groups * l.y_channels, 1, loops::usable_threads(), body);
+  share_channels(l, l.y_channels, body);
 }
 
 // Sizes [N,] C, spatial of the result; a batch dimension that `input` lacks is missing there, too.

@@ -26,7 +26,8 @@ Around around(const Dims& sizes, size_t dim);
 // Calls f(first, step) for each line of elements along the dimension.
 template <class F>
 void for_each_line(const Around& at, F&& f) {
-  for (int64_t o = 0; o < at.outer; ++o)
+  if (at.length == 0) return;
+  for (int64_t o = 0; o < at.outer && at.inner > 0; ++o)
     for (int64_t i = 0; i < at.inner; ++i) f(o * at.length * at.inner + i, at.inner);
 }
 

@@ -117,7 +117,7 @@ Run triangular_solve(const Given& given) {
         for (int64_t c = 0; c < n && !is_unit; ++c) rows[i * n + c] /= at(i);
       }
     };
-    for (int64_t i = 0; i < product(batch); ++i)
+    for (int64_t i = 0; i < product(batch) && !x.empty(); ++i)
       solve(matrix.data() + i * m * m, x.data() + i * m * n);
     arrays.write("xOut", x);
     arrays.write("mOut", matrix);

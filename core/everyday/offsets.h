@@ -2,6 +2,7 @@
 // Elements of a tensor by their offsets from its first.
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "everyday/views.h"
@@ -11,6 +12,7 @@ namespace softnpu::everyday {
 // Those of all elements of a tensor of these sizes and strides, in row-major order.
 inline Sizes grid(std::span<const int64_t> sizes, std::span<const int64_t> strides) {
   Sizes offsets{0};
+  if (std::ranges::count(sizes, 0) > 0) return {};
   for (size_t d = 0; d < sizes.size(); ++d) {
     Sizes next;
     next.reserve(offsets.size() * static_cast<size_t>(sizes[d]));
@@ -33,6 +35,7 @@ inline Sizes sums(const Sizes& outer, const Sizes& inner) {
 // Whole slices: [i.., index[k], j..] for all i, k, j.
 inline Sizes slices(const Tensor& view, size_t dim, Sizes index) {
   const std::span<const int64_t> sizes = view.sizes, strides = view.strides;
+  if (index.empty() || view.numel() == 0) return {};
   for (int64_t& each : index) each *= strides[dim];
   return sums(sums(grid(sizes.first(dim), strides.first(dim)), index),
               grid(sizes.subspan(dim + 1), strides.subspan(dim + 1)));

@@ -48,8 +48,10 @@ Factors factors(const Given& given, std::string_view left, std::string_view righ
   if (!is_row) sizes.push_back(found.m = a.sizes[a.rank() - 2]);
   if (!is_column) sizes.push_back(found.n = b.sizes[b.rank() - 1]);
   found.sizes = Dims(std::span<const int64_t>(sizes));
-  found.left = matrices(batch, batch_of(a));
-  found.right = matrices(batch, batch_of(b));
+  if (product(found.sizes) != 0) {
+    found.left = matrices(batch, batch_of(a));
+    found.right = matrices(batch, batch_of(b));
+  }
   found.is_whole = !is_floating(a.dtype) && !is_floating(b.dtype);
   given.require_shape("out", found.sizes);
   return found;

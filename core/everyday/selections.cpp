@@ -32,6 +32,7 @@ struct Selection {
         index[i] += each.stride * checked_index(each.name, values[i], each.size, true, shape,
                                                 static_cast<int64_t>(i));
     }
+    if (std::ranges::count(sizes(), 0) > 0) return {};
     return sums(sums(grid(before, before_strides), index), grid(after, after_strides));
   }
 };

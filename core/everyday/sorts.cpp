@@ -51,7 +51,7 @@ Run ordered(const Given& given, const Ordered& wanted, bool keep = true) {
     const std::vector<T> elements = read<T>(arrays, "self", rows);
     Sizes positions(static_cast<size_t>(rows.length)), chosen;
     std::vector<T> found;
-    for (int64_t i = 0; i < rows.count; ++i) {
+    for (int64_t i = 0; i < rows.count && !elements.empty(); ++i) {
       const T* const row = elements.data() + i * rows.length;
       order(row, wanted.descending, positions);
       for (int64_t j = wanted.first; j < wanted.first + wanted.count; ++j) {

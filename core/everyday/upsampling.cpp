@@ -96,13 +96,13 @@ Upsampling upsampling(const Given& given, Method method, const Dims& in,
   const bool align_corners = method != Method::nearest && given.integer("alignCorners") != 0;
   Dims out = in;
   for (size_t i = 0; i < count; ++i) {
-    require(in[i + 2] > 0 && size[i] > 0, "size-positive"_rule, "spatial sizes are ", in, " and ",
-            size, "; expected sizes above 0");
+    require(in[i + 2] > 0 && size[i] > 0, "size-positive"_rule, "outputSize is ", size,
+            " for the shape ", in, "; expected spatial sizes above 0");
     out[i + 2] = size[i];
   }
   given.require_shape(large, out);
   Upsampling found{{}, in[0] * in[1]};
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count && found.planes > 0; ++i) {
     const double scale = scales.size() == 0 ? 0 : given.number(scales.begin()[i]);
     found.dimensions.push_back(taps(method, in[i + 2], size[i], align_corners, scale));
   }
