@@ -41,23 +41,19 @@ nb::list names() {
 
 // --- the C API -----------------------------------------------------------------------------------
 
-Value handle_value(nb::handle object) {
-  if (object.is_none()) return {static_cast<const void*>(nullptr)};
-  return {reinterpret_cast<const void*>(nb::cast<uintptr_t>(object))};
-}
-
-Value c_value(const Parameter& parameter, nb::handle object) {
-  if (is_pointer(parameter.kind)) return handle_value(object);
-  if (parameter.kind == Kind::number) return {nb::cast<double>(object)};
-  if (parameter.kind == Kind::flag) return {nb::cast<bool>(object)};
-  return {nb::cast<int64_t>(object)};
+Value c_value(const char* function, const Parameter& parameter, nb::handle object) {
+  const Place place{function, parameter.name};
+  if (is_pointer(parameter.kind)) return {Reader<const void*>::read(place, object)};
+  if (parameter.kind == Kind::number) return {Reader<double>::read(place, object)};
+  if (parameter.kind == Kind::flag) return {Reader<bool>::read(place, object)};
+  return {Reader<int64_t>::read(place, object)};
 }
 
 std::pair<uint64_t, uintptr_t> phase_one(const char* function, const char* name, nb::tuple given) {
   const Operator& op = found(name);
   std::vector<Value> values;
   for (size_t i = 0; i < op.parameters.size(); ++i)
-    values.push_back(c_value(op.parameters[i], given[i]));
+    values.push_back(c_value(function, op.parameters[i], given[i]));
   uint64_t workspace_size = 0;
   void* executor = nullptr;
   const int32_t code = [&] {

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from softnpu import aclnn
 from softnpu.errors import ParamInvalidError
 from tests.everyday.layers import FLOATS, LAYOUTS, assert_rounded, data, unwritten, wide
 from tests.support.described import call
@@ -135,3 +136,18 @@ def test_mistakes(name: str, given: list[Any], message: str) -> None:
     values = [np.zeros(v, "f4") if isinstance(v, tuple) else v for v in given]
     with pytest.raises(ParamInvalidError, match=message):
         call(name, *values)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (("x", 0, None), "self is of class str; expected an integer"),
+        ((-1, 0, None), "self is -1; expected an integer"),
+        ((None, None, None), "dim is of class NoneType; expected an integer"),
+        ((None, 2**63, None), "dim is 9223372036854775808; expected an integer"),
+    ],
+)
+def test_arguments_of_other_classes(values: Any, message: str) -> None:
+    """The error names the function and the argument."""
+    with pytest.raises(TypeError, match=f"aclnnSoftmaxGetWorkspaceSize: {message}"):
+        aclnn.aclnnSoftmaxGetWorkspaceSize(*values)
