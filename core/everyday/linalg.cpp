@@ -32,30 +32,45 @@ Run linalg_cross(const Given& given) {
 
 namespace {
 
-// By reflections (Householder). a, m×n, becomes R, and q, m×m, the product of the reflections.
-void decompose(int64_t m, int64_t n, double* a, double* q) {
-  for (int64_t i = 0; i < m * m; ++i) q[i] = i % (m + 1) == 0;
-  std::vector<double> v(static_cast<size_t>(m));
-  // Reflects a row or a column: n elements, `step` apart.
-  const auto reflect = [&](double* x, int64_t step, int64_t from, double square) {
-    double sum = 0;
-    for (int64_t i = from; i < m; ++i) sum += v[static_cast<size_t>(i)] * x[i * step];
-    for (int64_t i = from; i < m; ++i) x[i * step] -= 2 * sum / square * v[static_cast<size_t>(i)];
-  };
-  for (int64_t j = 0; j < std::min(m - 1, n); ++j) {
-    double norm = 0, square = 0;
+// A reflection (Householder) of the last elements of a column.
+struct Reflection {
+  Values v;
+  double square = 0;
+
+  void reflect_columns(double* a, int64_t first_row, int64_t first_column, int64_t columns) const {
+    const auto count = static_cast<int64_t>(v.size());
+    for (int64_t column = first_column; column < columns; ++column) {
+      double* const x = a + first_row * columns + column;
+      double sum = 0;
+      for (int64_t i = 0; i < count; ++i) sum += v[static_cast<size_t>(i)] * x[i * columns];
+      for (int64_t i = 0; i < count; ++i)
+        x[i * columns] -= 2 * sum / square * v[static_cast<size_t>(i)];
+    }
+  }
+};
+
+// a, m×n, becomes R, and q, m×k, the first columns of the product of the reflections.
+void decompose(int64_t m, int64_t n, int64_t k, double* a, double* q) {
+  std::vector<Reflection> reflections(
+      static_cast<size_t>(std::max<int64_t>(std::min(m - 1, n), 0)));
+  for (int64_t j = 0; j < static_cast<int64_t>(reflections.size()); ++j) {
+    Reflection& reflection = reflections[static_cast<size_t>(j)];
+    double norm = 0;
     for (int64_t i = j; i < m; ++i) norm = std::hypot(norm, a[i * n + j]);
     if (norm == 0) continue;
     for (int64_t i = j; i < m; ++i) {
       const double x = a[i * n + j] / norm;
       const double mirrored = i == j ? x + std::copysign(1.0, x) : x;
-      v[static_cast<size_t>(i)] = mirrored;
-      square += mirrored * mirrored;
+      reflection.v.push_back(mirrored);
+      reflection.square += mirrored * mirrored;
     }
-    for (int64_t column = j; column < n; ++column) reflect(a + column, n, j, square);
-    for (int64_t row = 0; row < m; ++row) reflect(q + row * m, 1, j, square);
+    reflection.reflect_columns(a, j, j, n);
     for (int64_t i = j + 1; i < m; ++i) a[i * n + j] = 0;
   }
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t column = 0; column < k; ++column) q[i * k + column] = i == column;
+  for (auto j = static_cast<int64_t>(reflections.size()); j-- > 0;)
+    reflections[static_cast<size_t>(j)].reflect_columns(q, j, 0, k);
 }
 
 Dims matrix_sizes(std::span<const int64_t> batch, int64_t rows, int64_t columns) {
@@ -77,12 +92,11 @@ Run linalg_qr(const Given& given) {
   given.require_shape("Q", mode == 2 ? Dims{0} : matrix_sizes(batch_of(self), m, inner));
   given.require_shape("R", matrix_sizes(batch_of(self), inner, n));
   return [=](const Arrays& arrays) {
-    std::vector<double> a = arrays.read("self"), q(static_cast<size_t>(m * m)), qs, rs;
-    for (int64_t i = 0; i < batch; ++i) {
+    std::vector<double> a = arrays.read("self"), rs;
+    std::vector<double> qs(static_cast<size_t>(batch * m * inner));
+    for (int64_t i = 0; i < batch && inner > 0; ++i) {
       double* const r = a.data() + i * m * n;
-      decompose(m, n, r, q.data());
-      for (int64_t row = 0; row < m; ++row)
-        qs.insert(qs.end(), q.data() + row * m, q.data() + row * m + inner);
+      decompose(m, n, inner, r, qs.data() + i * m * inner);
       rs.insert(rs.end(), r, r + inner * n);
     }
     if (mode != 2) arrays.write("Q", qs);

@@ -132,6 +132,22 @@ def test_qr(shape: Any, mode: int) -> None:
     np.testing.assert_array_equal(r, np.triu(r))
 
 
+def test_qr_of_a_tall_matrix() -> None:
+    """It takes memory for no square of its rows."""
+    a = data("f8", (100_000, 2))
+    q, r = unwritten("f8", (100_000, 2)), unwritten("f8", (2, 2))
+    call("LinalgQr", a, 0, q, r)
+    np.testing.assert_allclose(q @ r, a, atol=1e-12)
+    np.testing.assert_allclose(q.T @ q, np.eye(2), atol=1e-12)
+
+
+def test_qr_of_no_columns() -> None:
+    """The complete Q is the identity."""
+    q = unwritten("f8", (3, 3))
+    call("LinalgQr", np.zeros((3, 0)), 1, q, np.zeros((3, 0)))
+    np.testing.assert_array_equal(q, np.eye(3))
+
+
 def test_qr_of_zeros_and_only_r() -> None:
     """A column of zeros needs no reflection. Mode 2 has an empty Q."""
     a = np.zeros((3, 2), np.float32)
