@@ -134,6 +134,9 @@ void write_sum(const Factors& f, const Arrays& arrays, std::vector<T> sums, doub
   arrays.write("out", sums);
 }
 
+// Whether int64 holds the number.
+bool is_int64(double number) { return number == std::trunc(number) && std::fabs(number) < 0x1p63; }
+
 Run plan_sum(const Given& given, const char* left, const char* right, size_t rank) {
   require_rank(given, left, rank, rank);
   require_rank(given, right, rank, rank);
@@ -142,7 +145,7 @@ Run plan_sum(const Given& given, const char* left, const char* right, size_t ran
   require(broadcast_sizes(self.sizes, f.sizes) == f.sizes, "broadcast"_rule, "self has shape ",
           self.sizes, ", which cannot be broadcast to ", f.sizes);
   const double alpha = given.real("alpha"), beta = given.real("beta");
-  f.is_whole &= !is_floating(self.dtype) && alpha == std::trunc(alpha) && beta == std::trunc(beta);
+  f.is_whole &= !is_floating(self.dtype) && is_int64(alpha) && is_int64(beta);
   return [=](const Arrays& arrays) {
     if (f.is_whole)
       write_sum(f, arrays, multiply(f, arrays.read<int64_t>(left), arrays.read<int64_t>(right)),

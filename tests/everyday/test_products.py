@@ -132,6 +132,14 @@ def test_qr(shape: Any, mode: int) -> None:
     np.testing.assert_array_equal(r, np.triu(r))
 
 
+@pytest.mark.parametrize(("alpha", "result"), [(np.inf, 2**31 - 1), (-1e300, -(2**31))])
+def test_factors_beyond_integers(alpha: float, result: int) -> None:
+    """The sum of integers is the nearest integer that the output holds."""
+    ones, out = np.ones((1, 1), "i4"), np.zeros((1, 1), "i4")
+    call("Addmm", ones, ones, ones, 1.0, alpha, out, 0)
+    assert out[0, 0] == result
+
+
 def test_qr_of_a_tall_matrix() -> None:
     """It takes memory for no square of its rows."""
     a = data("f8", (100_000, 2))
