@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <stdexcept>
+
 #include "base/guard.h"
 #include "described/arrays.h"
 #include "executor/checks.h"
@@ -92,6 +94,8 @@ Status run(const Run& run, const Given& given, std::byte* const* origins) {
       run(Arrays(given, origins));
       return {};
     } catch (const std::bad_alloc&) {
+      return fail("out-of-host-memory"_rule, kInnerNullptr, "out of host memory");
+    } catch (const std::length_error&) {  // what a vector throws for a size beyond all memory
       return fail("out-of-host-memory"_rule, kInnerNullptr, "out of host memory");
     }
   });

@@ -230,3 +230,10 @@ def test_mistakes() -> None:
         call("MaxDim", x, 0, False, np.zeros((4, 5), "f4"), np.zeros(4, "i8"))
     with pytest.raises(ParamInvalidError, match="dtype is"):
         call("ReduceSum", x, [2], False, 999, np.zeros((3, 4), "f4"))
+
+
+def test_more_elements_than_memory() -> None:
+    """The next synchronisation reports it."""
+    x = np.broadcast_to(np.zeros(1, "i1"), (2**62,))
+    with pytest.raises(RuntimeError, match="out of host memory"):
+        call("Max", x, np.zeros((), "i1"))
