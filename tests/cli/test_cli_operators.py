@@ -97,6 +97,14 @@ def test_statistics_name_it(softnpu: Any, operators: Path) -> None:
         (('kind = "scalar"', 'kind = "tensor_list"'), "of kind tensor_list"),
         (("in_place = true", "in_place = "), "shrink.toml"),
         (("compute =", "text ="), "needs a C++ source"),
+        (("HardShrink", "Class"), "operator is 'Class', which C++ or Python reserves"),
+        (("[arguments.lambd]", "[arguments.lambda]"), "'lambda', which is reserved"),
+        (("[arguments.lambd]", "[arguments.int]"), "'int', which is reserved"),
+        (("[arguments.lambd]", "[arguments.executor]"), "'executor', which is reserved"),
+        (("[arguments.lambd]", '[arguments."a, b"]'), "expected a name such as negativeSlope"),
+        (("[arguments.self]", '[arguments.self]\ntypes = ["REAL"]'), "has the type 'REAL'"),
+        (("like self", "like other"), "result is 'like other', which names no tensor"),
+        (("shape-differs", "shape differs"), "expected a name such as shape-differs"),
     ],
 )
 def test_mistakes_in_the_description(softnpu: Any, change: tuple[str, str], message: str) -> None:

@@ -11,6 +11,7 @@ for a function with several rules, ``rules``: a list of tables with ``rule`` and
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -64,6 +65,8 @@ def read(row: dict[str, Any], arguments: Sequence[Named]) -> Check:
         _require_empty({key: row[key] for key in row if key not in ("rule", "summary")})
         return Check("by_hand", {r["rule"]: r["summary"] for r in rules}, function=function)
     rule, summary = row.pop("rule"), row.pop("summary", "")
+    if not re.fullmatch(r"[a-z0-9-]+", rule):
+        raise ValueError(f"rule is {rule!r}; expected a name such as shape-differs")
     if len(row) != 1 or not set(row) <= set(SUMMARIES):
         raise ValueError(f"check {rule!r} has {list(row)}; expected one of {list(SUMMARIES)}")
     ((predicate, value),) = row.items()

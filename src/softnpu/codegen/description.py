@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,14 @@ _KEYS = {
     *("formula", "latex", "where", "elementwise", "format", "result", "layout", "plan", "numbers"),
     *("kernels", "returns", "raises", "arguments", "checks", "example", "compute"),
 }
+_CPP_KEYWORDS = """
+alignas alignof asm auto bool case catch char concept const constexpr const_cast decltype default
+delete do double dynamic_cast enum explicit export extern false float friend goto inline int long
+mutable namespace new noexcept nullptr operator private protected public register
+reinterpret_cast requires short signed sizeof static static_cast struct switch template this
+throw true typedef typeid typename union unsigned using virtual void volatile wchar_t
+"""
+_PHASES_OWN = {"workspaceSize", "executor", "workspace", "stream"}  # parameters of the C API
 _ARGUMENT_KEYS = {
     *("kind", "role", "types", "rank", "empty", "strided", "reads", "formats", "default", "note"),
     *("length", "text", "takes", "optional", "absent"),
@@ -201,6 +210,8 @@ def _operators(table: dict[str, Any]) -> Iterator[Operator]:
     table = {"products": PRODUCTS, "checks": [], **table}
     if not re.fullmatch(r"[A-Z][A-Za-z0-9]*", table["operator"]):
         raise ValueError(f"operator is {table['operator']!r}; expected a name such as LeakyRelu")
+    if _is_reserved(snake_case(table["operator"])):
+        raise ValueError(f"operator is {table['operator']!r}, which C++ or Python reserves")
     unknown = set(table["products"]) - set(PRODUCTS)
     if unknown:
         raise ValueError(f"products has {sorted(unknown)}; expected some of {list(PRODUCTS)}")
@@ -208,6 +219,11 @@ def _operators(table: dict[str, Any]) -> Iterator[Operator]:
     outputs = [a.name for a in arguments if a.is_output]
     if len(outputs) != 1:
         raise ValueError(f"arguments has the outputs {outputs}; expected one with role = 'out'")
+    result = str(table.get("result", "by hand"))
+    if result.startswith("like ") and result[5:] not in (
+        a.name for a in arguments if a.kind == "tensor"
+    ):
+        raise ValueError(f"result is {result!r}, which names no tensor")
     rules = tuple(checks.read(row, arguments) for row in table["checks"])
     one = Operator(table["operator"], arguments, rules, table)
     yield one
@@ -215,7 +231,15 @@ def _operators(table: dict[str, Any]) -> Iterator[Operator]:
         yield in_place_form(one)
 
 
+def _is_reserved(name: str) -> bool:
+    return iskeyword(name) or name in _PHASES_OWN or name in _CPP_KEYWORDS.split()
+
+
 def _argument(name: str, row: dict[str, Any]) -> Argument:
+    if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII):
+        raise ValueError(f"an argument is called {name!r}; expected a name such as negativeSlope")
+    if _is_reserved(name) or _is_reserved(snake_case(name)):
+        raise ValueError(f"an argument is called {name!r}, which is reserved")
     _require_known(row, _ARGUMENT_KEYS, f"argument {name}")
     kind = row.get("kind", "tensor")
     if kind not in KINDS:
@@ -223,6 +247,11 @@ def _argument(name: str, row: dict[str, Any]) -> Argument:
     values = {**row, "kind": kind, "role": row.get("role", "in" if kind == "tensor" else "attr")}
     for key in ("types", "formats"):
         values[key] = tuple(values.get(key, ()))
+    unknown = [each for each in values["types"] if each not in checks.TYPES]
+    if unknown:
+        raise ValueError(
+            f"argument {name} has the type {unknown[0]!r}; expected some of {list(checks.TYPES)}"
+        )
     if kind == "tensor":
         values.setdefault("empty", True)
         values.setdefault("strided", True)

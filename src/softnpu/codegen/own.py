@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from . import c_api, described, functional
@@ -66,10 +67,15 @@ _LIBRARY = Path(__file__).parents[1] / "lib64" / "lib{family}.so"
 {functions}'''
 
 
+def _literal(value: object) -> str:
+    finite = not isinstance(value, float) or math.isfinite(value)
+    return repr(value) if finite else f'float("{value}")'
+
+
 def _function(operator: Operator) -> str:
     given = [a.python for a in operator.inputs]
     defaults = {a.python: a.default for a in operator.inputs if a.default is not None}
-    listed = [f"{n}={defaults[n]!r}" if n in defaults else n for n in given]
+    listed = [f"{n}={_literal(defaults[n])}" if n in defaults else n for n in given]
     listed += [] if operator.in_place_of else ["*", "out=None"]
     values = ", ".join(a.python for a in operator.arguments)
     return f'''_{operator.python} = load(_LIBRARY, "{operator.aclnn}")
