@@ -103,7 +103,8 @@ def test_statistics_name_it(softnpu: Any, operators: Path) -> None:
         (("[arguments.lambd]", "[arguments.executor]"), "'executor', which is reserved"),
         (("[arguments.lambd]", '[arguments."a, b"]'), "expected a name such as negativeSlope"),
         (("[arguments.self]", '[arguments.self]\ntypes = ["REAL"]'), "has the type 'REAL'"),
-        (("like self", "like other"), "result is 'like other', which names no tensor"),
+        (("like self", "like other"), "result is 'like other'; expected one of"),
+        (('"like self"', "1"), "result is 1; expected one of"),
         (("shape-differs", "shape differs"), "expected a name such as shape-differs"),
     ],
 )

@@ -200,7 +200,7 @@ def load(path: Path, tables: dict[str, Any]) -> list[Operator]:
     """
     try:
         return list(_operators(tables))
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         missing = f"{error} is missing" if isinstance(error, KeyError) else error
         raise DescriptionError(f"{path}: {missing}") from error
 
@@ -219,11 +219,9 @@ def _operators(table: dict[str, Any]) -> Iterator[Operator]:
     outputs = [a.name for a in arguments if a.is_output]
     if len(outputs) != 1:
         raise ValueError(f"arguments has the outputs {outputs}; expected one with role = 'out'")
-    result = str(table.get("result", "by hand"))
-    if result.startswith("like ") and result[5:] not in (
-        a.name for a in arguments if a.kind == "tensor"
-    ):
-        raise ValueError(f"result is {result!r}, which names no tensor")
+    likes = [f"like {argument.name}" for argument in arguments if argument.kind == "tensor"]
+    if table.get("result", "by hand") not in (*likes, "by hand"):
+        raise ValueError(f"result is {table['result']!r}; expected one of {[*likes, 'by hand']}")
     rules = tuple(checks.read(row, arguments) for row in table["checks"])
     one = Operator(table["operator"], arguments, rules, table)
     yield one
