@@ -105,6 +105,7 @@ def test_statistics_name_it(softnpu: Any, operators: Path) -> None:
         (("[arguments.self]", '[arguments.self]\ntypes = ["REAL"]'), "has the type 'REAL'"),
         (("like self", "like other"), "result is 'like other'; expected one of"),
         (('"like self"', "1"), "result is 1; expected one of"),
+        (("summary =", "text ="), "'summary' is missing"),
         (("shape-differs", "shape differs"), "expected a name such as shape-differs"),
     ],
 )

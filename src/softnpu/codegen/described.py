@@ -44,8 +44,8 @@ def _parameter(argument: Argument) -> str:
 def initializer(operator: Operator, check: str, planned: str, everyday: bool) -> str:
     """Write the operator as the initializer of a struct."""
     products = ", ".join(f"runtime::Soc::{name.lower()}" for name in operator.products)
-    result = str(operator.table.get("result", "")).removeprefix("like ")
-    like = f', "{result}"' if result and not operator.in_place_of else ""
+    result = str(operator.table.get("result", "by hand")).removeprefix("like ")
+    like = f', "{result}"' if result != "by hand" and not operator.in_place_of else ""
     return (
         f'{{{{"{operator.aclnn}", {{{products}}}, {_bool(operator.is_elementwise)}, '
         f"{_bool(everyday)}}}, "

@@ -184,6 +184,8 @@ def _returns(operator: Operator) -> str:
         told = f"        ``{first}``."
     elif "returns" in operator.table:
         told = _filled(str(operator.table["returns"]), 8)
+    elif operator.table.get("result", "by hand") == "by hand":
+        told = "        ``out``, which must be given."
     else:
         like = operator.argument(operator.table["result"].removeprefix("like ")).python
         told = _filled(f"``out``, or a new array with the shape and data type of {like}. {kept}", 8)

@@ -21,8 +21,10 @@ def files(operators: Sequence[Operator]) -> dict[str, str]:
     Raises
     ------
     DescriptionError
-        The operator has more arguments than the Python function can take, or others.
+        The operator has more arguments than the Python function can take, or others, or lacks
+        a text of its documentation.
     """
+    _require_texts(operators[0])
     for operator in operators:
         _require_few(operator)
     family = operators[0].family
@@ -34,6 +36,11 @@ def files(operators: Sequence[Operator]) -> dict[str, str]:
 
 
 _INCLUDES = '#include "aclnn/aclnn_base.h"\n#include "aclnnop/aclnn_util.h"'
+
+
+def _require_texts(operator: Operator) -> None:
+    if "summary" not in operator.table:
+        raise DescriptionError(f"{operator.name}: 'summary' is missing")
 
 
 def _require_few(operator: Operator) -> None:
