@@ -133,6 +133,9 @@ nb::object call_described(const char* name, nb::args given) {
     values.push_back(array_value(in, op.parameters[i], given[i]));
     named.push_back(static_cast<const void*>(nb::handle(given[i]).ptr()));
   }
+  if (op.result_like == nullptr && op.parameters.back().use == Use::write && in.makes_output())
+    raise(fail("argument-null"_rule, kParamNullptr, op.parameters.back().name, " is null")
+              .in(text(op.traits.name, "GetWorkspaceSize")));
   const Described::Args args{op, Given(op, values, named)};
   return call<Described>(in, args, [&](Tensor& made) {
     const Tensor& like = args.given.tensor(op.result_like);

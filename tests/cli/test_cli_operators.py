@@ -119,6 +119,26 @@ def test_mistakes_in_the_description(softnpu: Any, change: tuple[str, str], mess
     assert files(softnpu.folder / "operators") == []
 
 
+def test_an_output_that_must_be_given(softnpu: Any) -> None:
+    """Without it, the Python function raises the error of a null pointer."""
+    softnpu.write("shrink.toml", SHRINK.replace('result = "like self"', ""))
+    done = softnpu("build", "--operator", "shrink.toml", "--output", "operators")
+    assert (done.returncode, done.stderr) == (0, "")
+    softnpu.write(
+        "shrink.py",
+        "import numpy as np\n"
+        "from hard_shrink import hard_shrink\n"
+        "x = np.float32([-2, 0.25])\n"
+        "print(hard_shrink(x, 0.5, out=np.zeros_like(x)))\n"
+        "try:\n"
+        "    hard_shrink(x, 0.5)\n"
+        "except TypeError as error:\n"
+        "    print(error)\n",
+    )
+    done = softnpu("run", "--operators", "operators", "shrink.py")
+    assert done.stdout == "[-2.  0.]\naclnnHardShrinkGetWorkspaceSize: out is null\n", done.stderr
+
+
 def test_mistakes_in_the_source(softnpu: Any, operators: Path) -> None:
     """The status is the compiler's, and what was there stays."""
     before = files(softnpu.folder / operators)
