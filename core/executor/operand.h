@@ -58,7 +58,7 @@ class Products {
 struct OperatorTraits {
   std::string_view name;
   Products products;
-  bool in_place;  // an output may be exactly the same view as an input
+  bool in_place;          // an output may be exactly the same view as an input
   bool everyday = false;  // no vendor document describes it
 };
 

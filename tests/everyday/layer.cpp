@@ -10,10 +10,10 @@
 #include <cstdlib>
 #include <vector>
 
-#define CHECK(call)                                           \
-  if (const int status = (call)) {                            \
+#define CHECK(call)                                                  \
+  if (const int status = (call)) {                                   \
     std::printf("%s: %d %s\n", #call, status, aclGetRecentErrMsg()); \
-    std::exit(1);                                             \
+    std::exit(1);                                                    \
   }
 
 struct Array {
@@ -72,8 +72,8 @@ int main() {
     aclOpExecutor* executors[3];
     CHECK(aclnnMatmulGetWorkspaceSize(x.tensor, w.tensor, product.tensor, 0, &sizes[0],
                                       &executors[0]));
-    CHECK(aclnnInplaceAddGetWorkspaceSize(product.tensor, b.tensor, alpha, &sizes[1],
-                                          &executors[1]));
+    CHECK(
+        aclnnInplaceAddGetWorkspaceSize(product.tensor, b.tensor, alpha, &sizes[1], &executors[1]));
     CHECK(aclnnSoftmaxGetWorkspaceSize(product.tensor, -1, out.tensor, &sizes[2], &executors[2]));
     CHECK(aclSetAclOpExecutorRepeatable(executors[2]));
     Workspace first(sizes[0]), second(sizes[1]), third(sizes[2]);

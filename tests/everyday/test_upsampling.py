@@ -90,7 +90,7 @@ def test_mistakes() -> None:
         call("UpsampleNearest2d", x, [6, 9], out)
     with pytest.raises(ParamInvalidError, match="expected 2 elements"):
         call("UpsampleNearest2d", x, [6], out)
-    with pytest.raises(ParamInvalidError, match="expected sizes above 0"):
+    with pytest.raises(ParamInvalidError, match="expected spatial sizes above 0"):
         call("UpsampleNearest2d", x, [0, 8], out)
     with pytest.raises(ParamInvalidError, match="self has shape"):
         call("UpsampleBilinear2d", x[0], [6, 8], True, 0.0, 0.0, out)
