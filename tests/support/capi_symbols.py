@@ -157,7 +157,7 @@ def library_folder() -> Path:
 @cache
 def operators() -> dict[str, tuple[str, str]]:
     """Both phases of each operator, as `prototypes` has them."""
-    table = {}
+    table: dict[str, tuple[str, str]] = {}
     for spec in map(contract, CONTRACTS):
         letters = "".join(argument.letter for argument in spec.arguments)
         table |= {
@@ -175,10 +175,12 @@ class Functions:
         self._libraries = [ct.CDLL(str(folder / f"lib{name}.so")) for name in names]
 
     def __getattr__(self, name: str) -> Any:
-        tables = (lambda: prototypes(RUNTIME), lambda: prototypes(DESCRIPTORS), operators)
-        for library, table in zip(self._libraries, tables, strict=True):
-            if name in table():
-                result, takes = table()[name]
+        runtime, descriptors = prototypes(RUNTIME), prototypes(DESCRIPTORS)
+        for library, table in zip(
+            self._libraries, (runtime, descriptors, operators()), strict=True
+        ):
+            if name in table:
+                result, takes = table[name]
                 function = getattr(library, name)
                 function.restype = LETTERS[result]
                 function.argtypes = [LETTERS[letter] for letter in takes]
