@@ -44,7 +44,7 @@ void add_scalar(const Given& given, const Parameter& parameter, Plan& plan) {
   if (given.has(parameter.name)) {
     const Scalar& scalar = given.scalar(parameter.name);
     real = given.real(parameter.name);
-    loader<int64_t>(scalar.dtype)(scalar.bytes.data(), 1, 1, &integer);
+    integer = number_from<int64_t>(scalar);
     plan.is_whole &= !is_floating(scalar.dtype);
   }
   plan.reals.push_back(real);

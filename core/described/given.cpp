@@ -96,9 +96,7 @@ double Given::real(std::string_view name) const {
   const Scalar& given = scalar(name);
   require(is_real(given.dtype), "scalar-type"_rule, name, " has data type ", given.dtype,
           "; expected a real number");
-  double value = 0;
-  loader<double>(given.dtype)(given.bytes.data(), 1, 1, &value);
-  return value;
+  return number_from<double>(given);
 }
 
 const IntArray& Given::ints(std::string_view name) const {

@@ -30,6 +30,15 @@ LoadRow<T> loader(DType type);
 template <class T>
 StoreRow<T> storer(DType type);
 
+// A scalar as a T.
+template <class T>
+T number_from(const Scalar& scalar) {
+  alignas(16) const auto bytes = scalar.bytes;  // which a scalar does not align
+  T value{};
+  loader<T>(scalar.dtype)(bytes.data(), 1, 1, &value);
+  return value;
+}
+
 // Several views of one shape, row by row in row-major order. Dimensions are merged where all
 // strides allow.
 class SOFTNPU_EXPORT Walk {

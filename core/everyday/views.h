@@ -35,14 +35,6 @@ inline int64_t times(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
 
-// A scalar as a T.
-template <class T>
-T number_from(const Scalar& scalar) {
-  T value{};
-  loader<T>(scalar.dtype)(scalar.bytes.data(), 1, 1, &value);
-  return value;
-}
-
 using Sizes = std::vector<int64_t>;
 
 // The parameters that are read first and written last; of an in-place form they are the same.
