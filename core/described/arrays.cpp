@@ -8,9 +8,7 @@ std::vector<T> read(const View& view, const Dims& sizes) {
   const Walk walk(sizes, {view.tensor});
   const int64_t bytes = item_size(view.tensor->dtype), n = walk.row_length();
   const auto load = loader<T>(view.tensor->dtype);
-  int64_t numel = 1;
-  for (int64_t size : sizes) numel *= size;
-  std::vector<T> values(static_cast<size_t>(numel));
+  std::vector<T> values(static_cast<size_t>(checked_numel(sizes).value()));
   T* next = values.data();
   walk.for_each_row([&](const std::vector<int64_t>& offsets) {
     load(view.first + offsets[0] * bytes, walk.row_stride(0), n, next);
@@ -43,26 +41,18 @@ View Arrays::member(std::string_view name, size_t i) const {
 template <class T>
 void Arrays::write_resized(std::string_view name, const std::vector<T>& values,
                            const Dims& sizes) const {
-  const View whole = view(name);
-  Tensor written = *whole.tensor;
-  written.sizes = sizes;
-  written.strides = contiguous_strides(sizes);
-  described::write(View{&written, whole.first}, values.data());
-  set_shape(name, sizes);
+  const size_t operand = given_.first_operand(given_.index(name));
+  const TensorArg& arg = given_.operands()[operand].arg;
+  auto written = std::make_shared<Tensor>(*arg.tensor);
+  written->sizes = sizes;
+  written->strides = contiguous_strides(sizes);
+  described::write(View{written.get(), origins_[operand]}, values.data());
+  tensors().replace(arg.handle, std::move(written));
 }
 
 template SOFTNPU_EXPORT void Arrays::write_resized(std::string_view, const std::vector<double>&,
                                                    const Dims&) const;
 template SOFTNPU_EXPORT void Arrays::write_resized(std::string_view, const std::vector<int64_t>&,
                                                    const Dims&) const;
-
-void Arrays::set_shape(std::string_view name, const Dims& sizes) const {
-  const size_t operand = given_.first_operand(given_.index(name));
-  const TensorArg& arg = given_.operands()[operand].arg;
-  auto changed = std::make_shared<Tensor>(*arg.tensor);
-  changed->sizes = sizes;
-  changed->strides = contiguous_strides(sizes);
-  tensors().replace(arg.handle, std::move(changed));
-}
 
 }  // namespace softnpu::described

@@ -48,8 +48,6 @@ class SOFTNPU_EXPORT Arrays {
   // must be contiguous, and the output gets that size.
   template <class T>
   void write_resized(std::string_view name, const std::vector<T>& values, const Dims& sizes) const;
-  // Gives an output, whose elements lie at its beginning, the size that only the kernel knows.
-  void set_shape(std::string_view name, const Dims& sizes) const;
 
  private:
   const Given& given_;

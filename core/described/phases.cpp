@@ -117,13 +117,8 @@ int32_t phase_one(const char* function, const Operator& op, std::span<const Valu
 
     const std::vector<Operand> operands(given.operands().begin(), given.operands().end());
     auto planned = std::make_unique<Planned>(std::move(given), std::move(run));
-    auto made = std::make_shared<Executor>(op.traits, operands, std::move(planned), time);
-    const uint64_t size = made->workspace_size();
-    void* const handle = executors().insert(std::move(made));
-    REQUIRE(handle, kCreateExecutor, "executor-limit"_rule, "too many executors are alive");
-    *workspace_size = size;
-    *static_cast<void**>(executor) = handle;
-    return {};
+    return keep_executor(op.traits, operands, std::move(planned), time, *workspace_size,
+                         *static_cast<void**>(executor));
   });
 }
 

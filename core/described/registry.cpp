@@ -29,8 +29,14 @@ std::vector<const Operator*> all() {
 }
 
 const Operator* find(std::string_view name) {
-  for (const Operator* each : all())
-    if (each->traits.name == name) return each;
+  {
+    Added& added = lasting<Added>;
+    std::lock_guard lock(added.mutex);
+    for (const Operator* each : added.operators)
+      if (each->traits.name == name) return each;
+  }
+  for (const Operator& each : everyday())
+    if (each.traits.name == name) return &each;
   return nullptr;
 }
 

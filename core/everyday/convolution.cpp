@@ -41,56 +41,49 @@ void for_each_row(const Links& l, int64_t group, int64_t x_channel, int64_t y_ch
       }
 }
 
-// Threads share the channels of a tensor, if any element is linked.
-template <class F>
-void share_channels(const Links& l, int64_t channels, F&& body) {
-  const Windows& s = l.windows;
-  if (l.batch > 0 && l.x_channels > 0 && l.y_channels > 0 && s.in_plane() > 0 && s.out_plane() > 0)
-    loops::parallel_for(l.groups * channels, 1, loops::usable_threads(), body);
-}
+enum class Side : uint8_t { x, y };
 
-// Threads share the channels of y: no two of them write one element of y or w.
-void to_y(const Links& l, const double* x, const double* w, double* y) {
-  const int64_t step = l.windows.stride[2];
+// Calls f as for_each_row does, for all channels. Threads share the channels of one tensor, so that
+// no two of them meet one of its elements, or of w.
+template <class F>
+void share_rows(const Links& l, Side shared, const F& f) {
+  const Windows& s = l.windows;
+  if (l.batch == 0 || l.x_channels == 0 || l.y_channels == 0) return;
+  if (s.in_plane() == 0 || s.out_plane() == 0) return;
+  const bool by_y = shared == Side::y;
+  const int64_t mine = by_y ? l.y_channels : l.x_channels;
+  const int64_t others = by_y ? l.x_channels : l.y_channels;
   const auto body = [&](int64_t begin, int64_t end, int /*worker*/) {
     for (int64_t c = begin; c < end; ++c)
-      for (int64_t cx = 0; cx < l.x_channels; ++cx)
-        for_each_row(l, c / l.y_channels, cx, c % l.y_channels,
-                     [&](int64_t from, int64_t by, int64_t to, int64_t n) {
-                       const double factor = w[by];
-                       for (int64_t i = 0; i < n; ++i) y[to + i] += factor * x[from + i * step];
-                     });
+      for (int64_t other = 0; other < others; ++other)
+        for_each_row(l, c / mine, by_y ? other : c % mine, by_y ? c % mine : other, f);
   };
-  share_channels(l, l.y_channels, body);
+  loops::parallel_for(l.groups * mine, 1, loops::usable_threads(), body);
+}
+
+void to_y(const Links& l, const double* x, const double* w, double* y) {
+  const int64_t step = l.windows.stride[2];
+  share_rows(l, Side::y, [&](int64_t from, int64_t by, int64_t to, int64_t n) {
+    const double factor = w[by];
+    for (int64_t i = 0; i < n; ++i) y[to + i] += factor * x[from + i * step];
+  });
 }
 
 void to_x(const Links& l, const double* y, const double* w, double* x) {
   const int64_t step = l.windows.stride[2];
-  const auto body = [&](int64_t begin, int64_t end, int /*worker*/) {
-    for (int64_t c = begin; c < end; ++c)
-      for (int64_t cy = 0; cy < l.y_channels; ++cy)
-        for_each_row(l, c / l.x_channels, c % l.x_channels, cy,
-                     [&](int64_t to, int64_t by, int64_t from, int64_t n) {
-                       const double factor = w[by];
-                       for (int64_t i = 0; i < n; ++i) x[to + i * step] += factor * y[from + i];
-                     });
-  };
-  share_channels(l, l.x_channels, body);
+  share_rows(l, Side::x, [&](int64_t to, int64_t by, int64_t from, int64_t n) {
+    const double factor = w[by];
+    for (int64_t i = 0; i < n; ++i) x[to + i * step] += factor * y[from + i];
+  });
 }
 
 void to_w(const Links& l, const double* x, const double* y, double* w) {
   const int64_t step = l.windows.stride[2];
-  const auto body = [&](int64_t begin, int64_t end, int /*worker*/) {
-    for (int64_t c = begin; c < end; ++c)
-      for (int64_t cx = 0; cx < l.x_channels; ++cx)
-        for_each_row(l, c / l.y_channels, cx, c % l.y_channels,
-                     [&](int64_t left, int64_t to, int64_t right, int64_t n) {
-                       double sum = 0;
-                       for (int64_t i = 0; i < n; ++i) sum += x[left + i * step] * y[right + i];
-                       w[to] += sum;
-                     });
-  };
-  share_channels(l, l.y_channels, body);
+  share_rows(l, Side::y, [&](int64_t left, int64_t to, int64_t right, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; ++i) sum += x[left + i * step] * y[right + i];
+    w[to] += sum;
+  });
 }
 
 // Sizes [N,] C, spatial of the result; a batch dimension that `input` lacks is missing there, too.

@@ -20,14 +20,17 @@ void require_rank(const Given& given, std::string_view name, size_t low, size_t 
           sizes, "; expected rank ", low, " to ", high);
 }
 
+void require_given(const Given& given, std::string_view name) {
+  if (!given.has(name)) throw Failure{fail("argument-null"_rule, kParamNullptr, name, " is null")};
+}
+
 void require_shape_if_given(const Given& given, std::string_view name, const Dims& sizes) {
   if (given.has(name)) given.require_shape(name, sizes);
 }
 
 bool is_wanted(const Given& given, size_t flag, std::string_view output) {
   if (!given.flag("outputMask", flag)) return false;
-  if (!given.has(output))
-    throw Failure{fail("argument-null"_rule, kParamNullptr, output, " is null")};
+  require_given(given, output);
   return true;
 }
 

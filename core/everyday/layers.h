@@ -35,6 +35,8 @@ void require_rank(const Given& given, std::string_view name, size_t low, size_t 
 inline void require_like(const Given& given, std::string_view name, std::string_view other) {
   given.require_shape(name, given.tensor(other).sizes);
 }
+// Fails if the argument, which some calls may leave out, is null.
+void require_given(const Given& given, std::string_view name);
 // Of a tensor that may be absent.
 void require_shape_if_given(const Given& given, std::string_view name, const Dims& sizes);
 

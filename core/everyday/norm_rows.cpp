@@ -72,10 +72,6 @@ void require_row_values(const Given& given, std::string_view name, const NormRow
           "; expected ", rows.count, " elements");
 }
 
-void require_given(const Given& given, std::string_view name) {
-  if (!given.has(name)) throw Failure{fail("argument-null"_rule, kParamNullptr, name, " is null")};
-}
-
 std::array<bool, 3> check_gradients(const Given& given, const Names& names, const Dims& input,
                                     const Dims& parameters) {
   std::array<bool, 3> wanted{};

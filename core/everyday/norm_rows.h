@@ -41,7 +41,6 @@ Gradients differentiate(const NormRows& rows, const Statistics& statistics, cons
 
 // A value for each row, in whatever shape; nothing if it is absent.
 void require_row_values(const Given& given, std::string_view name, const NormRows& rows);
-void require_given(const Given& given, std::string_view name);
 
 using Names = std::array<const char*, 3>;  // of the gradients of input, weight and bias
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "everyday/layers.h"
+#include "everyday/views.h"
 #include "loops/threads.h"
 
 namespace softnpu::everyday {
@@ -57,15 +58,6 @@ Factors factors(const Given& given, std::string_view left, std::string_view righ
   return found;
 }
 
-double product_of(double a, double b) { return a * b; }
-double sum_of(double a, double b) { return a + b; }
-int64_t product_of(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-}
-int64_t sum_of(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
-
 // Adds multiples of `count` rows of b, which are n apart, to a row of c, one after the other.
 template <class T>
 void add_multiples(const T* factors, int64_t count, const T* b, int64_t n, int64_t width, T* c) {
@@ -74,12 +66,12 @@ void add_multiples(const T* factors, int64_t count, const T* b, int64_t n, int64
     const T f0 = factors[l], f1 = factors[l + 1], f2 = factors[l + 2], f3 = factors[l + 3];
     const T *b0 = b + l * n, *b1 = b0 + n, *b2 = b1 + n, *b3 = b2 + n;
     for (int64_t j = 0; j < width; ++j) {
-      const T sum = sum_of(sum_of(c[j], product_of(f0, b0[j])), product_of(f1, b1[j]));
-      c[j] = sum_of(sum_of(sum, product_of(f2, b2[j])), product_of(f3, b3[j]));
+      const T sum = plus(plus(c[j], times(f0, b0[j])), times(f1, b1[j]));
+      c[j] = plus(plus(sum, times(f2, b2[j])), times(f3, b3[j]));
     }
   }
   for (; l < count; ++l)
-    for (int64_t j = 0; j < width; ++j) c[j] = sum_of(c[j], product_of(factors[l], b[l * n + j]));
+    for (int64_t j = 0; j < width; ++j) c[j] = plus(c[j], times(factors[l], b[l * n + j]));
 }
 
 // Adds `rows` rows of a product to c. Blocks of b stay in the cache; each sum is in the order of k.
@@ -125,11 +117,11 @@ Run plan_product(const Given& given, const char* left, const char* right) {
 template <class T>
 void write_sum(const Factors& f, const Arrays& arrays, std::vector<T> sums, double alpha,
                double beta) {
-  for (T& sum : sums) sum = product_of(sum, static_cast<T>(alpha));
+  for (T& sum : sums) sum = times(sum, static_cast<T>(alpha));
   if (beta != 0) {
     const std::vector<T> self = arrays.read<T>("self", f.sizes);
     for (size_t i = 0; i < sums.size(); ++i)
-      sums[i] = sum_of(sums[i], product_of(self[i], static_cast<T>(beta)));
+      sums[i] = plus(sums[i], times(self[i], static_cast<T>(beta)));
   }
   arrays.write("out", sums);
 }

@@ -109,20 +109,24 @@ Upsampling upsampling(const Given& given, Method method, const Dims& in,
   return found;
 }
 
+// One dimension after the other.
+Values interpolate_all(const Upsampling& found, bool transposed, Values values) {
+  int64_t outer = found.planes;
+  for (const Taps& t : found.dimensions) {
+    const int64_t from = transposed ? t.out : t.in;
+    const int64_t inner = static_cast<int64_t>(values.size()) / std::max<int64_t>(1, outer * from);
+    values = interpolate(t, outer, inner, transposed, values);
+    outer *= transposed ? t.in : t.out;
+  }
+  return values;
+}
+
 Run plan_forward(const Given& given, Method method, size_t rank,
                  std::initializer_list<const char*> scales) {
   require_rank(given, "self", rank, rank);
   const Upsampling found = upsampling(given, method, given.tensor("self").sizes, scales, "out");
   return [found](const Arrays& arrays) {
-    Values values = arrays.read("self");
-    int64_t outer = found.planes;
-    for (const Taps& t : found.dimensions) {
-      const int64_t inner =
-          static_cast<int64_t>(values.size()) / std::max<int64_t>(1, outer * t.in);
-      values = interpolate(t, outer, inner, false, values);
-      outer *= t.out;
-    }
-    arrays.write("out", values);
+    arrays.write("out", interpolate_all(found, false, arrays.read("self")));
   };
 }
 
@@ -134,15 +138,7 @@ Run plan_backward(const Given& given, Method method, size_t rank,
   const Upsampling found =
       upsampling(given, method, given.tensor("gradInput").sizes, scales, "gradOut");
   return [found](const Arrays& arrays) {
-    Values values = arrays.read("gradOut");
-    int64_t outer = found.planes;
-    for (const Taps& t : found.dimensions) {
-      const int64_t inner =
-          static_cast<int64_t>(values.size()) / std::max<int64_t>(1, outer * t.out);
-      values = interpolate(t, outer, inner, true, values);
-      outer *= t.in;
-    }
-    arrays.write("gradInput", values);
+    arrays.write("gradInput", interpolate_all(found, true, arrays.read("gradOut")));
   };
 }
 

@@ -43,6 +43,18 @@ Executor::Executor(const OperatorTraits& traits, std::span<const Operand> operan
     operands_.push_back({o.name, o.use, o.arg.handle, bytes_of(o), *o.arg, time});
 }
 
+Status keep_executor(const OperatorTraits& traits, std::span<const Operand> operands,
+                     std::unique_ptr<Launchable> plan, uint64_t time, uint64_t& workspace_size,
+                     void*& handle) {
+  auto planned = std::make_shared<Executor>(traits, operands, std::move(plan), time);
+  const uint64_t size = planned->workspace_size();
+  void* const kept = executors().insert(std::move(planned));
+  REQUIRE(kept, kCreateExecutor, "executor-limit"_rule, "too many executors are alive");
+  workspace_size = size;
+  handle = kept;
+  return {};
+}
+
 Status Executor::place(Placement& out) const {
   std::lock_guard lock(mutex_);
   out.origins.reserve(operands_.size());

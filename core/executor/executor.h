@@ -83,6 +83,11 @@ class SOFTNPU_EXPORT Executor {
 using ExecutorTable = HandleTable<Executor, HandleKind::executor>;
 SOFTNPU_EXPORT ExecutorTable& executors();
 
+// The end of phase one: keeps an executor, and returns its handle and the size of its workspace.
+SOFTNPU_EXPORT Status keep_executor(const OperatorTraits& traits, std::span<const Operand> operands,
+                                    std::unique_ptr<Launchable> plan, uint64_t time,
+                                    uint64_t& workspace_size, void*& handle);
+
 // Phase two, the same for every operator.
 SOFTNPU_EXPORT int32_t launch_executor(const Call& call, const OperatorTraits& traits,
                                        void* workspace, uint64_t workspace_size, void* executor,

@@ -48,11 +48,9 @@ int32_t phase_one(const Call& call, uint64_t* workspace_size, Handle** executor,
     RETURN_IF_FAILED(check_common(Op::kTraits, operands, Memory::device));
 
     auto plan = std::make_unique<PlannedOperator<typename Op::Plan>>(Op::plan(args));
-    auto planned = std::make_shared<Executor>(Op::kTraits, operands, std::move(plan), time);
-    const uint64_t size = planned->workspace_size();
-    void* handle = executors().insert(std::move(planned));
-    REQUIRE(handle, kCreateExecutor, "executor-limit"_rule, "too many executors are alive");
-    *workspace_size = size;
+    void* handle = nullptr;
+    RETURN_IF_FAILED(
+        keep_executor(Op::kTraits, operands, std::move(plan), time, *workspace_size, handle));
     *executor = static_cast<Handle*>(handle);
     return {};
   });

@@ -42,6 +42,7 @@ class Device:
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
         self._copies: list[tuple[int, np.ndarray, np.ndarray, int]] = []
+        self._shapes: dict[int, list[int]] = {}
 
     def tensor(self, array: np.ndarray) -> int:
         """Make a tensor with the array's sizes, strides and offset on a copy of its memory."""
@@ -62,13 +63,15 @@ class Device:
         return tensor
 
     def read_back(self) -> None:
-        """Copy the memory back into the arrays."""
+        """Copy the memory back into the arrays, and keep the tensors' sizes."""
         for address, base, *_ in self._copies:
             acl.rt.memcpy(base.ctypes.data, base.nbytes, address, base.nbytes, _TO_HOST)
 
+        self._shapes = {id(a): aclnn.aclGetViewShape(t) for *_, a, t in self._copies}
+
     def shape_of(self, array: np.ndarray) -> list[int]:
-        """Get the size that a tensor has after the launch, as aclGetViewShape says."""
-        return next(aclnn.aclGetViewShape(t) for *_, a, t in self._copies if a is array)
+        """Get the size that a tensor had after the launch, as aclGetViewShape says."""
+        return self._shapes[id(array)]
 
 
 def scalar(value: Any) -> int:
@@ -128,6 +131,4 @@ def call(name: str, *values: Any) -> Device:
         device.read_back()
         if failed:
             raise RuntimeError(acl.get_recent_err_msg())
-        shapes = {id(a): device.shape_of(a) for *_, a, _ in device._copies}
-    device.shape_of = lambda array: shapes[id(array)]  # type: ignore[method-assign]
     return device

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from softnpu import explanations
+from softnpu import _core, explanations
 from softnpu.cli.output import EXIT_USAGE, JsonOption, fail, print_json, results
 from softnpu.contract import Contract, find, load_contracts, shared_rules
 
@@ -24,14 +24,10 @@ _KINDS = ("tensor", "scalar", "int_array", "bool_array", "tensor_list", "int", "
 
 def everyday() -> list[str]:
     """List the everyday operators by their documented names."""
-    from softnpu import _core
-
     return sorted(_core.described_names())
 
 
 def _parameters(operator: str) -> list[dict[str, Any]]:
-    from softnpu import _core
-
     return [
         {
             "name": name,

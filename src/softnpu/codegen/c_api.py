@@ -47,17 +47,20 @@ def header(operators: Sequence[Operator], include: str = "") -> str:
     include : str
         What the header includes; empty for one that lies in the SDK's ``aclnnop/``.
     """
-    name = operators[0].header
-    guard = f"SOFTNPU_INCLUDE_{name.upper().replace('/', '_').replace('.', '_')}_"
-    includes = include or '#include "../aclnn/aclnn_base.h"\n#include "aclnn_util.h"'
     declared = "\n".join(declarations(operator) for operator in operators)
-    return f"""// {LICENCE}
-//
-{_comment(operators[0].text("summary"))}
-#ifndef {guard}
-#define {guard}
+    summary = operators[0].text("summary")
+    return header_of(operators[0].header, summary, declared, include or INCLUDES)
 
-{includes}
+
+INCLUDES = '#include "../aclnn/aclnn_base.h"\n#include "aclnn_util.h"'
+
+
+def header_of(name: str, summary: str, declared: str, includes: str = INCLUDES) -> str:
+    """Write a header that declares functions of C."""
+    return guarded(
+        name,
+        summary,
+        f"""{includes}
 
 #ifdef __cplusplus
 extern "C" {{
@@ -67,7 +70,20 @@ extern "C" {{
 #ifdef __cplusplus
 }}
 #endif
+""",
+    )
 
+
+def guarded(name: str, summary: str, text: str) -> str:
+    """Guard the text of a header."""
+    guard = f"SOFTNPU_INCLUDE_{name.upper().replace('/', '_').replace('.', '_')}_"
+    return f"""// {LICENCE}
+//
+{_comment(summary)}
+#ifndef {guard}
+#define {guard}
+
+{text}
 #endif  // {guard}
 """
 

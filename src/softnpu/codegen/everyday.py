@@ -73,38 +73,23 @@ def files(found: list[Operator]) -> dict[str, str]:
 
 
 def _thin_header(name: str) -> str:
-    guard = f"SOFTNPU_INCLUDE_{name.upper().replace('/', '_').replace('.', '_')}_"
-    return (
-        f"// {LICENCE}\n#ifndef {guard}\n#define {guard}\n\n"
-        '#include "softnpu_everyday.h"\n\n#endif\n'
-    )
+    summary = "Everyday operators, all of which one header declares."
+    return c_api.guarded(name, summary, '#include "softnpu_everyday.h"\n')
 
 
 def _header(found: list[Operator]) -> str:
+    summary = (
+        "The everyday operators. No vendor document stands behind them: public programs show how "
+        "they are called. Every header aclnnop/aclnn_<operator>.h of theirs is this one."
+    )
     declared = "\n".join(c_api.declarations(operator) for operator in found)
-    return f"""// {LICENCE}
-// The everyday operators. No vendor document stands behind them: public programs show how they are
-// called. Every header aclnnop/aclnn_<operator>.h of theirs is this one.
-#ifndef SOFTNPU_INCLUDE_ACLNNOP_SOFTNPU_EVERYDAY_H_
-#define SOFTNPU_INCLUDE_ACLNNOP_SOFTNPU_EVERYDAY_H_
+    return c_api.header_of(HEADER, summary, declared + _WEIGHT_SIZE)
 
-#include "../aclnn/aclnn_base.h"
-#include "aclnn_util.h"
 
-#ifdef __cplusplus
-extern "C" {{
-#endif
-
-{declared}
+_WEIGHT_SIZE = """
 // How many elements a weight has after aclnnTransMatmulWeight. This call has no second phase.
 ACLNN_API aclnnStatus aclnnCalculateMatmulWeightSizeV2(const aclIntArray* shape,
                                                        aclDataType dataType, uint64_t* size);
-
-#ifdef __cplusplus
-}}
-#endif
-
-#endif
 """
 
 
