@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tests.support.described import BF16
-
-FLOATS = [np.dtype("f4"), np.dtype("f2"), BF16, np.dtype("f8")]
 LAYOUTS = ["contiguous", "transposed", "sliced"]
 # The largest relative error of one rounding; float64 also has those of the sums.
 ROUNDING = {"float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8, "float64": 1e-11}

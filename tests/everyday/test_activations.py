@@ -11,7 +11,8 @@ import pytest
 
 from softnpu import aclnn
 from softnpu.errors import ParamInvalidError
-from tests.everyday.layers import FLOATS, LAYOUTS, assert_rounded, data, unwritten, wide
+from tests.everyday.arrays import FLOATS
+from tests.everyday.layers import LAYOUTS, assert_rounded, data, unwritten, wide
 from tests.support.described import call
 
 torch = pytest.importorskip("torch")

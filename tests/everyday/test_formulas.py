@@ -13,11 +13,10 @@ from softnpu import _core
 from softnpu.errors import ParamInvalidError, ParamNullptrError
 from softnpu.judging.ulp import between
 from tests.everyday import references as ref
-from tests.support.described import BF16, call
+from tests.everyday.arrays import FLOATS, WHOLES
+from tests.support.described import call
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
-FLOATS = [np.dtype("f4"), np.dtype("f2"), BF16, np.dtype("f8")]
-WHOLES = [np.dtype(t) for t in ("i1", "i2", "i4", "i8", "u1", "?")]
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, 3e38, 1.0, -1.0, 0.5, 2.5, -3.0]
 SHAPE = (3, 4, 5)
 
@@ -30,6 +29,23 @@ CASES: list[tuple[str, Callable[..., Any], int, tuple[float, ...]]] = [
     *((name, f, 2, scalars) for name, (f, scalars) in ref.TWO_WITH_SCALARS.items()),
 ]
 IDS = [case[0] for case in CASES]
+
+
+def of_cases(fits: Callable[[str], bool]) -> pytest.MarkDecorator:
+    """Run a test for the operators whose names fit."""
+    chosen = [case for case in CASES if fits(case[0])]
+    names = ("name", "formula", "tensors", "scalars")
+    return pytest.mark.parametrize(names, chosen, ids=[case[0] for case in chosen])
+
+
+def takes_floats(name: str) -> bool:
+    """Whether it is not one of integers alone."""
+    return not name.startswith("Bitwise")
+
+
+def has_in_place_form(name: str) -> bool:
+    """Whether softnpu has one."""
+    return f"aclnnInplace{name}" in _core.described_names()
 
 
 def data(dtype: np.dtype[Any], shape: tuple[int, ...], seed: int) -> np.ndarray:
@@ -71,12 +87,10 @@ def assert_close(got: np.ndarray, wanted: np.ndarray, ulps: int) -> None:
         assert np.max(between(got[number], wanted[number]), initial=0) <= ulps
 
 
-@pytest.mark.parametrize(("name", "formula", "tensors", "scalars"), CASES, ids=IDS)
+@of_cases(takes_floats)
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_floats(name: str, formula: Any, tensors: int, scalars: Any, dtype: Any) -> None:
     """Law: within one unit of the result that is rounded once, in every layout."""
-    if name.startswith("Bitwise"):
-        pytest.skip("integers only")
     for number in range(4):
         arrays = [layouts(dtype, seed)[(number + seed) % 4] for seed in range(tensors)]
         out = (
@@ -90,11 +104,10 @@ def test_floats(name: str, formula: Any, tensors: int, scalars: Any, dtype: Any)
         assert_close(out, expected(formula, arrays, scalars, dtype), ulps)
 
 
-@pytest.mark.parametrize(("name", "formula", "tensors", "scalars"), CASES, ids=IDS)
+# NumPy's quotients of infinite numbers are its own.
+@of_cases(lambda name: takes_floats(name) and not name.startswith("FloorDivide"))
 def test_special_values(name: str, formula: Any, tensors: int, scalars: Any) -> None:
     """Law: zeros, infinities, NaN and the smallest numbers, in all pairs."""
-    if name.startswith(("Bitwise", "FloorDivide")):
-        pytest.skip("NumPy's quotients of infinite numbers are its own")
     grid = np.meshgrid(*[np.float32(SPECIAL)] * tensors)
     arrays = [each.reshape(-1) for each in grid]
     out = np.zeros(arrays[0].shape, np.float32)
@@ -102,7 +115,7 @@ def test_special_values(name: str, formula: Any, tensors: int, scalars: Any) -> 
     assert_close(out, expected(formula, arrays, scalars, out.dtype), 1)
 
 
-@pytest.mark.parametrize(("name", "formula", "tensors", "scalars"), CASES, ids=IDS)
+@of_cases(lambda _name: True)
 @pytest.mark.parametrize("dtype", WHOLES, ids=str)
 def test_integers(name: str, formula: Any, tensors: int, scalars: Any, dtype: Any) -> None:
     """Law: results of integers are exact, whatever the output's type."""
@@ -121,11 +134,9 @@ def test_integers(name: str, formula: Any, tensors: int, scalars: Any, dtype: An
         assert_close(out, wanted.astype(out_type), 1)
 
 
-@pytest.mark.parametrize(("name", "formula", "tensors", "scalars"), CASES, ids=IDS)
+@of_cases(lambda name: takes_floats(name) and has_in_place_form(name))
 def test_in_place(name: str, formula: Any, tensors: int, scalars: Any) -> None:
     """Law: the in-place form gives the same, with inputs that are broadcast."""
-    if f"aclnnInplace{name}" not in _core.described_names() or name.startswith("Bitwise"):
-        pytest.skip("has no in-place form")
     arrays = [
         data(np.dtype("f4"), SHAPE, 0),
         *(data(np.dtype("f4"), (5,), s) for s in range(1, tensors)),

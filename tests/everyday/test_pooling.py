@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from softnpu.errors import ParamInvalidError
-from tests.everyday.layers import FLOATS, assert_rounded, data, laid_out, unwritten, wide
+from tests.everyday.arrays import FLOATS
+from tests.everyday.layers import assert_rounded, data, laid_out, unwritten, wide
 from tests.support.described import call
 
 torch = pytest.importorskip("torch")

@@ -11,7 +11,8 @@ import pytest
 
 from softnpu import aclnn
 from softnpu.errors import ParamInvalidError, ParamNullptrError
-from tests.everyday.layers import FLOATS, LAYOUTS, assert_rounded, data, laid_out, unwritten
+from tests.everyday.arrays import FLOATS
+from tests.everyday.layers import LAYOUTS, assert_rounded, data, laid_out, unwritten
 from tests.support.capi_symbols import library_folder
 from tests.support.described import call
 

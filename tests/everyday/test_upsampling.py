@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from softnpu.errors import ParamInvalidError
-from tests.everyday.layers import FLOATS, LAYOUTS, assert_rounded, data, unwritten
+from tests.everyday.arrays import FLOATS
+from tests.everyday.layers import LAYOUTS, assert_rounded, data, unwritten
 from tests.support.described import call
 
 torch = pytest.importorskip("torch")
