@@ -27,6 +27,12 @@ Access described(const OutsideAccess& given) {
   return access;
 }
 
+std::shared_ptr<Piece> described(const char* what, const OutsideAccess* accesses, size_t count) {
+  auto piece = std::make_shared<Piece>(Piece{.kind = Piece::Kind::kernel, .what = what});
+  for (size_t i = 0; i < count; ++i) piece->accesses.push_back(described(accesses[i]));
+  return piece;
+}
+
 void run_all(Stream& stream) {
   (void)stream.wait(stream.appended(), {}, kRtStreamSyncTimeout, "the stream's work");
 }
@@ -45,10 +51,18 @@ void run_work_before(void* handle) {
 void note_work(void* handle, const char* what, const OutsideAccess* accesses, size_t count) {
   std::shared_ptr<Stream> stream;
   if (!find_stream(handle, stream).ok()) return;
-  auto piece = std::make_shared<Piece>(Piece{.kind = Piece::Kind::kernel, .what = what});
-  for (size_t i = 0; i < count; ++i) piece->accesses.push_back(described(accesses[i]));
-  (void)launch(handle, what, [] { return Status(); }, std::move(piece));
+  (void)launch(handle, what, [] { return Status(); }, described(what, accesses, count));
   run_all(*stream);
+}
+
+void launch_work(void* handle, const char* what, const OutsideAccess* accesses, size_t count,
+                 void (*run)(void*), void* state, void (*release)(void*)) {
+  const std::shared_ptr<void> kept(state, release);
+  const auto task = [kept, run] {
+    run(kept.get());
+    return Status();
+  };
+  (void)launch(handle, what, task, described(what, accesses, count));
 }
 
 }  // namespace softnpu::runtime

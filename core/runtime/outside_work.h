@@ -23,6 +23,7 @@ struct OutsideAccess {
 
 SOFTNPU_EXPORT bool is_observed();
 
+// False if the schedule may defer work.
 SOFTNPU_EXPORT bool runs_at_once();
 
 // Runs a stream's work up to here, before the caller runs the next piece itself. Observers do not
@@ -32,5 +33,11 @@ SOFTNPU_EXPORT void run_work_before(void* stream);
 // Reports a finished piece of the stream's work to observers. `what` must be a literal.
 SOFTNPU_EXPORT void note_work(void* stream, const char* what, const OutsideAccess* accesses,
                               size_t count);
+
+// Adds a piece of work to the stream. `run` is called with `state` when it is due, and `release`
+// when it has run or was dropped.
+SOFTNPU_EXPORT void launch_work(void* stream, const char* what, const OutsideAccess* accesses,
+                                size_t count, void (*run)(void*), void* state,
+                                void (*release)(void*));
 
 }  // namespace softnpu::runtime

@@ -44,6 +44,44 @@ def test_a_pinned_buffer_that_is_used_again(run: Any, wait: str, expected: float
     assert done.stdout == f"{[expected] * 4}\n", done.stderr
 
 
+SIDE = """
+import torch
+import torch.nn.functional as F
+import softnpu
+side = torch.npu.Stream()
+x = torch.ones(4, device="npu")
+y = torch.ones(4, device="npu")
+z = torch.ones(2, 4, device="npu")
+side.wait_stream(torch.npu.current_stream())
+with torch.npu.stream(side):
+    y.add_(x)
+    {operator}
+{wait}
+print(y.tolist(), {result}.tolist())
+"""
+WAIT = "torch.npu.current_stream().wait_stream(side)"
+OPERATORS = {
+    "made": ("r = x + 2", "r", "[nan, nan, nan, nan]", "[3.0, 3.0, 3.0, 3.0]"),
+    "in place": ("x.mul_(3)", "x", "[1.0, 1.0, 1.0, 1.0]", "[3.0, 3.0, 3.0, 3.0]"),
+    "into a view": ("z[1].copy_(x + 1)", "z[:, 0]", "[1.0, 1.0]", "[1.0, 2.0]"),
+    "on indices": ("r = torch.arange(2, device='npu') + 1", "r", "[0, 0]", "[1, 2]"),
+    "resized": ("r = torch.empty(0).npu(); torch.add(x, 1, out=r)", "r[0]", "nan", "2.0"),
+    "documented": ("r = F.elu(-x * 100)", "r[0]", "nan", "-1.0"),
+    "documented, in place": ("softnpu.elu_(x.neg_())", "x[0] < -0.9", "True", "False"),
+    "documented, out": ("softnpu.elu(x * 5, out=z[1])", "z[:, 0]", "[1.0, 1.0]", "[1.0, 5.0]"),
+}
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_what_another_stream_computes_is_late(run: Any, name: str) -> None:
+    """The last operator's result is not there before something waits, and whole after."""
+    operator, result, early, late = OPERATORS[name]
+    deferred = ("run", "--schedule", "deferred")
+    for wait, expected in (("", early), (WAIT, late)):
+        done = run(SIDE.format(operator=operator, result=result, wait=wait), *deferred)
+        assert done.stdout == f"[2.0, 2.0, 2.0, 2.0] {expected}\n", done.stderr
+
+
 STREAMS = """
 import torch
 side = torch.npu.Stream()

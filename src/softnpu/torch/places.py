@@ -33,10 +33,13 @@ def _over_device_memory(compute: Kernel, *arguments: Any, **out: Tensor) -> Tens
         raise RuntimeError(
             f"Expected all tensors to be on the same device, but they are on {places}"
         )
+    before = torch.ops.softnpu_device.begin_work(written)
     result = compute(
         *[_on_cpu(argument) for argument in arguments],
         **{name: _on_cpu(tensor) for name, tensor in out.items()},
     )
+    read = [each for each in arguments if isinstance(each, Tensor)]
+    torch.ops.softnpu_device.end_work(f"softnpu::{compute.__name__}", read, written, before)
     torch.autograd.graph.increment_version(written)
     return result
 

@@ -93,12 +93,15 @@ class graph:  # noqa: N801
         self._stream = stream
 
     def __enter__(self) -> None:
-        self._context = stream(self._stream or Stream())
+        torch.accelerator.synchronize()
+        self._stream = self._stream or Stream()
+        self._context = stream(self._stream)
         self._context.__enter__()
         self._graph.capture_begin(self._pool, self._mode)
 
     def __exit__(self, *error: object) -> None:
         self._graph.capture_end()
+        self._stream.synchronize()  # what was computed, a replay on another stream may overwrite
         self._context.__exit__(*error)
 
 

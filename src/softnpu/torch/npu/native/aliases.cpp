@@ -3,6 +3,8 @@
 
 #include <c10/core/StorageImpl.h>
 
+#include <algorithm>
+
 namespace softnpu::npu {
 namespace {
 
@@ -105,7 +107,7 @@ void Aliases::take_memory(Storages& pair) const {
 void Aliases::write_back() {
   for (size_t i = 0; i < storages_.size(); ++i) take_memory(storages_[i]);
   for (size_t i = 0; i < tensors_.size(); ++i) {
-    const auto [device, cpu, name, written] = tensors_[i];
+    const auto [device, cpu, name, written, before] = tensors_[i];
     if (!written) continue;
     auto* const impl = device.unsafeGetTensorImpl();
     if (!cpu_storage(device.storage()).is_alias_of(cpu.storage()))
@@ -119,6 +121,29 @@ c10::SmallVector<Use, 8> Aliases::uses() const {
   c10::SmallVector<Use, 8> all;
   for (const Tensors& pair : tensors_)
     all.push_back({pair.name ? pair.name : "result", pair.device, pair.written || !pair.name});
+  return all;
+}
+
+void Aliases::remember() {
+  storages_before_ = storages_.size();
+  for (Tensors& pair : tensors_)
+    if (pair.written) pair.before = pair.cpu.clone();
+}
+
+bool Aliases::is_new(const c10::Storage& device) const {
+  return std::none_of(storages_.begin(), storages_.begin() + storages_before_,
+                      [&](const Storages& pair) { return pair.device.is_alias_of(device); });
+}
+
+std::vector<Computed> Aliases::computed() const {
+  std::vector<Computed> all;
+  for (const Tensors& pair : tensors_) {
+    const auto& [device, cpu, name, written, before] = pair;
+    const bool is_result = name == nullptr && is_new(device.storage());
+    if (cpu.numel() == 0 || !(is_result || written)) continue;
+    const bool was_resized = before.defined() && before.sizes() != cpu.sizes();
+    all.push_back({cpu, device.storage(), was_resized ? at::Tensor() : before});
+  }
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 #include <c10/util/SmallVector.h>
 
+#include "late.h"
 #include "memory.h"
 #include "work.h"
 
@@ -28,6 +29,10 @@ class Aliases {
   // The device tensors of the call, arguments and results.
   c10::SmallVector<Use, 8> uses() const;
 
+  // For results that arrive late: called before the operator, and after write_back() and device().
+  void remember();
+  std::vector<Computed> computed() const;
+
   void keep(const at::Tensor& cpu_argument) { kept_.push_back(cpu_argument); }
 
  private:
@@ -36,11 +41,13 @@ class Aliases {
     c10::Storage cpu;
     const void* data;  // of `cpu`, before the call
   };
+  bool is_new(const c10::Storage& device) const;
   struct Tensors {
     at::Tensor device;
     at::Tensor cpu;
     const char* name;  // the argument's; a result has none
     bool written;
+    at::Tensor before = {};  // what a written one contained, if remember() was called
   };
 
   c10::Storage cpu_storage(const c10::Storage& storage);
@@ -48,6 +55,7 @@ class Aliases {
   void take_memory(Storages& pair) const;
 
   DeviceIndex index_;
+  size_t storages_before_ = 0;  // at remember()
   c10::SmallVector<Storages, 6> storages_;
   c10::SmallVector<Tensors, 6> tensors_;
   c10::SmallVector<at::Tensor, 2> kept_;

@@ -7,6 +7,7 @@
 #include "work.cpp"
 #include "blocks.cpp"
 #include "memory.cpp"
+#include "late.cpp"
 #include "pinned.cpp"
 #include "generators.cpp"
 #include "hooks.cpp"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "copies.h"
 
-#include <algorithm>
-#include <vector>
-
 #include "aliases.h"
+#include "late.h"
 #include "streams.h"
 
 namespace softnpu::npu {
@@ -23,46 +21,26 @@ bool can_be_queued(const Tensor& to, const Tensor& from) {
          PinnedAllocator::holds(host.const_data_ptr());
 }
 
-// Work that has not run needs its memory: kept until the program waits for the stream.
-struct Queued {
-  c10::Stream stream;
-  c10::Storage to, from;
-};
-std::mutex queued_mutex;
-std::vector<Queued>& queued() {
-  static auto& only = *new std::vector<Queued>;
-  return only;
-}
-
 void queue(const Tensor& to, const Tensor& from, DeviceIndex index) {
+  const c10::Stream stream = current_stream(index);
   if (!runtime::runs_at_once()) {
-    std::lock_guard lock(queued_mutex);
-    queued().push_back({current_stream(index), to.storage(), from.storage()});
+    keep_until_waited(stream, to.storage());
+    keep_until_waited(stream, from.storage());
   }
   check(aclrtMemcpyAsync(to.mutable_data_ptr(), to.nbytes(), from.const_data_ptr(), from.nbytes(),
-                         ACL_MEMCPY_DEFAULT, handle_of(current_stream(index))),
+                         ACL_MEMCPY_DEFAULT, handle_of(stream)),
         "aclrtMemcpyAsync");
+  if (launch_is_blocking()) synchronize(stream);
 }
 
-void note_copy(const Tensor& to, const Tensor& from, DeviceIndex index) {
+c10::SmallVector<Use, 8> uses_of(const Tensor& to, const Tensor& from) {
   c10::SmallVector<Use, 8> uses;
   if (is_npu(from)) uses.push_back({"src", from, false});
   if (is_npu(to)) uses.push_back({"self", to, true});
-  note_work(index, "aten::copy_", uses);
+  return uses;
 }
 
 }  // namespace
-
-void forget_copies(c10::ArrayRef<c10::Stream> streams) {
-  std::vector<Queued> done;  // released without the lock
-  std::unique_lock lock(queued_mutex);
-  auto& all = queued();
-  for (size_t i = all.size(); i-- > 0;) {
-    if (std::find(streams.begin(), streams.end(), all[i].stream) == streams.end()) continue;
-    done.push_back(std::move(all[i]));
-    all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
-  }
-}
 
 Tensor& copy_(Tensor& to, const Tensor& from, bool non_blocking) {
   const DeviceIndex index = (is_npu(to) ? to : from).device().index();
@@ -73,9 +51,14 @@ Tensor& copy_(Tensor& to, const Tensor& from, bool non_blocking) {
   const bool tracked = is_tracked();
   const bool on_device = is_npu(to) && is_npu(from) && to.device() == from.device();
   if (tracked) run_work_before(index, on_device ? Waits::stream : Waits::host);
-  cpu_alias(to).copy_(cpu_alias(from));
-  if (tracked) {
-    note_copy(to, from, index);
+  const Tensor written = cpu_alias(to);
+  const bool late = tracked && on_device && results_are_late(index);
+  const Tensor before = late ? written.clone() : Tensor();
+  written.copy_(cpu_alias(from));
+  if (late) {
+    delay(index, "aten::copy_", {{written, to.storage(), before}}, uses_of(to, from));
+  } else if (tracked) {
+    note_work(index, "aten::copy_", uses_of(to, from));
     if (!on_device) run_work_before(index, Waits::host);
   }
   return to;

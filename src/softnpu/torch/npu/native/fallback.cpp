@@ -32,6 +32,9 @@ bool mixes_devices(const std::string& name) {
   return names.count(name) > 0;
 }
 
+// Collective communication writes its results after the call.
+bool goes_on(const c10::OperatorHandle& op) { return op.schema().name().rfind("c10d::", 0) == 0; }
+
 // Results that describe others, for the host to read.
 bool stays_on_cpu(const std::string& name, size_t result) {
   return name == "aten::_pack_padded_sequence" && result == 1;
@@ -67,6 +70,12 @@ class Call {
   }
 
   void note_work() const { npu::note_work(index_, schema_.name().c_str(), aliases_.uses()); }
+
+  void remember() { aliases_.remember(); }
+
+  void delay() const {
+    npu::delay(index_, schema_.name().c_str(), aliases_.computed(), aliases_.uses());
+  }
 
   void to_cpu() {
     for (size_t i = 0; i < count_; ++i) convert(schema_.arguments()[i], at(i));
@@ -199,13 +208,18 @@ void run_on_cpu(const c10::OperatorHandle& op, Stack* stack) {
   const OnDevice on(call.device());
   const bool tracked = is_tracked();
   if (tracked) call.run_work_before();
+  const bool late = tracked && results_are_late(call.device()) && !goes_on(op);
   call.to_cpu();
+  if (late) call.remember();
   {
     const ResultsOnDevice results(call.device());
     op.redispatchBoxed(c10::DispatchKeySet(DispatchKey::CPU), stack);
   }
   call.to_device();
-  if (tracked) call.note_work();
+  if (late)
+    call.delay();
+  else if (tracked)
+    call.note_work();
 }
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "copies.h"
+#include "late.h"
 
 namespace softnpu::npu {
 namespace {
@@ -122,7 +122,7 @@ class Guard final : public c10::impl::DeviceGuardImplInterface {
   void synchronizeDevice(const DeviceIndex index) const override {
     enter(index);
     check(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
-    forget_copies(streams().all_of(index));
+    release_kept(streams().all_of(index));
   }
 
   void record(void** event, const Stream& stream, const DeviceIndex,
@@ -183,7 +183,7 @@ void end_streams() {
 
 void synchronize(const Stream& stream) {
   check(aclrtSynchronizeStream(handle_of(stream)), "aclrtSynchronizeStream");
-  forget_copies(stream);
+  release_kept(stream);
 }
 
 aclrtStream handle_of(const Stream& stream) {

@@ -23,6 +23,8 @@ bool is_observed();
 bool runs_at_once();
 void run_work_before(void* stream);
 void note_work(void* stream, const char* what, const OutsideAccess* accesses, size_t count);
+void launch_work(void* stream, const char* what, const OutsideAccess* accesses, size_t count,
+                 void (*run)(void*), void* state, void (*release)(void*));
 }  // namespace softnpu::runtime
 
 namespace softnpu::npu {
@@ -30,6 +32,9 @@ namespace softnpu::npu {
 // Whether streams may have work that has not run, or a checker looks on. Else nothing is to be
 // done for an operator.
 bool is_tracked();
+
+// Whether ASCEND_LAUNCH_BLOCKING=1 has each call wait for its work.
+bool launch_is_blocking();
 
 enum class Waits : uint8_t { stream, host };
 
@@ -42,6 +47,9 @@ struct Use {
   at::Tensor tensor;
   bool written;
 };
+
+// Uses as the runtime takes them. They refer to the tensors of the uses.
+c10::SmallVector<runtime::OutsideAccess, 8> accesses_of(const c10::SmallVectorImpl<Use>& uses);
 
 // Tells the checkers what an operator read and wrote.
 void note_work(DeviceIndex index, const char* what, const c10::SmallVectorImpl<Use>& uses);
