@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Preloaded by `softnpu run --explain-missing`. Appends a line to a file for each library that the
-// program opens, and for each name of the acl family that it fails to find.
+// Preloaded by `softnpu run`. A program that looks up an operator which softnpu lacks gets a
+// function that returns 561003. With --explain-missing, a line is appended to a file for each
+// library that the program opens, and for each name of the acl family that it fails to find.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,6 +13,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <utility>
 
 #include "base/own_file.h"
 #include "base/undisturbed.h"
@@ -22,6 +25,7 @@ using Lookup = void* (*)(void*, const char*);
 using Open = void* (*)(const char*, int);
 
 char report[PATH_MAX];  // empty if there is no report, or before the program begins
+bool answers;           // for absent operators; not before the program begins
 
 // The versions of dlsym in glibc. dlsym cannot look itself up.
 Lookup system_dlsym() {
@@ -69,6 +73,71 @@ bool caller_has(const char* name, const void* caller) {
   return has;
 }
 
+// Functions that answer for absent operators. Each knows its number, and so the operator's name.
+constexpr size_t kMostAbsent = 1024;
+std::atomic<const char*> absent_names[kMostAbsent];
+using Answer = int (*)(const char*);
+std::atomic<Answer> answer;
+
+template <size_t number>
+int absent() {
+  return answer.load()(absent_names[number]);
+}
+template <size_t... numbers>
+constexpr auto absent_functions(std::index_sequence<numbers...>) {
+  struct Table {
+    int (*functions[sizeof...(numbers)])();
+  };
+  return Table{{&absent<numbers>...}};
+}
+constexpr auto kAbsent = absent_functions(std::make_index_sequence<kMostAbsent>());
+
+// Null if there are too many.
+void* absent_function(const char* name) {
+  const char* own = nullptr;
+  for (size_t i = 0; i < kMostAbsent; ++i) {
+    const char* known = absent_names[i].load();
+    if (known == nullptr) {
+      if (own == nullptr) own = strdup(name);
+      if (own == nullptr || absent_names[i].compare_exchange_strong(known, own))
+        return own == nullptr ? nullptr : reinterpret_cast<void*>(kAbsent.functions[i]);
+    }
+    if (std::strcmp(known, name) == 0) return reinterpret_cast<void*>(kAbsent.functions[i]);
+  }
+  return nullptr;
+}
+
+// Whether a name is that of a later version, as in aclnnSortV2GetWorkspaceSize, of an operator that
+// is there. Programs probe such names to choose between versions, and must not find them.
+bool is_version_of_known(void* handle, const char* name) {
+  constexpr const char* kPhaseOne = "GetWorkspaceSize";
+  char base[256];
+  const size_t length = std::strlen(name);
+  if (length >= sizeof base) return false;
+  const char* const tail = std::strstr(name, kPhaseOne);
+  const size_t end = tail != nullptr ? static_cast<size_t>(tail - name) : length;
+  if (end < 2 || name[end - 2] != 'V' || name[end - 1] < '2' || name[end - 1] > '9') return false;
+  std::memcpy(base, name, end - 2);
+  std::memcpy(base + end - 2, name + end, length - end + 1);
+  return system_dlsym()(handle, base) != nullptr;
+}
+
+// A function for an operator that is looked up in softnpu's libraries, and is nowhere; else null.
+[[gnu::noinline]] void* answered(void* handle, const char* name) {
+  if (!answers || handle == RTLD_NEXT || name == nullptr || std::strncmp(name, "aclnn", 5) != 0 ||
+      name[5] < 'A' || name[5] > 'Z' || system_dlsym()(handle, name) != nullptr)
+    return nullptr;
+  void* found = nullptr;
+  void* const known = system_dlsym()(handle, "softnpu_absent_operator");
+  if (known != nullptr && system_dlsym()(RTLD_DEFAULT, name) == nullptr &&
+      !is_version_of_known(handle, name)) {
+    answer = reinterpret_cast<Answer>(known);
+    found = absent_function(name);
+  }
+  (void)dlerror();  // of the look-ups here
+  return found;
+}
+
 [[gnu::noinline]] void note_lookup(void* handle, const char* name, const void* caller) {
   const int before = errno;
   const bool family =
@@ -94,16 +163,19 @@ bool caller_has(const char* name, const void* caller) {
 [[gnu::constructor]] void start() {
   if (const char* const given = std::getenv("SOFTNPU_MISSING_REPORT"))
     std::snprintf(report, sizeof report, "%s", given);
+  answers = std::getenv("SOFTNPU_ABSENT") != nullptr;
   note_open("/proc/self/exe", report);  // also reports programs that a script starts
 }
 
 }  // namespace
 
-// Both are tail calls (core/explain is always compiled with -foptimize-sibling-calls), because the
-// system uses the return address to determine the caller, whose search path and scope apply.
+// The system's functions are tail calls (core/explain is always compiled with
+// -foptimize-sibling-calls), because the system uses the return address to determine the caller,
+// whose search path and scope apply.
 extern "C" {
 [[gnu::visibility("default")]] void* dlsym(void* handle, const char* name) noexcept {
   note_lookup(handle, name, __builtin_return_address(0));
+  if (void* const function = answered(handle, name)) return function;
   return system_dlsym()(handle, name);
 }
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from softnpu import __version__
 from softnpu.cli.elf import read_elf
 
 COUNT = "softnpu: missing: {} that the program needs and does not find\n"
@@ -252,3 +253,58 @@ def test_files_that_are_no_programs(tmp_path: Path) -> None:
     text.write_text("text")
     broken.write_bytes(Path(sys.executable).resolve().read_bytes()[:4096])
     assert [read_elf(file) for file in (text, broken, tmp_path)] == [None, None, None]
+
+
+REPORT = """softnpu: exit: softnpu {} does not have these functions; each call returned 561003:
+{}
+To add an operator, see `softnpu build --help` and docs/own-operators.md.
+"""
+
+
+def exit_report(*lines: str) -> str:
+    """What the end of a run says about calls of absent operators."""
+    return REPORT.format(__version__, "\n".join(f"  {line}" for line in lines))
+
+
+def test_a_linked_operator_that_is_absent(softnpu: Any, later: list[str]) -> None:
+    """The program starts, and the call returns 561003; its end tells how often."""
+    build(softnpu.folder, "program", CALLS, *later)
+    done = softnpu("run", "program", "call", env={"SOFTNPU_LOG": "off"})
+    assert done.stdout == "started 1\n"
+    assert done.returncode == 561003 % 256
+    assert done.stderr.endswith(exit_report("aclnnLater: 1 call"))
+    log = softnpu("check", "program", "call").stderr
+    assert "aclnnLater: softnpu" in log
+    assert "does not have this operator" in log
+    assert exit_report("aclnnLater: 1 call") in log
+
+
+PROBES = """#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+typedef int (*Function)(int, double, void *);
+static void *library;
+static int find(const char *name) { return dlsym(library, name) != 0 && !dlerror(); }
+int main(void) {
+  library = dlopen("libopapi.so", RTLD_LAZY);
+  Function one = (Function)dlsym(library, "aclnnLaterGetWorkspaceSize");
+  Function two = (Function)dlsym(library, "aclnnLater");
+  int same = one == (Function)dlsym(library, "aclnnLaterGetWorkspaceSize") && one != two;
+  const char *(*message)(void) = (const char *(*)(void))dlsym(library, "aclGetRecentErrMsg");
+  int codes = one(1, 2.0, &codes) == 561003 && one(1, 2.0, 0) == 561003 && two(0, 0, 0) == 561003;
+  printf("%d %d %s\\n", same, codes, message());
+  printf("%d%d%d%d\\n", find("aclnnEluV2GetWorkspaceSize"), find("aclnnLaterV2"), find("aclnn"),
+         dlsym(RTLD_DEFAULT, "aclnnElsewhere") != 0);
+  return 0;
+}
+"""
+
+
+def test_absent_operators_that_are_looked_up(softnpu: Any) -> None:
+    """They are found, unless the name is that of a later version of what is there."""
+    build(softnpu.folder, "program", PROBES, "-ldl")
+    done = softnpu("run", "program", env={"SOFTNPU_LOG": "off"})
+    message = f"aclnnLater: softnpu {__version__} does not have this operator"
+    assert done.stdout == f"1 1 {message}\n0100\n"
+    lines = "aclnnLater: 1 call", "aclnnLaterGetWorkspaceSize: 2 calls"
+    assert done.stderr.endswith(exit_report(*lines))

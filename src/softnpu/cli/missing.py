@@ -21,6 +21,10 @@ _FAMILY = re.compile(r"[aA]cl[a-z]*[A-Z]\w*")
 _LOADED = re.compile(r"\t(?:\S.* => )?(/.*) \(0x[0-9a-f]+\)")
 
 
+# The library that answers calls of absent operators: see absent.py.
+ANSWERS = "libabsent.so"
+
+
 class Missing:
     """The needs of one program, collected before and after it runs."""
 
@@ -97,6 +101,12 @@ class Missing:
         paths = (Path(folder).absolute() / name for folder in folders if folder)
         return next((path for path in paths if path.is_file()), Path(name))
 
+    def absent(self) -> set[str]:
+        """Return the names that the files need, and that neither they nor softnpu define."""
+        defined = set().union(*(elf.defined for elf in self._files.values()))
+        needed = set().union(*(elf.needed for elf in self._files.values()))
+        return needed - defined - self._provided.keys()
+
     def report(self, lookups: Iterable[tuple[str, str]] = ()) -> int:
         """Write newly found missing functions to stderr; return their number."""
         defined = set().union(*(elf.defined for elf in self._files.values()))
@@ -139,7 +149,8 @@ def explained(
     missing = Missing(prefix, environment)
     missing.add(Path(program[0]).absolute())
     for preloaded in filter(None, re.split("[: ]", environment.get("LD_PRELOAD", ""))):
-        missing.add(Path(preloaded))
+        if Path(preloaded).name != ANSWERS:
+            missing.add(Path(preloaded))
     missing.report()
     with tempfile.TemporaryDirectory(prefix="softnpu-missing-") as folder:
         report = Path(folder) / "report"

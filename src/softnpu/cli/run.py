@@ -123,7 +123,8 @@ def command(
     if count and (stats or explain_missing or trace is not None):
         others = "--trace, --stats or --explain-missing"
         fail(f"--schedules is not used together with {others}", EXIT_USAGE)
-    with command_line(file, args or [], cxxflags, operators) as program:
+    is_answered = not explain_missing
+    with command_line(file, args or [], cxxflags, operators, is_answered) as program:
         if count:
             replay = _replay(cxxflags, faults or [], operators or [])
             _compare(program, count, replay, [str(file), *(args or [])])
@@ -157,16 +158,41 @@ def set_variables(schedule: str, count: int, faults: list[str] | None) -> None:
 
 @contextlib.contextmanager
 def command_line(
-    file: Path, args: list[str], cxxflags: str, operators: list[Path] | None = None
+    file: Path,
+    args: list[str],
+    cxxflags: str,
+    operators: list[Path] | None = None,
+    is_answered: bool = True,
 ) -> Iterator[Program]:
-    """Compile the file if necessary; return the program to run."""
+    """Compile the file if necessary; return the program to run.
+
+    If ``is_answered``, operators that softnpu lacks are answered by a status code.
+    """
     existing_file(file)
     prefix = sdk_prefix()
     folders = checked_folders(operators)
     environment = with_folders(program_environment(prefix), folders)
     arguments = _program_arguments(args)
+    with _runnable(file, arguments, environment, cxxflags, folders) as program:
+        if not is_answered:
+            yield program
+            return
+        from softnpu.cli.absent import answered
+
+        with answered(program, prefix, is_script=file.suffix == ".py") as complete:
+            yield complete
+
+
+@contextlib.contextmanager
+def _runnable(
+    file: Path,
+    arguments: list[str],
+    environment: dict[str, str],
+    cxxflags: str,
+    folders: list[Path],
+) -> Iterator[Program]:
     if file.suffix in LANGUAGES:
-        toolchain = with_operators(toolchain_for(file, prefix, cxxflags), folders)
+        toolchain = with_operators(toolchain_for(file, sdk_prefix(), cxxflags), folders)
         with compiled(file, toolchain) as made:
             yield Program([str(made.file), *arguments], environment, made.is_kept)
         return
