@@ -32,18 +32,19 @@ ROUND = 5e-3  # seconds of a round, of one call at least
 
 def measured(calls: dict[str, Callable[[], Tensor]], rounds: int) -> dict[str, list[float]]:
     """Microseconds of a call in each round; sides begin in turn."""
-    number = max(
-        1, int(ROUND / min(timeit.repeat(calls["cpu"], number=10, timer=time.thread_time)) * 10)
-    )
+    number = max(1, int(ROUND / min(timed(calls["cpu"], 3) for _ in range(3))))
     order = list(calls)
     found: dict[str, list[float]] = {side: [] for side in order}
     for _ in range(rounds):
         order.reverse()
         for side in order:
-            found[side].append(
-                timeit.timeit(calls[side], timer=time.thread_time, number=number) / number * 1e6
-            )
+            found[side].append(timed(calls[side], number) * 1e6)
     return found
+
+
+def timed(call: Callable[[], Tensor], number: int) -> float:
+    """Seconds of this thread for one call."""
+    return timeit.timeit(call, timer=time.thread_time, number=number) / number
 
 
 def main() -> None:
