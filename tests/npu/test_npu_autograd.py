@@ -126,6 +126,25 @@ def test_checkpoints_and_dropout() -> None:
         assert torch.equal(x.grad, y.detach())
 
 
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_compiled_attention(dynamic: bool, grouped: bool) -> None:
+    """The choice of its kernel needs no values, so that tracing can make it."""
+
+    def attention(q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+        return nn.functional.scaled_dot_product_attention(
+            q, k, k, is_causal=True, enable_gqa=grouped
+        )
+
+    q = torch.randn(2, 4, 6, 8, device="npu", requires_grad=True)
+    k = torch.randn(2, 2 if grouped else 4, 6, 8, device="npu", requires_grad=True)
+    expected = torch.autograd.grad(attention(q, k).square().sum(), (q, k))
+    compiled = torch.compile(attention, backend="aot_eager", dynamic=dynamic, fullgraph=True)
+    got = torch.autograd.grad(compiled(q, k).square().sum(), (q, k))
+    for a, b in zip(got, expected, strict=True):
+        torch.testing.assert_close(a, b)
+
+
 def test_compile() -> None:
     """What needs no compiler of kernels works."""
     compiled = torch.compile(lambda v: (v * 2 + 1).relu(), backend="aot_eager")

@@ -81,6 +81,47 @@ def test_swiglu(dtype: torch.dtype, dim: int) -> None:
     _with_gradients(lambda x: torch_npu.npu_swiglu(x, dim), formula, torch.randn(4, 6).to(dtype))
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("approximate", ["none", "tanh"])
+@pytest.mark.parametrize("left", [False, True])
+def test_geglu(dtype: torch.dtype, approximate: str, left: bool) -> None:
+    """One half times gelu of the other, and that gelu."""
+
+    def gelu(x: Tensor) -> Tensor:
+        if approximate == "none":
+            return x * (1 + torch.erf(x / math.sqrt(2))) / 2
+        return x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2
+
+    def formula(x: Tensor) -> Tensor:
+        a, b = x.chunk(2, 1)
+        return b * gelu(a) if left else a * gelu(b)
+
+    def fused(x: Tensor) -> Any:
+        return torch_npu.npu_geglu(x, 1, int(approximate == "tanh"), left)
+
+    x = torch.randn(3, 4, 2).to(dtype)
+    _with_gradients(lambda x: fused(x)[0], formula, x)
+    _close(fused(x.npu())[1], gelu(x.double().chunk(2, 1)[0 if left else 1]))
+    with pytest.raises(RuntimeError, match="npu_geglu: dimension -1 has 3 elements"):
+        torch_npu.npu_geglu(torch.ones(2, 3).npu())
+
+
+def test_fused_adamw() -> None:
+    """The steps are those of AdamW; learning rates and weight decay are in the usual places."""
+    from torch_npu.optim import NpuFusedAdamW
+
+    results = []
+    for device, kind in (("cpu", torch.optim.AdamW), ("npu", NpuFusedAdamW)):
+        parameter = torch.linspace(-1, 1, 5).to(device).requires_grad_()
+        optimizer = kind([parameter], 0.1, (0.8, 0.9), 1e-6, 0.3)
+        for _ in range(3):
+            optimizer.zero_grad()
+            parameter.square().sum().backward()
+            optimizer.step()
+        results.append(parameter.detach().cpu())
+    torch.testing.assert_close(*results)
+
+
 @pytest.mark.parametrize("mode", ["half", "interleave"])
 def test_rotary_mul(mode: str) -> None:
     """Each pair of elements is turned by its angle."""

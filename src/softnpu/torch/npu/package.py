@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import torch
 
 import softnpu.torch.npu as npu
-from softnpu.torch.npu import fused, profiler
+from softnpu.torch.npu import fused, optim, profiler
 
 
 def fill(name: str) -> None:
@@ -19,9 +19,10 @@ def fill(name: str) -> None:
     module.__version__ = f"{torch.__version__.split('+')[0]}+softnpu"
     for each in fused.__all__:
         setattr(module, each, getattr(fused, each))
-    module.profiler = profiler
+    module.profiler, module.optim = profiler, optim
     module.__getattr__ = _missing
-    for part, its_name in ((npu, "npu"), (profiler, "profiler"), (npu.amp, "npu.amp")):
+    parts = {"npu": npu, "npu.amp": npu.amp, "optim": optim, "profiler": profiler}
+    for its_name, part in parts.items():
         sys.modules[f"{name}.{its_name}"] = part
 
 

@@ -4,7 +4,12 @@
 Sums and products of 16-bit tensors are computed in float32 and rounded once, at the end.
 """
 
-from softnpu.torch.npu.fused.activations import npu_fast_gelu, npu_silu, npu_swiglu
+from softnpu.torch.npu.fused.activations import (
+    npu_fast_gelu,
+    npu_geglu,
+    npu_silu,
+    npu_swiglu,
+)
 from softnpu.torch.npu.fused.attention import npu_fusion_attention
 from softnpu.torch.npu.fused.formats import get_npu_format, npu_dtype_cast, npu_format_cast
 from softnpu.torch.npu.fused.matmul import npu_grouped_matmul, npu_linear
@@ -21,6 +26,7 @@ __all__ = [
     "npu_fast_gelu",
     "npu_format_cast",
     "npu_fusion_attention",
+    "npu_geglu",
     "npu_grouped_matmul",
     "npu_linear",
     "npu_moe_token_permute",

@@ -15,5 +15,6 @@
 #include "fallback.cpp"
 #include "copies.cpp"
 #include "kernels.cpp"
+#include "widened.cpp"
 #include "autocast.cpp"
 #include "functions.cpp"

@@ -3,7 +3,7 @@
 // for devices alone.
 #include <ATen/EmptyTensor.h>
 #include <ATen/native/transformers/attention.h>
-#include <ATen/ops/_fused_sdp_choice.h>
+#include <ATen/ops/_fused_sdp_choice_native.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/_to_copy_native.h>
 #include <ATen/ops/as_strided_native.h>
@@ -107,19 +107,6 @@ Tensor& set_storage(Tensor& tensor, at::Storage storage, int64_t offset, IntArra
   return at::cpu::set_(tensor, std::move(storage), offset, sizes, strides);
 }
 
-// Attention takes the way that it takes on the CPU, which depends on what requires grad.
-int64_t attention_way(const Tensor& query, const Tensor& key, const Tensor& value,
-                      const optional<Tensor>& mask, double dropout, bool causal,
-                      optional<double> scale, bool grouped) {
-  const auto on_cpu = [](const Tensor& tensor) {
-    return cpu_alias(tensor).set_requires_grad(tensor.requires_grad());
-  };
-  const optional<Tensor> its_mask =
-      mask && mask->defined() ? optional<Tensor>(on_cpu(*mask)) : std::nullopt;
-  return at::_fused_sdp_choice(on_cpu(query), on_cpu(key), on_cpu(value), its_mask, dropout, causal,
-                               scale, grouped);
-}
-
 // The names that PyTorch gives convolutions on devices outside of its tree.
 void convolution(const c10::OperatorHandle&, torch::jit::Stack* stack) {
   static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("aten::convolution", "");
@@ -142,8 +129,10 @@ void convolution_backward(const c10::OperatorHandle&, torch::jit::Stack* stack) 
 }  // namespace softnpu::npu
 
 namespace at::native {
-REGISTER_PRIVATEUSE1_DISPATCH(_fused_sdp_choice_stub, &softnpu::npu::attention_way)
-}
+// Attention takes the way that it takes on the CPU. The choice reads no memory, and is no operator:
+// so fake tensors can make it.
+REGISTER_PRIVATEUSE1_DISPATCH(_fused_sdp_choice_stub, &_fused_sdp_choice_cpp)
+}  // namespace at::native
 
 namespace softnpu::npu {
 
