@@ -2,7 +2,7 @@
 # Kernel sources are compiled once for each instruction set, into a namespace of its name. The rest
 # of the library is never compiled for more than the baseline.
 set(SOFTNPU_LEVELS native CACHE STRING
-    "Instruction sets beside the baseline: all, or native, the best of this machine")
+    "Instruction sets beside the baseline: all; native, the best of this machine; or baseline, none")
 set(levels baseline)
 set(flags_baseline "")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -15,7 +15,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   endif()
   if(SOFTNPU_LEVELS STREQUAL "all")
     list(APPEND levels avx2 avx512)
-  else()
+  elseif(NOT SOFTNPU_LEVELS STREQUAL "baseline")
     execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -march=native -dM -E -x c++ /dev/null
                     OUTPUT_VARIABLE macros ERROR_QUIET)
     if(macros MATCHES "__AVX512BW__" AND macros MATCHES "__AVX512DQ__" AND macros MATCHES "__AVX512VL__")

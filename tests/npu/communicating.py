@@ -42,6 +42,12 @@ def collectives(device: str, rank: int, size: int) -> dict[str, Any]:
     part = torch.empty(4 // size, device=device)
     dist.reduce_scatter_tensor(part, mine.clone())
     note("reduce_scatter_tensor", part)
+    if device == "npu":  # as hccl, and unlike gloo: a flat tensor for one of other sizes
+        flat = torch.empty(4 * size, device=device)
+        dist.all_gather_into_tensor(flat, mine.view(2, 2))
+        assert flat.tolist() == one.tolist()
+        dist.reduce_scatter_tensor(flat[: 4 // size], mine.view(2, 2))
+        assert flat[: 4 // size].tolist() == part.tolist()
     sent = mine.clone()
     dist.broadcast(sent, src=1)
     note("broadcast", sent)

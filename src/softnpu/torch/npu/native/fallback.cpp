@@ -222,6 +222,21 @@ void run_on_cpu(const c10::OperatorHandle& op, Stack* stack) {
     call.note_work();
 }
 
+namespace {
+
+// gloo wants an output and an input of the same sizes but for the first; hccl wants as many elements.
+void run_flat(const c10::OperatorHandle& op, Stack* stack) {
+  const size_t first = stack->size() - op.schema().arguments().size();
+  const at::Tensor output = (*stack)[first].toTensor();
+  for (size_t i = first; i < first + 2; ++i)
+    if (const at::Tensor tensor = (*stack)[i].toTensor(); tensor.is_contiguous())
+      (*stack)[i] = tensor.view({-1});
+  run_on_cpu(op, stack);
+  (*stack)[stack->size() - op.schema().returns().size()] = output;
+}
+
+}  // namespace
+
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) {
   m.fallback(torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
 }
@@ -256,9 +271,12 @@ void prefer_cpu_collectives() {
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
     if (name.name.rfind("c10d::", 0) != 0) continue;
     const auto op = dispatcher.findOp(name);
-    if (op && op->hasKernelForDispatchKey(DispatchKey::CPU))
-      library.impl(c10::toString(name).c_str(),
-                   torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
+    if (!op || !op->hasKernelForDispatchKey(DispatchKey::CPU)) continue;
+    const bool is_base =
+        name.name == "c10d::_allgather_base_" || name.name == "c10d::_reduce_scatter_base_";
+    library.impl(c10::toString(name).c_str(),
+                 is_base ? torch::CppFunction::makeFromBoxedFunction<&run_flat>()
+                         : torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
   }
 }
 
