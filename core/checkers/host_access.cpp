@@ -7,6 +7,7 @@
 
 #include <cstdio>
 
+#include "checkers/in_flight.h"
 #include "checkers/ledger.h"
 
 namespace softnpu::checkers {
@@ -14,14 +15,21 @@ namespace {
 
 struct sigaction before;
 
-const char* what_it_does([[maybe_unused]] const void* context) {
 #if defined(__x86_64__)
+constexpr bool kIsKnown = true;
+bool writes_memory(const void* context) {
   constexpr greg_t kWrites = 2;
   const auto* const machine = static_cast<const ucontext_t*>(context);
-  return (machine->uc_mcontext.gregs[REG_ERR] & kWrites) != 0 ? "writes" : "reads";
+  return (machine->uc_mcontext.gregs[REG_ERR] & kWrites) != 0;
+}
 #else
-  return "reads or writes";
+constexpr bool kIsKnown = false;
+bool writes_memory(const void*) { return true; }
 #endif
+
+const char* what_it_does(const void* context) {
+  if (!kIsKnown) return "reads or writes";
+  return writes_memory(context) ? "writes" : "reads";
 }
 
 std::string place_of(const Allocation& allocation, const void* address) {
@@ -54,6 +62,8 @@ void flush_stdout() {
 }
 
 void on_fault(int signal, siginfo_t* about, void* context) {
+  auto* const address = static_cast<std::byte*>(about->si_addr);
+  if (in_flight().fault(address, writes_memory(context), what_it_does(context))) return;
   const auto allocation = ledger().find(about->si_addr);
   const bool is_device = allocation && allocation->family != runtime::Family::host;
   if (is_device || runtime::find_reservation(about->si_addr)) {
@@ -70,9 +80,15 @@ void on_fault(int signal, siginfo_t* about, void* context) {
 
 void watch_host_access() {
   runtime::protect_device_memory();
+  watch_faults();
+}
+
+void watch_faults() {
   struct sigaction handler = {};
   handler.sa_sigaction = on_fault;
   handler.sa_flags = SA_SIGINFO | SA_NODEFER;
+  struct sigaction found;
+  if (sigaction(SIGSEGV, nullptr, &found) == 0 && found.sa_sigaction == on_fault) return;
   sigaction(SIGSEGV, &handler, &before);
 }
 

@@ -9,6 +9,9 @@ namespace softnpu::checkers {
 // with kHostAccessStatus.
 void watch_host_access();
 
+// Puts the handler of such accesses in front of one that the program has installed since.
+void watch_faults();
+
 constexpr int kHostAccessStatus = 87;
 
 }  // namespace softnpu::checkers

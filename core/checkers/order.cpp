@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "checkers/in_flight.h"
 #include "checkers/ledger.h"
 #include "tensor/handles.h"
 #include "tensor/overlap.h"
@@ -54,6 +55,7 @@ void OrderChecker::launched(const Piece& piece) {
     const Point point = order_.append(piece.stream);
     if (piece.kind == Piece::Kind::host_function) host_functions_[&piece] = point;
     add_records(piece, point, site);
+    in_flight().add(piece, point, site);
   }
   for (const Conflict& conflict : found) report_race(piece, conflict);
 }
@@ -80,11 +82,13 @@ void OrderChecker::destroyed(HandleKind kind, const void* handle) {
 }
 
 void OrderChecker::started(const Piece& piece) {
+  in_flight().begin(piece);
   std::vector<Conflict> found;
   {
     std::lock_guard lock(mutex_);
     if (const auto function = host_functions_.extract(&piece)) {
       order_.host_saw(function.mapped());
+      forget_in_flight();
       running_function = function.mapped();
     }
     if (piece.stream != Piece::kHostThread) return;
@@ -98,6 +102,7 @@ void OrderChecker::started(const Piece& piece) {
 }
 
 void OrderChecker::finished(const Piece& piece, const Status&) {
+  in_flight().end(piece);
   if (piece.kind == Piece::Kind::host_function) running_function.reset();
 }
 
@@ -125,6 +130,7 @@ void OrderChecker::releasing(runtime::Family family, const std::byte* base, size
     const Tensor view = view_of(whole.accesses.front());
     if (const auto records = records_.find(block_of(base)); records != records_.end())
       std::erase_if(records->second, [&](const Record& one) { return meet(one.view, view); });
+    in_flight().forget(base, size);
   }
   if (found.empty() || !tools_.have(Tool::memcheck)) return;
   const Record& use = found.front().earlier;
@@ -156,13 +162,19 @@ void OrderChecker::saw_mark(const void* mark) {
   if (mark == nullptr) return report_unrecorded();
   std::lock_guard lock(mutex_);
   if (const auto point = marks_.find(mark); point != marks_.end()) order_.host_saw(point->second);
+  forget_in_flight();
 }
 
 void OrderChecker::saw_end(int32_t stream) {
   std::lock_guard lock(mutex_);
   order_.host_saw(order_.end_of(stream));
   forget_all_known();
+  forget_in_flight();
   order_.forget(stream);
+}
+
+void OrderChecker::forget_in_flight() const {
+  in_flight().forget([this](Point point) { return order_.host_knows(point); });
 }
 
 std::vector<OrderChecker::Conflict> OrderChecker::conflicts(const Piece& piece) const {

@@ -55,6 +55,7 @@ class OrderChecker final : public Observer {
   void add_records(const Piece& piece, Point point, const SharedSite& site);
   void forget_known(std::vector<Record>& records) const;
   void forget_all_known();
+  void forget_in_flight() const;
   void report_race(const Piece& piece, const Conflict& conflict) const;
   void report_host(const Piece& piece, const Conflict& conflict) const;
   void report_unrecorded() const;

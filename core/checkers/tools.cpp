@@ -8,6 +8,7 @@
 #include "base/environment.h"
 #include "base/observer.h"
 #include "checkers/host_access.h"
+#include "checkers/in_flight.h"
 #include "checkers/initialized.h"
 #include "checkers/ledger.h"
 #include "checkers/lifetimes.h"
@@ -80,7 +81,10 @@ void start(Tools tools) {
   if (tools.have(Tool::initcheck)) observe(*new InitChecker);
   lifetimes.store(new LifetimeChecker(tools));
   observe(*lifetimes.load());
-  if (tools.have(Tool::memcheck)) watch_host_access();
+  if (tools.have(Tool::memcheck)) {
+    watch_host_access();
+    in_flight().start();
+  }
 }
 
 uint64_t moment() { return ledger().now(); }

@@ -2,6 +2,7 @@
 #include "runtime/arena.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -21,6 +22,11 @@ constexpr uintptr_t round_up(uintptr_t value, size_t alignment) {
   return (value + alignment - 1) & ~(uintptr_t{alignment} - 1);
 }
 
+size_t page_size() {
+  static const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return size;
+}
+
 // Inaccessible ranges, each directly followed by its alias of the same size.
 struct Twice {
   uintptr_t begin;
@@ -33,6 +39,7 @@ std::atomic<size_t> alias_count{0};
 }  // namespace
 
 size_t Arena::padded(size_t size) const {
+  if (kind_ == Kind::pages) return round_up(size + kGap, page_size());
   return round_up(size, kSmallAlignment) + (kind_ == Kind::shared ? 0 : kGap);
 }
 
@@ -55,7 +62,8 @@ void* Arena::reserve_twice(size_t size, size_t left) const {
 }
 
 std::byte* Arena::take(size_t size) {
-  const size_t alignment = size >= kLargeBytes ? kHugePage : kSmallAlignment;
+  const size_t small = kind_ == Kind::pages ? page_size() : kSmallAlignment;
+  const size_t alignment = size >= kLargeBytes ? kHugePage : small;
   std::byte* base = carve(padded(size), alignment);
   if (base == nullptr && grow(padded(size))) base = carve(padded(size), alignment);
   if (base == nullptr) return nullptr;

@@ -23,6 +23,7 @@ class Arena {
 
   enum class Kind : uint8_t {
     memory,     // for take()
+    pages,      // the same; ranges share no page, so that each can be protected
     addresses,  // for take_addresses(): inaccessible; the caller maps pages there
     shared,     // for take_addresses(): memory that can also be mapped elsewhere; ranges may touch
   };

@@ -28,7 +28,7 @@ struct Allocation {
 struct Registry {
   ProcessMutex<LockRank::innermost, std::shared_mutex> mutex;
   Arena arena{Arena::Kind::memory};
-  Arena host_arena{Arena::Kind::memory};  // used only if device memory is protected
+  Arena host_arena{Arena::Kind::pages};  // used only if device memory is protected
   // Reserved ranges, whose pages virtual_memory.cpp maps.
   Arena reserved_arena{Arena::Kind::addresses};
 

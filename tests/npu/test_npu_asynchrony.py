@@ -45,6 +45,28 @@ def test_a_pinned_buffer_that_is_used_again(run: Any, wait: str, expected: float
     assert done.stdout == f"{[expected] * 4}\n", done.stderr
 
 
+BUFFERS = """
+import torch
+loaded = torch.ones(4).pin_memory().to("npu", non_blocking=True)  # PyTorch keeps what it copies
+host = torch.zeros(4).pin_memory()
+host.copy_(loaded * 2, non_blocking=True)
+{wait}
+print(host.sum().item())
+"""
+
+
+def test_a_pinned_tensor_that_is_read_too_early(run: Any) -> None:
+    """The checkers name the lines of the access and of the copy."""
+    wrong = run(BUFFERS.format(wait=""), "check")
+    assert wrong.returncode == 86, wrong.stderr
+    assert "host-buffer-in-use" in wrong.stderr
+    assert "program.py:7" in wrong.stderr
+    assert "program.py:5" in wrong.stderr
+    assert "1 finding" in wrong.stderr
+    right = run(BUFFERS.format(wait="torch.npu.synchronize()"), "check")
+    assert (right.returncode, right.stdout) == (0, "8.0\n"), right.stderr
+
+
 SIDE = """
 import torch
 import torch.nn.functional as F

@@ -23,14 +23,14 @@ bool can_be_queued(const Tensor& to, const Tensor& from) {
 
 void queue(const Tensor& to, const Tensor& from, DeviceIndex index) {
   const c10::Stream stream = current_stream(index);
-  if (!runtime::runs_at_once()) {
+  if (is_tracked()) {
     keep_until_waited(stream, to.storage());
     keep_until_waited(stream, from.storage());
   }
   check(aclrtMemcpyAsync(to.mutable_data_ptr(), to.nbytes(), from.const_data_ptr(), from.nbytes(),
                          ACL_MEMCPY_DEFAULT, handle_of(stream)),
         "aclrtMemcpyAsync");
-  if (launch_is_blocking()) synchronize(stream);
+  if (launch_is_blocking() || kept_is_full()) synchronize(stream);
 }
 
 c10::SmallVector<Use, 8> uses_of(const Tensor& to, const Tensor& from) {

@@ -16,7 +16,9 @@ struct Kept {
   c10::Stream stream;
   c10::Storage storage;
 };
+constexpr size_t kMostKeptBytes = size_t{256} << 20;
 std::mutex kept_mutex;
+size_t kept_bytes = 0;
 std::vector<Kept>& kept() {
   static auto& only = *new std::vector<Kept>;
   return only;
@@ -60,14 +62,19 @@ void delay(DeviceIndex index, const char* what, std::vector<Computed> computed,
   for (const Computed& one : computed) hide(one);
   const auto accesses = accesses_of(uses);
   runtime::launch_work(handle_of(stream), what, accesses.data(), accesses.size(), &arrive,
-                       arrivals.release(), [](void* state) {
-                         delete static_cast<std::vector<Arrival>*>(state);
-                       });
+                       arrivals.release(),
+                       [](void* state) { delete static_cast<std::vector<Arrival>*>(state); });
 }
 
 void keep_until_waited(const c10::Stream& stream, const c10::Storage& storage) {
   std::lock_guard lock(kept_mutex);
   kept().push_back({stream, storage});
+  kept_bytes += storage.nbytes();
+}
+
+bool kept_is_full() {
+  std::lock_guard lock(kept_mutex);
+  return kept_bytes > kMostKeptBytes;
 }
 
 void release_kept(c10::ArrayRef<c10::Stream> streams) {
@@ -79,6 +86,7 @@ void release_kept(c10::ArrayRef<c10::Stream> streams) {
   });
   done.assign(std::make_move_iterator(first), std::make_move_iterator(all.end()));
   all.erase(first, all.end());
+  for (const Kept& one : done) kept_bytes -= one.storage.nbytes();
 }
 
 }  // namespace softnpu::npu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results that arrive late. Operators compute when they are called. If the schedule defers work, what
-// they computed on a stream besides the default one is hidden until something waits for the stream:
-// so a program that forgets to wait reads other values.
+// Results that arrive late. Operators compute when they are called. If the schedule defers work,
+// what they computed on a stream besides the default one is hidden until something waits for the
+// stream: so a program that forgets to wait reads other values.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -26,8 +26,11 @@ struct Computed {
 void delay(DeviceIndex index, const char* what, std::vector<Computed> computed,
            const c10::SmallVectorImpl<Use>& uses);
 
-// Keeps memory that queued work uses until the program waits for the stream.
+// Keeps memory that queued work uses until the program waits for the stream. Programs may free it
+// before, as PyTorch's allocators do not use it again before the work is done.
 void keep_until_waited(const c10::Stream& stream, const c10::Storage& storage);
+// Whether so much is kept that the host must wait.
+bool kept_is_full();
 // The program has waited for these streams.
 void release_kept(c10::ArrayRef<c10::Stream> streams);
 
