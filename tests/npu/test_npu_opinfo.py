@@ -38,8 +38,8 @@ def test_the_bits_are_those_of_the_cpu(part: int) -> None:
 
 
 def test_the_exceptions_are_few_and_real() -> None:
-    """They name entries of the database; at most 5 % of it, with what is not for the CPU to say."""
+    """They name entries of the database; at most 4 % of it."""
     titles = {opinfo.title(op) for op in opinfo.op_db}
     known = opinfo.exceptions()
-    assert set(known) <= titles
-    assert len(known) <= 0.05 * len(titles)
+    assert {*known, *opinfo.LISTS["contents_undefined"], *opinfo.LISTS["arguments_on_cpu"]} <= titles
+    assert len(known) <= 0.04 * len(titles)
