@@ -41,5 +41,9 @@ def test_the_exceptions_are_few_and_real() -> None:
     """They name entries of the database; at most 4 % of it."""
     titles = {opinfo.title(op) for op in opinfo.op_db}
     known = opinfo.exceptions()
-    assert {*known, *opinfo.LISTS["contents_undefined"], *opinfo.LISTS["arguments_on_cpu"]} <= titles
+    assert {
+        *known,
+        *opinfo.LISTS["contents_undefined"],
+        *opinfo.LISTS["arguments_on_cpu"],
+    } <= titles
     assert len(known) <= 0.04 * len(titles)
