@@ -24,42 +24,30 @@ DEVICE = "privateuse1"
 
 def outcomes(folder: Path, file: str, device: str) -> dict[str, str]:
     """Run the tests of a file that PyTorch makes for a device; give "" or the error of each."""
+    suffix = "_npu" if device == DEVICE else f"_{device}"
+    options = ["--noconftest", "-c", os.devnull, "--rootdir", str(folder), "-p", "no:cacheprovider"]
     with tempfile.TemporaryDirectory() as made:
         report = Path(made, "report.xml")
-        options = ["-q", "--noconftest", "-c", os.devnull, "--rootdir", str(folder)]
-        options += [
-            "-p",
-            "no:cacheprovider",
-            "-k",
-            "privateuse1 or npu" if device == DEVICE else device,
-        ]
-        command = [sys.executable, "-m", "pytest", "--softnpu-npu", *options]
-        environment = {**os.environ, "PYTORCH_TESTING_DEVICE_ONLY_FOR": device}
+        command = [sys.executable, "-m", "pytest", "--softnpu-npu", *options, "-k", suffix]
         done = subprocess.run(
             [*command, f"--junitxml={report}", str(folder / file)],
             capture_output=True,
             text=True,
             check=False,
             cwd=(folder / file).parent,
-            env=environment,
+            env={**os.environ, "PYTORCH_TESTING_DEVICE_ONLY_FOR": device},
         )
         if done.returncode not in (0, 1) or not report.is_file():
-            raise SystemExit(f"{file} did not run to its end:\n{done.stdout}{done.stderr}")
-        return dict(_read(report))
+            raise RuntimeError(f"{file} did not run to its end:\n{done.stdout}{done.stderr}")
+        return dict(_read(report, suffix))
 
 
-def _read(report: Path) -> Iterator[tuple[str, str]]:
+def _read(report: Path, suffix: str) -> Iterator[tuple[str, str]]:
     for case in ET.parse(report).iter("testcase"):
         if case.find("skipped") is None:
             errors = [*case.iter("failure"), *case.iter("error")]
-            yield _title(case), errors[0].get("message", "error") if errors else ""
-
-
-def _title(case: ET.Element) -> str:
-    name = f"{case.get('classname', '').split('.')[-1]}.{case.get('name')}"
-    for word in ("PRIVATEUSE1", "NPU", "CPU"):
-        name = name.replace(word, "")
-    return name.replace("_npu", "").replace("_cpu", "")
+            name = case.get("name", "").replace(suffix, "")
+            yield name, errors[0].get("message", "error") if errors else ""
 
 
 def main() -> None:

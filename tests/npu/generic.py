@@ -41,7 +41,7 @@ class TestModules(TestCase):
     """Each fourth module: results, buffers and gradients, in training and in evaluation."""
 
     @modules(module_db[::4], allowed_dtypes=(torch.float32,))
-    def test_same_results(
+    def test_results(
         self, device: str, dtype: torch.dtype, module_info: Any, training: bool
     ) -> None:
         """A module on the device does what its copy does on the CPU."""
@@ -83,7 +83,7 @@ class TestOptimizers(TestCase):
     """All optimizers, with the first settings that PyTorch tests."""
 
     @optims([each for each in optim_db if not each.only_supports_sparse_grads], [torch.float32])
-    def test_same_results(self, device: str, dtype: torch.dtype, optim_info: Any) -> None:  # noqa: ARG002
+    def test_results(self, device: str, dtype: torch.dtype, optim_info: Any) -> None:  # noqa: ARG002
         """Three steps give the parameters and the states that they give on the CPU."""
         for setting in optim_info.optim_inputs_func(device="cpu")[:4]:
             expected = self.train(optim_info, setting, "cpu")
