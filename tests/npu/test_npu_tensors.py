@@ -157,3 +157,12 @@ def test_wrong_devices() -> None:
     """The text is the one that programs look for."""
     with pytest.raises(RuntimeError, match="Invalid device ID"):
         torch.ones(1, device="npu:7")
+
+
+def test_layouts_that_the_device_lacks() -> None:
+    """They are named, and no result is made."""
+    x = torch.ones(2, device="npu")
+    with pytest.raises(NotImplementedError, match="has no quantized tensors"):
+        torch.quantize_per_tensor(x, 0.1, 5, torch.qint8)
+    with pytest.raises(NotImplementedError, match="has no tensors of layout Sparse"):
+        x.to_sparse()
