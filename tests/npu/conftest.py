@@ -7,7 +7,7 @@ import importlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,17 @@ def _same_numbers() -> None:
     import torch
 
     torch.manual_seed(1)
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Let the CPU sum in one order: PyTorch's thread for gradients on a device keeps its number."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from torch.utils.checkpoint import checkpoint
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::UserWarning"),
+    pytest.mark.usefixtures("one_thread"),
 ]
 
 

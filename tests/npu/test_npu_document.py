@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 
 from softnpu.torch.npu import fused
 from tests.npu import opinfo
@@ -28,4 +29,5 @@ def test_the_page_names_what_there_is() -> None:
     text = (ROOT / "docs/npu.md").read_text("utf-8")
     own = {"get_npu_format", "npu_dtype_cast"}
     assert [name for name in set(fused.__all__) - own if f"`{name}`" not in text] == []
-    assert f"the {len(opinfo.op_db)} entries" in text
+    if torch.__version__.startswith("2.13."):
+        assert f"the {len(opinfo.op_db)} entries of PyTorch 2.13" in text

@@ -3,25 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-import torch
 
 from tests.npu import opinfo
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("one_thread"),
+]
 
 # Every sixth entry; the script goes through all of them.
 PARTS, STEP = 6, 36
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -38,8 +30,12 @@ def test_the_bits_are_those_of_the_cpu(part: int) -> None:
 
 
 def test_the_exceptions_are_few_and_real() -> None:
-    """They name entries of the database; at most 5 % of it, with what is not for the CPU to say."""
+    """They name entries of the database; at most 4 % of it."""
     titles = {opinfo.title(op) for op in opinfo.op_db}
     known = opinfo.exceptions()
-    assert set(known) <= titles
-    assert len(known) <= 0.05 * len(titles)
+    assert {
+        *known,
+        *opinfo.LISTS["contents_undefined"],
+        *opinfo.LISTS["arguments_on_cpu"],
+    } <= titles
+    assert len(known) <= 0.04 * len(titles)

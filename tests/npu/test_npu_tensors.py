@@ -147,13 +147,16 @@ def test_printing() -> None:
     assert repr(torch.tensor([1.5, 2], device="npu")) == "tensor([1.5000, 2.0000], device='npu:0')"
 
 
-def test_an_operator_without_a_kernel() -> None:
-    """The error says which, and for which device."""
-    with pytest.raises(NotImplementedError, match="npu"):
-        torch.ones(2, 2, device="npu").to_sparse()
-
-
 def test_wrong_devices() -> None:
     """The text is the one that programs look for."""
     with pytest.raises(RuntimeError, match="Invalid device ID"):
         torch.ones(1, device="npu:7")
+
+
+def test_layouts_that_the_device_lacks() -> None:
+    """They are named, and no result is made."""
+    x = torch.ones(2, device="npu")
+    with pytest.raises(NotImplementedError, match="has no quantized tensors"):
+        torch.quantize_per_tensor(x, 0.1, 5, torch.qint8)
+    with pytest.raises(NotImplementedError, match="has no tensors of layout Sparse"):
+        x.to_sparse()

@@ -85,9 +85,9 @@ at::Tensor Aliases::device(const at::Tensor& result) {
   for (const auto& argument : kept_)
     if (argument.is_same(result)) return result;
   if (result.device().type() != c10::kCPU) return result;
-  TORCH_CHECK_NOT_IMPLEMENTED(result.layout() == at::kStrided && !result.is_quantized(),
-                              "The device npu has no tensors of layout ", result.layout(),
-                              ", nor quantized ones");
+  TORCH_CHECK_NOT_IMPLEMENTED(result.layout() == at::kStrided,
+                              "The device npu has no tensors of layout ", result.layout());
+  TORCH_CHECK_NOT_IMPLEMENTED(!result.is_quantized(), "The device npu has no quantized tensors");
   at::Tensor made =
       tensor_like(result, device_storage(result.storage()), c10::DispatchKey::PrivateUse1);
   tensors_.push_back({made, result, nullptr, false});
