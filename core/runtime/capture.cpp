@@ -36,6 +36,7 @@ class Capture {
     return here;
   }
   void add(int32_t stream, GraphNode node) {
+    node.stream = stream;
     graph->add(std::move(node));
     ++branches.at(stream).length;
   }
@@ -73,6 +74,24 @@ struct Captures {
 };
 
 Captures& captures() { return lasting<Captures>; }
+
+thread_local constinit int32_t thread_mode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
+
+Status check_mode(int32_t mode) {
+  if (mode >= ACL_MODEL_RI_CAPTURE_MODE_GLOBAL && mode <= ACL_MODEL_RI_CAPTURE_MODE_RELAXED)
+    return {};
+  return fail("capture-mode"_rule, kRtParamInvalid, "mode is ", mode,
+              "; it must be one of aclmdlRICaptureMode, 0 to 2");
+}
+
+// Whether the capture forbids the calling thread to change memory immediately.
+bool forbids(const Capture& capture) {
+  const bool is_own = capture.thread == static_cast<uint64_t>(pthread_self());
+  if (thread_mode == ACL_MODEL_RI_CAPTURE_MODE_RELAXED) return false;
+  if (is_own) return capture.mode != ACL_MODEL_RI_CAPTURE_MODE_RELAXED;
+  return capture.mode == ACL_MODEL_RI_CAPTURE_MODE_GLOBAL &&
+         thread_mode == ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
+}
 
 // Requires the lock. Null if the stream is not captured.
 std::shared_ptr<Capture> capture_of(const Stream& stream) {
@@ -116,9 +135,7 @@ const char* mode_name(int32_t mode) {
 Status begin_capture(const void* stream_handle, int32_t mode) {
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(find_stream(stream_handle, stream));
-  if (mode < ACL_MODEL_RI_CAPTURE_MODE_GLOBAL || mode > ACL_MODEL_RI_CAPTURE_MODE_RELAXED)
-    return fail("capture-mode"_rule, kRtParamInvalid, "mode is ", mode,
-                "; it must be one of aclmdlRICaptureMode, 0 to 2");
+  RETURN_IF_FAILED(check_mode(mode));
   if (stream->is_captured()) return is_captured_already(*stream);
   auto capture = std::make_shared<Capture>(mode, *stream);
   capture->handle = insert_graph(capture->graph);
@@ -172,6 +189,12 @@ Status capture_info(const void* stream_handle, int32_t& status, void*& graph) {
            : capture->failure.ok() ? ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE
                                    : ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED;
   graph = capture ? capture->handle : nullptr;
+  return {};
+}
+
+Status exchange_thread_mode(int32_t& mode) {
+  RETURN_IF_FAILED(check_mode(mode));
+  std::swap(mode, thread_mode);
   return {};
 }
 
@@ -269,12 +292,8 @@ Status require_not_captured(const Stream& stream) {
 
 Status detail::ask_captures() {
   std::lock_guard lock(captures().mutex);
-  const auto self = static_cast<uint64_t>(pthread_self());
   for (const auto& [id, capture] : captures().by_stream) {
-    const bool forbids =
-        capture->mode == ACL_MODEL_RI_CAPTURE_MODE_GLOBAL ||
-        (capture->mode == ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL && capture->thread == self);
-    if (forbids)
+    if (forbids(*capture))
       return fail("forbidden-in-capture"_rule, kRtParamInvalid, "stream ", capture->origin,
                   " is being captured in mode ", mode_name(capture->mode),
                   ", which forbids this call: it would run at once and not be captured; use the "

@@ -34,6 +34,9 @@ SOFTNPU_EXPORT Status end_capture(const void* stream_handle, void** out);
 // `status` is an aclmdlRICaptureStatus; `graph` is null if the stream is not captured.
 SOFTNPU_EXPORT Status capture_info(const void* stream_handle, int32_t& status, void*& graph);
 
+// Sets the calling thread's mode, an aclmdlRICaptureMode, and returns the earlier one.
+SOFTNPU_EXPORT Status exchange_thread_mode(int32_t& mode);
+
 // For streams that are captured. They do nothing and return false or null if the capture has ended
 // meanwhile.
 bool capture(const Stream& stream, Work& work);

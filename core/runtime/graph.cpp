@@ -65,14 +65,6 @@ std::shared_ptr<std::vector<Piece>> launched_pieces(std::span<const GraphNode> n
   return pieces;
 }
 
-Status find_graph(const void* handle, std::shared_ptr<Graph>& out) {
-  out = graphs().find(handle);
-  if (!out) return dead_handle("modelRI", handle, HandleKind::graph);
-  if (out->is_complete()) return {};
-  return fail("graph-incomplete"_rule, kRtParamInvalid,
-              "modelRI is still being captured; end the capture first (aclmdlRICaptureEnd)");
-}
-
 }  // namespace
 
 void Graph::complete() {
@@ -160,6 +152,14 @@ std::optional<Status> check_by_graph(uint64_t now) {
   return running.checked == now ? Status() : check_memory_of(*running.node);
 }
 
+Status find_graph(const void* handle, std::shared_ptr<Graph>& out) {
+  out = graphs().find(handle);
+  if (!out) return dead_handle("modelRI", handle, HandleKind::graph);
+  if (out->is_complete()) return {};
+  return fail("graph-incomplete"_rule, kRtParamInvalid,
+              "modelRI is still being captured; end the capture first (aclmdlRICaptureEnd)");
+}
+
 void* insert_graph(std::shared_ptr<Graph> graph) { return graphs().insert(std::move(graph)); }
 
 void erase_graph(const void* handle) { graphs().erase(handle); }
@@ -174,6 +174,11 @@ Status execute_graph(const void* handle, const void* stream_handle) {
     return fail("graph-of-other-context"_rule, kRtStreamContext,
                 "modelRI was captured in another context than that of stream");
   return Graph::execute(graph, stream);
+}
+
+Status execute_graph_until(const void* handle, const Deadline& deadline) {
+  RETURN_IF_FAILED(execute_graph(handle, nullptr));
+  return synchronize_stream(nullptr, deadline);
 }
 
 Status destroy_graph(const void* handle) {

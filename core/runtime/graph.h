@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct GraphNode {
   Work work;                               // of pieces and host functions
   std::shared_ptr<Event> event = nullptr;  // of marks and waits
   uint64_t time = 0;                       // when the piece's memory was allocated
+  int32_t stream = 0;                      // the id of the stream that captured it
 };
 
 // Nodes run in the order of their capture, whatever their streams were, because a node is captured
@@ -44,6 +46,10 @@ class Graph {
 
   static Status execute(const std::shared_ptr<const Graph>& graph,
                         const std::shared_ptr<Stream>& stream);
+
+  const std::vector<GraphNode>& nodes() const { return nodes_; }
+
+  std::string name;  // guarded by a lock of graph_text.cpp
 
  private:
   // Nodes that become one piece of a stream's work: consecutive pieces, or one node of another
@@ -69,6 +75,8 @@ class Graph {
   mutable std::atomic<uint64_t> checked_{0};  // when all memory was known to be allocated
 };
 
+// Fails if the handle is not that of a graph whose capture has ended.
+Status find_graph(const void* handle, std::shared_ptr<Graph>& out);
 // Null if there are too many graphs.
 void* insert_graph(std::shared_ptr<Graph> graph);
 void erase_graph(const void* handle);
@@ -87,6 +95,13 @@ Status recheck_memory(uint64_t time, const Check& check) {
 }
 
 SOFTNPU_EXPORT Status execute_graph(const void* handle, const void* stream_handle);
+// In the default stream, and waits for it.
+SOFTNPU_EXPORT Status execute_graph_until(const void* handle, const Deadline& deadline);
+SOFTNPU_EXPORT Status set_graph_name(const void* handle, const char* name);
+SOFTNPU_EXPORT Status graph_name(const void* handle, std::string& name);
+// A line for each captured call, or a JSON file that trace viewers read.
+SOFTNPU_EXPORT Status print_graph(const void* handle);
+SOFTNPU_EXPORT Status write_graph(const void* handle, const char* path);
 // Executions that were launched before still run.
 SOFTNPU_EXPORT Status destroy_graph(const void* handle);
 

@@ -110,7 +110,7 @@ def test_enumerators_have_documented_values_in_c(cc: str) -> None:
 def test_runtime_codes_are_macros(cxx: str) -> None:
     """Runtime codes can be tested for by the preprocessor; the other codes are constants."""
     runtime = [name for name in CODES if name.startswith("ACL_ERROR_RT_")]
-    assert len(runtime) == 15
+    assert len(runtime) > 80
     checks = "".join(f"#ifndef {name}\n#error {name}\n#endif\n" for name in runtime)
     checks += "#ifdef ACL_ERROR_INVALID_PARAM\n#error constant\n#endif\n"
     checks += "const int *constant = &ACL_ERROR_INVALID_PARAM; int use() { return *constant; }\n"
