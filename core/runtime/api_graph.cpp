@@ -7,6 +7,7 @@
 #include "runtime/capture.h"
 #include "runtime/entry.h"
 #include "runtime/graph.h"
+#include "runtime/task_groups.h"
 
 using namespace softnpu;
 using namespace softnpu::runtime;
@@ -75,6 +76,22 @@ aclError aclmdlRIDebugPrint(aclmdlRI modelRI) {
 
 aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char* path, uint32_t flags) {
   return entry(CALL(modelRI, path, flags), [&] { return write_graph(modelRI, path); });
+}
+
+aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream) {
+  return entry(CALL(stream), [&] { return begin_task_group(stream); });
+}
+
+aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp* handle) {
+  return entry(CALL(stream, handle), [&] { return end_task_group(stream, handle); });
+}
+
+aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream, aclrtTaskGrp handle) {
+  return entry(CALL(stream, handle), [&] { return begin_task_update(stream, handle); });
+}
+
+aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream) {
+  return entry(CALL(stream), [&] { return end_task_update(stream); });
 }
 
 aclError aclmdlRIDestroy(aclmdlRI modelRI) {

@@ -13,6 +13,7 @@
 #include "runtime/event.h"
 #include "runtime/graph.h"
 #include "runtime/memory.h"
+#include "runtime/task_groups.h"
 
 namespace softnpu::runtime {
 
@@ -198,23 +199,44 @@ Status exchange_thread_mode(int32_t& mode) {
   return {};
 }
 
+// A description of captured work. The tensors and the executor may be destroyed before it runs.
+std::shared_ptr<const Piece> lasting_piece(const Piece& piece, const Stream& stream) {
+  const auto lasting = std::make_shared<Piece>(piece);
+  lasting->stream = stream.id();
+  lasting->executor = nullptr;
+  for (Access& access : lasting->accesses) access.tensor = nullptr;
+  return lasting;
+}
+
 bool capture(const Stream& stream, Work& work) {
   std::lock_guard lock(captures().mutex);
   const auto capture = capture_of(stream);
-  if (!capture) return false;
+  if (!capture) return take_for_update(stream, work);
   if (work.piece) {
-    const auto lasting = std::make_shared<Piece>(*work.piece);
-    lasting->stream = stream.id();
-    notify(&Observer::captured, *lasting,
+    Piece launched = *work.piece;
+    launched.stream = stream.id();
+    notify(&Observer::captured, launched,
            CapturedPlace{capture->handle, capture->place(stream.id())});
-    // The tensors and the executor may be destroyed before the graph is executed.
-    lasting->executor = nullptr;
-    for (Access& access : lasting->accesses) access.tensor = nullptr;
-    work.piece = lasting;
+    work.piece = lasting_piece(launched, stream);
   }
   const auto kind = work.hosted ? GraphNode::Kind::host_function : GraphNode::Kind::piece;
   capture->add(stream.id(), {kind, std::move(work), nullptr, memory_time()});
   return true;
+}
+
+std::shared_ptr<Graph> captured_graph(const Stream& stream, size_t& length) {
+  std::lock_guard lock(captures().mutex);
+  const auto capture = capture_of(stream);
+  if (!capture) return nullptr;
+  length = capture->graph->size();
+  return capture->graph;
+}
+
+std::vector<size_t> capture_group(const Stream& stream, const Graph& graph, size_t first) {
+  std::lock_guard lock(captures().mutex);
+  const auto capture = capture_of(stream);
+  if (!capture || capture->graph.get() != &graph) return {};
+  return capture->graph->make_group(first, stream.id());
 }
 
 bool capture_wait(const Stream& stream, const std::shared_ptr<Event>& event) {

@@ -2,9 +2,11 @@
 #include "runtime/graph.h"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 #include <span>
 
+#include "base/fork.h"
 #include "base/handle_table.h"
 #include "base/lasting.h"
 #include "runtime/capture.h"
@@ -16,6 +18,7 @@ namespace {
 constexpr std::string_view kExecute = "aclmdlRIExecuteAsync";
 
 using Graphs = HandleTable<Graph, HandleKind::graph>;
+using UpdateMutex = ProcessMutex<>;
 
 Graphs& graphs() { return lasting<Graphs>; }
 
@@ -57,10 +60,11 @@ std::shared_ptr<std::vector<Piece>> launched_pieces(std::span<const GraphNode> n
     return nullptr;
   auto pieces = std::make_shared<std::vector<Piece>>();
   pieces->reserve(nodes.size());
-  for (const GraphNode& node : nodes) {
-    Piece& piece = pieces->emplace_back(node.work.piece ? *node.work.piece : Piece{});
+  for (const GraphNode& each : nodes) {
+    const auto node = current(each);
+    Piece& piece = pieces->emplace_back(node->work.piece ? *node->work.piece : Piece{});
     piece.stream = stream.id();
-    if (node.work.piece) notify(&Observer::launched, piece);
+    if (node->work.piece) notify(&Observer::launched, piece);
   }
   return pieces;
 }
@@ -81,13 +85,50 @@ void Graph::complete() {
   complete_.store(true, std::memory_order_release);
 }
 
+std::shared_ptr<const GraphNode> current(const GraphNode& node) {
+  const std::shared_ptr<const GraphNode> own(std::shared_ptr<void>(), &node);
+  if (!node.in_group) return own;
+  std::lock_guard lock(lasting<UpdateMutex>);
+  return node.updated ? node.updated : own;
+}
+
+std::vector<size_t> Graph::make_group(size_t first, int32_t stream) {
+  std::vector<size_t> group;
+  for (size_t i = first; i < nodes_.size(); ++i) {
+    if (nodes_[i].stream != stream || nodes_[i].kind != GraphNode::Kind::piece) continue;
+    group.push_back(i);
+    nodes_[i].in_group = true;
+  }
+  return group;
+}
+
+Status Graph::update(const std::vector<size_t>& group, std::vector<Work> works) {
+  if (works.size() != group.size())
+    return fail("task-group"_rule, kRtParamInvalid, "the update has ", works.size(),
+                " tasks, but the task group has ", group.size());
+  std::vector<std::shared_ptr<const GraphNode>> updated;
+  for (size_t i = 0; i < group.size(); ++i) {
+    const GraphNode& node = nodes_[group[i]];
+    if (works[i].what != node.work.what)
+      return fail("task-group"_rule, kRtParamInvalid, "task ", i + 1, " of the update is ",
+                  works[i].what, ", but that of the task group is ", node.work.what);
+    updated.push_back(std::make_shared<const GraphNode>(
+        GraphNode{node.kind, std::move(works[i]), nullptr, memory_time(), node.stream}));
+  }
+  std::lock_guard lock(lasting<UpdateMutex>);
+  for (size_t i = 0; i < group.size(); ++i) nodes_[group[i]].updated.swap(updated[i]);
+  checked_.store(0, std::memory_order_release);
+  return {};
+}
+
 Status Graph::check_memory() const {
   const uint64_t now = memory_time();  // before the checks, so that no release is missed
   if (checked_.load(std::memory_order_acquire) == now) return {};
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    const Status status = check_memory_of(nodes_[i]);
+    const auto node = current(nodes_[i]);
+    const Status status = check_memory_of(*node);
     if (!status.ok())
-      return status.in(text(nodes_[i].work.what, ", number ", i + 1, " of the ", nodes_.size(),
+      return status.in(text(node->work.what, ", number ", i + 1, " of the ", nodes_.size(),
                             " that modelRI captured"));
   }
   checked_.store(now, std::memory_order_release);
@@ -102,8 +143,9 @@ Status Graph::run(Segment segment, const std::vector<Piece>* pieces) const {
   const uint64_t checked = checked_.load(std::memory_order_relaxed);
   Status failure;
   for (size_t i = segment.first; i < segment.last; ++i) {
-    running = {&nodes_[i], checked};
-    const Work& work = nodes_[i].work;
+    const auto node = current(nodes_[i]);
+    running = {node.get(), checked};
+    const Work& work = node->work;
     Status status = run_work(work, pieces && work.piece ? &(*pieces)[i - segment.first] : nullptr);
     if (!status.ok() && failure.ok()) failure = std::move(status);
   }

@@ -27,7 +27,13 @@ struct GraphNode {
   std::shared_ptr<Event> event = nullptr;  // of marks and waits
   uint64_t time = 0;                       // when the piece's memory was allocated
   int32_t stream = 0;                      // the id of the stream that captured it
+  // For nodes of a task group: what an update has put in its place. Read it by current().
+  bool in_group = false;
+  std::shared_ptr<const GraphNode> updated = nullptr;
 };
+
+// The node itself, or what an update has put in its place.
+std::shared_ptr<const GraphNode> current(const GraphNode& node);
 
 // Nodes run in the order of their capture, whatever their streams were, because a node is captured
 // after all nodes that it depends on.
@@ -43,6 +49,13 @@ class Graph {
   // Called by the capture, under its lock.
   void add(GraphNode node) { nodes_.push_back(std::move(node)); }
   void complete();
+
+  // Called by the capture, under its lock: the pieces from `first` on that the stream captured.
+  // They can be updated.
+  std::vector<size_t> make_group(size_t first, int32_t stream);
+  // Replaces the pieces of a group, by works of the same functions. Fails and changes nothing if
+  // they are not the same.
+  Status update(const std::vector<size_t>& group, std::vector<Work> works);
 
   static Status execute(const std::shared_ptr<const Graph>& graph,
                         const std::shared_ptr<Stream>& stream);

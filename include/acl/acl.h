@@ -76,6 +76,17 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout);
 
 ACL_FUNC_VISIBILITY aclError aclmdlRIDestroy(aclmdlRI modelRI);
 
+// A task group is work that a captured stream captures between the first two calls. Work that is
+// launched in a stream between the other two does not run: when the update ends, it replaces the
+// group's, which must be of the same functions in the same order. Executions that are launched
+// later run it. The handle is valid as long as the graph.
+typedef void* aclrtTaskGrp;
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp* handle);
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream,
+                                                            aclrtTaskGrp handle);
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream);
+
 // Sets the calling thread's mode, and returns the earlier one in `*mode`: with THREAD_LOCAL, only
 // captures that this thread began forbid its calls of aclrtMemcpy and the like; with RELAXED, none.
 // A thread starts with GLOBAL.

@@ -41,9 +41,7 @@ ENUMS = {
     ),
     "aclrtMemLocationType": _enum("ACL_MEM_LOCATION_TYPE_", "HOST 0, DEVICE 1, UNREGISTERED 2"),
     "aclrtHostRegisterType": _enum("ACL_HOST_REGISTER_", "MAPPED 0"),
-    "aclrtCmoType": _enum(
-        "ACL_RT_CMO_TYPE_", "PREFETCH 0, WRITEBACK 1, INVALID 2, FLUSH 3"
-    ),
+    "aclrtCmoType": _enum("ACL_RT_CMO_TYPE_", "PREFETCH 0, WRITEBACK 1, INVALID 2, FLUSH 3"),
     "aclLogLevel": _enum("ACL_", "DEBUG 0, INFO 1, WARNING 2, ERROR 3"),
     "aclMemType": _enum("ACL_MEMTYPE_", "DEVICE 0, HOST 1, HOST_COMPILE_INDEPENDENT 2"),
     "aclopEngineType": _enum("ACL_ENGINE_", "SYS 0, AICORE 1, VECTOR 2"),
@@ -190,7 +188,9 @@ aclmdlRICaptureBegin aclmdlRICaptureEnd aclmdlRICaptureGetInfo aclmdlRIExecuteAs
 aclAppLog aclsysGetVersionStr aclsysGetVersionNum aclrtHostRegister aclrtHostRegisterV2
 aclrtHostUnregister aclrtHostGetDevicePointer aclrtPointerGetAttributes aclrtDeviceCanAccessPeer
 aclrtDeviceEnablePeerAccess aclrtDeviceDisablePeerAccess aclrtMemcpyBatch aclrtCmoAsync
-aclmdlRIExecute aclmdlRICaptureThreadExchangeMode aclmdlRISetName aclmdlRIGetName
+aclmdlRIExecute aclmdlRICaptureTaskGrpBegin aclmdlRICaptureTaskGrpEnd
+aclmdlRICaptureTaskUpdateBegin aclmdlRICaptureTaskUpdateEnd aclmdlRICaptureThreadExchangeMode
+aclmdlRISetName aclmdlRIGetName
 aclmdlRIDebugPrint aclmdlRIDebugJsonPrint aclCreateTensorDesc aclDestroyTensorDesc
 aclGetTensorDescType aclGetTensorDescFormat aclGetTensorDescSize aclGetTensorDescElementCount
 aclGetTensorDescNumDims aclGetTensorDescDim aclGetTensorDescDimV2 aclGetTensorDescName
