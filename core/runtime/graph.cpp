@@ -61,7 +61,7 @@ std::shared_ptr<std::vector<Piece>> launched_pieces(std::span<const GraphNode> n
   auto pieces = std::make_shared<std::vector<Piece>>();
   pieces->reserve(nodes.size());
   for (const GraphNode& each : nodes) {
-    const auto node = current(each);
+    const auto node = newest(each);
     Piece& piece = pieces->emplace_back(node->work.piece ? *node->work.piece : Piece{});
     piece.stream = stream.id();
     if (node->work.piece) notify(&Observer::launched, piece);
@@ -85,7 +85,7 @@ void Graph::complete() {
   complete_.store(true, std::memory_order_release);
 }
 
-std::shared_ptr<const GraphNode> current(const GraphNode& node) {
+std::shared_ptr<const GraphNode> newest(const GraphNode& node) {
   const std::shared_ptr<const GraphNode> own(std::shared_ptr<void>(), &node);
   if (!node.in_group) return own;
   std::lock_guard lock(lasting<UpdateMutex>);
@@ -125,7 +125,7 @@ Status Graph::check_memory() const {
   const uint64_t now = memory_time();  // before the checks, so that no release is missed
   if (checked_.load(std::memory_order_acquire) == now) return {};
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    const auto node = current(nodes_[i]);
+    const auto node = newest(nodes_[i]);
     const Status status = check_memory_of(*node);
     if (!status.ok())
       return status.in(text(node->work.what, ", number ", i + 1, " of the ", nodes_.size(),
@@ -143,7 +143,7 @@ Status Graph::run(Segment segment, const std::vector<Piece>* pieces) const {
   const uint64_t checked = checked_.load(std::memory_order_relaxed);
   Status failure;
   for (size_t i = segment.first; i < segment.last; ++i) {
-    const auto node = current(nodes_[i]);
+    const auto node = newest(nodes_[i]);
     running = {node.get(), checked};
     const Work& work = node->work;
     Status status = run_work(work, pieces && work.piece ? &(*pieces)[i - segment.first] : nullptr);

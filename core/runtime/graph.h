@@ -27,13 +27,13 @@ struct GraphNode {
   std::shared_ptr<Event> event = nullptr;  // of marks and waits
   uint64_t time = 0;                       // when the piece's memory was allocated
   int32_t stream = 0;                      // the id of the stream that captured it
-  // For nodes of a task group: what an update has put in its place. Read it by current().
+  // For nodes of a task group: what an update has put in its place. Read it by newest().
   bool in_group = false;
   std::shared_ptr<const GraphNode> updated = nullptr;
 };
 
 // The node itself, or what an update has put in its place.
-std::shared_ptr<const GraphNode> current(const GraphNode& node);
+std::shared_ptr<const GraphNode> newest(const GraphNode& node);
 
 // Nodes run in the order of their capture, whatever their streams were, because a node is captured
 // after all nodes that it depends on.
