@@ -44,6 +44,10 @@ aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout) {
   });
 }
 
+aclError aclmdlRIAbort(aclmdlRI modelRI) {
+  return entry(CALL(modelRI), [&] { return abort_graph(modelRI); });
+}
+
 aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode* mode) {
   return entry(CALL(mode), [&]() -> Status {
     if (mode == nullptr) return fail("argument-null"_rule, kRtParamInvalid, "mode is null");

@@ -152,17 +152,31 @@ Status Graph::run(Segment segment, const std::vector<Piece>* pieces) const {
   return failure;
 }
 
+Status Graph::check_not_aborted(uint64_t aborts) const {
+  if (aborts_.load(std::memory_order_acquire) == aborts) return {};
+  return fail("work-dropped"_rule, kRtInternalError,
+              "modelRI was aborted (aclmdlRIAbort) before this execution was done");
+}
+
 Work Graph::segment_work(const std::shared_ptr<const Graph>& graph, Segment segment,
                          const Stream& stream) {
   const std::span nodes = std::span(graph->nodes_).subspan(segment.first, segment.size());
   auto pieces = launched_pieces(nodes, stream);
+  const uint64_t aborts = graph->aborts_.load(std::memory_order_acquire);
   if (nodes.front().kind == GraphNode::Kind::host_function) {
     const Work& function = nodes.front().work;
     const Piece* const piece = pieces ? &pieces->front() : nullptr;
-    return {[graph, &function] { return function.run(); }, function.what, nullptr, nullptr, true,
-            std::shared_ptr<const Piece>(pieces, piece)};
+    Task task = [graph, &function, aborts]() -> Status {
+      RETURN_IF_FAILED(graph->check_not_aborted(aborts));
+      return function.run();
+    };
+    return {std::move(task), function.what, nullptr,
+            nullptr,         true,          std::shared_ptr<const Piece>(pieces, piece)};
   }
-  Task task = [graph, segment, pieces] { return graph->run(segment, pieces.get()); };
+  Task task = [graph, segment, pieces, aborts]() -> Status {
+    RETURN_IF_FAILED(graph->check_not_aborted(aborts));
+    return graph->run(segment, pieces.get());
+  };
   return {std::move(task), kExecute, nullptr, nullptr};
 }
 
@@ -221,6 +235,13 @@ Status execute_graph(const void* handle, const void* stream_handle) {
 Status execute_graph_until(const void* handle, const Deadline& deadline) {
   RETURN_IF_FAILED(execute_graph(handle, nullptr));
   return synchronize_stream(nullptr, deadline);
+}
+
+Status abort_graph(const void* handle) {
+  std::shared_ptr<Graph> graph;
+  RETURN_IF_FAILED(find_graph(handle, graph));
+  graph->abort();
+  return {};
 }
 
 Status destroy_graph(const void* handle) {

@@ -57,6 +57,9 @@ class Graph {
   // they are not the same.
   Status update(const std::vector<size_t>& group, std::vector<Work> works);
 
+  // Executions that were launched before run no more work, and fail.
+  void abort() { aborts_.fetch_add(1, std::memory_order_acq_rel); }
+
   static Status execute(const std::shared_ptr<const Graph>& graph,
                         const std::shared_ptr<Stream>& stream);
 
@@ -77,6 +80,7 @@ class Graph {
                            const Stream& stream);
   // Fails if memory of a node was freed since it was captured.
   Status check_memory() const;
+  Status check_not_aborted(uint64_t aborts) const;
   // Runs all pieces, unless memory was freed. Returns the first failure. `pieces` are for
   // observers.
   Status run(Segment segment, const std::vector<Piece>* pieces) const;
@@ -85,6 +89,7 @@ class Graph {
   std::vector<GraphNode> nodes_;
   std::vector<Segment> segments_;
   std::atomic<bool> complete_{false};
+  std::atomic<uint64_t> aborts_{0};
   mutable std::atomic<uint64_t> checked_{0};  // when all memory was known to be allocated
 };
 
@@ -110,6 +115,7 @@ Status recheck_memory(uint64_t time, const Check& check) {
 SOFTNPU_EXPORT Status execute_graph(const void* handle, const void* stream_handle);
 // In the default stream, and waits for it.
 SOFTNPU_EXPORT Status execute_graph_until(const void* handle, const Deadline& deadline);
+SOFTNPU_EXPORT Status abort_graph(const void* handle);
 SOFTNPU_EXPORT Status set_graph_name(const void* handle, const char* name);
 SOFTNPU_EXPORT Status graph_name(const void* handle, std::string& name);
 // A line for each captured call, or a JSON file that trace viewers read.

@@ -33,8 +33,9 @@ def test_header_is_clean_cxx(cxx: str, standard: str, header: str) -> None:
 @pytest.mark.parametrize("header", HEADERS)
 @pytest.mark.parametrize("standard", ["c99", "c11"])
 def test_header_is_clean_c(cc: str, standard: str, header: str) -> None:
-    """Every header compiles alone, without a warning, as C."""
-    assert compile_text(cc, "c", standard, f'#include "{header}"\n') == ""
+    """Every header compiles alone, without a warning, as C, which forbids an empty program."""
+    text = f'#include "{header}"\ntypedef int not_empty;\n'
+    assert compile_text(cc, "c", standard, text) == ""
 
 
 @pytest.mark.parametrize("header", HEADERS)

@@ -20,6 +20,8 @@ from tests.support.command import run_code
 from tests.support.graphs import GLOBAL, RELAXED, SIZE, THREAD_LOCAL, Graphs
 from tests.support.paths import ROOT
 
+INTERNAL_ERROR = 507000
+
 
 def filled(rt: Graphs, value: int) -> tuple[int, int]:
     """A graph that fills a buffer, and the buffer."""
@@ -57,6 +59,22 @@ def test_an_execution_that_waits_too_long(rt: Graphs) -> None:
         release()
     rt.check(rt.api.aclrtSynchronizeStream(None))
     assert rt.byte(block) == 5
+
+
+def test_an_execution_that_is_aborted(rt: Graphs) -> None:
+    """What waits does not run and is reported; later executions run."""
+    graph, block = filled(rt, 5)
+    rt.check(rt.api.aclrtMemset(block, SIZE, 1, SIZE))
+    with rt.held() as release:
+        rt.check(rt.api.aclmdlRIExecuteAsync(graph, rt.stream))
+        rt.check(rt.api.aclmdlRIAbort(graph))
+        release()
+    assert rt.synchronize() == INTERNAL_ERROR
+    assert "modelRI was aborted" in rt.message()
+    assert rt.byte(block) == 1
+    rt.execute(graph)
+    assert rt.byte(block) == 5
+    assert rt.api.aclmdlRIAbort(NOT_A_HANDLE) == INVALID_HANDLE
 
 
 @pytest.mark.parametrize("mode", [GLOBAL, THREAD_LOCAL, RELAXED])

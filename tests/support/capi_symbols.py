@@ -128,7 +128,8 @@ aclrtMemcpyBatch: i ppppzppzp  aclrtCmoAsync: i pzip  aclmdlRIExecute: i pi
 aclmdlRICaptureThreadExchangeMode: i p  aclmdlRISetName: i ps  aclmdlRIGetName: i pup
 aclmdlRICaptureTaskGrpBegin: i p  aclmdlRICaptureTaskGrpEnd: i pp
 aclmdlRICaptureTaskUpdateBegin: i pp  aclmdlRICaptureTaskUpdateEnd: i p
-aclmdlRIDebugPrint: i p  aclmdlRIDebugJsonPrint: i psu  aclCreateTensorDesc: p iipi
+aclmdlRIAbort: i p  aclmdlRIDebugPrint: i p  aclmdlRIDebugJsonPrint: i psu
+aclCreateTensorDesc: p iipi
 aclDestroyTensorDesc: v p  aclGetTensorDescType: i p  aclGetTensorDescFormat: i p
 aclGetTensorDescSize: z p  aclGetTensorDescElementCount: z p  aclGetTensorDescNumDims: z p
 aclGetTensorDescDim: l pz  aclGetTensorDescDimV2: i pzp  aclGetTensorDescName: s p
