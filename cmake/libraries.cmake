@@ -55,8 +55,11 @@ endfunction()
 
 add_library(softnpu_runtime_entries OBJECT ${runtime_entries})
 target_link_libraries(softnpu_runtime_entries PRIVATE softnpu_options)
-add_documented_library(ascendcl $<TARGET_OBJECTS:softnpu_runtime_entries>)
-add_documented_library(acl_rt $<TARGET_OBJECTS:softnpu_runtime_entries>)
+# All libraries of the runtime have all of its functions, for the same reason as those of operators.
+set(runtime_libraries ascendcl acl_rt acl_op_compiler runtime msprofiler)
+foreach(name IN LISTS runtime_libraries)
+  add_documented_library(${name} $<TARGET_OBJECTS:softnpu_runtime_entries>)
+endforeach()
 
 add_documented_library(nnopbase ${base_entries})
 target_link_libraries(nnopbase PRIVATE ascendcl)
@@ -81,7 +84,7 @@ set_target_properties(softnpu_missing PROPERTIES OUTPUT_NAME missing LIBRARY_OUT
                       "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/softnpu")
 
 set(SOFTNPU_SDK softnpu/sdk)
-install(TARGETS softnpu ascendcl acl_rt nnopbase ${operator_libraries}
+install(TARGETS softnpu ${runtime_libraries} nnopbase ${operator_libraries}
         LIBRARY DESTINATION ${SOFTNPU_SDK}/lib64)
 install(TARGETS softnpu_missing LIBRARY DESTINATION ${SOFTNPU_SDK}/lib64/softnpu)
 install(DIRECTORY "${SOFTNPU_INCLUDE}/" DESTINATION ${SOFTNPU_SDK}/include)
@@ -97,6 +100,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/sdk/python/site-packages/"
 include(CMakePackageConfigHelpers)
 set(generated "${CMAKE_CURRENT_BINARY_DIR}/packages")
 list(JOIN operator_libraries " " operator_libraries)
+list(JOIN runtime_libraries " " runtime_libraries)
 configure_file("${PROJECT_SOURCE_DIR}/sdk/softnpuConfig.cmake.in" "${generated}/softnpuConfig.cmake" @ONLY)
 configure_file("${PROJECT_SOURCE_DIR}/sdk/softnpu.pc.in" "${generated}/softnpu.pc" @ONLY)
 write_basic_package_version_file("${generated}/softnpuConfigVersion.cmake" COMPATIBILITY SameMajorVersion)

@@ -27,6 +27,14 @@ constexpr std::pair<DType, const char*> kTypes[] = {
     {DType::i4, "INT4"},
     {DType::u1, "UINT1"},
     {DType::c32, "COMPLEX32"},
+    {DType::hif8, "HIFLOAT8"},
+    {DType::f8_e5m2, "FLOAT8_E5M2"},
+    {DType::f8_e4m3fn, "FLOAT8_E4M3FN"},
+    {DType::f8_e8m0, "FLOAT8_E8M0"},
+    {DType::f6_e3m2, "FLOAT6_E3M2"},
+    {DType::f6_e2m3, "FLOAT6_E2M3"},
+    {DType::f4_e2m1, "FLOAT4_E2M1"},
+    {DType::f4_e1m2, "FLOAT4_E1M2"},
 };
 
 constexpr std::pair<Format, const char*> kFormats[] = {

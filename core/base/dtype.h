@@ -31,6 +31,15 @@ enum class DType : int32_t {
   i4 = 29,
   u1 = 30,
   c32 = 33,
+  // Types that tensors can have, but that no operator reads.
+  hif8 = 34,
+  f8_e5m2 = 35,
+  f8_e4m3fn = 36,
+  f8_e8m0 = 37,
+  f6_e3m2 = 38,
+  f6_e2m3 = 39,
+  f4_e2m1 = 40,
+  f4_e1m2 = 41,
 };
 
 enum class Format : int32_t {
@@ -61,6 +70,10 @@ constexpr int64_t item_size(DType type) {
     case DType::i8:
     case DType::u8:
     case DType::boolean:
+    case DType::hif8:
+    case DType::f8_e5m2:
+    case DType::f8_e4m3fn:
+    case DType::f8_e8m0:
       return 1;
     case DType::f16:
     case DType::bf16:
@@ -84,6 +97,7 @@ constexpr int64_t item_size(DType type) {
   }
 }
 
+constexpr bool is_small_float(DType t) { return t >= DType::hif8 && t <= DType::f4_e1m2; }
 constexpr bool is_floating(DType t) {
   return t == DType::f16 || t == DType::bf16 || t == DType::f32 || t == DType::f64;
 }

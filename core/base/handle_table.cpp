@@ -10,9 +10,10 @@ namespace {
 
 // By kind; each name needs the article "an".
 constexpr const char* kNames[] = {
-    nullptr,        "aclTensor",     "aclScalar",     "aclIntArray",       "aclFloatArray",
-    "aclBoolArray", "aclTensorList", "aclScalarList", "aclOpExecutor",     "aclrtContext",
-    "aclrtStream",  "aclrtEvent",    "aclmdlRI",      "aclrtDrvMemHandle",
+    nullptr,         "aclTensor",         "aclScalar",     "aclIntArray",
+    "aclFloatArray", "aclBoolArray",      "aclTensorList", "aclScalarList",
+    "aclOpExecutor", "aclrtContext",      "aclrtStream",   "aclrtEvent",
+    "aclmdlRI",      "aclrtDrvMemHandle", "aclTensorDesc", "aclDataBuffer",
 };
 
 }  // namespace

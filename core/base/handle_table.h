@@ -33,6 +33,8 @@ enum class HandleKind : uint8_t {
   event,
   graph,
   physical_memory,
+  tensor_desc,
+  data_buffer,
   reservation,  // not a handle but an address, which observers receive as one
 };
 

@@ -50,6 +50,15 @@ struct Piece {
   static constexpr int32_t kHostThread = -1;
 };
 
+// A message of the program's (aclAppLog), and the place of its call.
+struct AppMessage {
+  int32_t level;  // an aclLogLevel
+  const char* function;
+  const char* file;
+  uint32_t line;
+  const char* text;
+};
+
 // The position of captured work: for each stream, by id, how much of its work comes before.
 struct CapturedPlace {
   const void* graph;  // a handle
@@ -65,6 +74,8 @@ class Observer {
   // A C function begins and ends on the calling thread. All events in between belong to it.
   virtual void enter(const Call&) {}
   virtual void leave(const Call&, const Status&) {}
+
+  virtual void said(const AppMessage&) {}
 
   // After it was allocated; before it is released.
   virtual void allocated(runtime::Family, const std::byte*, size_t) {}

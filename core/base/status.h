@@ -29,6 +29,7 @@ enum Code : int32_t {
   kAclParseFile = 100006,
   kAclRepeatFinalize = 100037,
   kAclBadAlloc = 200000,
+  kAclApiNotSupport = 200001,
   kAclInternalError = 500000,
   // Device (runtime).
   kRtParamInvalid = 107000,

@@ -47,6 +47,8 @@ constexpr Destroying kDestroying[] = {
     {"event", "aclrtDestroyEvent"},
     {"graph", "aclmdlRIDestroy"},
     {"aclrtDrvMemHandle", "aclrtFreePhysical"},
+    {"aclTensorDesc", "aclDestroyTensorDesc"},
+    {"aclDataBuffer", "aclDestroyDataBuffer"},
     {"reserved address range", "aclrtReleaseMemAddress"},
 };
 static_assert(std::size(kDestroying) == static_cast<size_t>(HandleKind::reservation));

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observers/log.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "base/text.h"
 #include "observers/describe.h"
 
@@ -31,6 +35,20 @@ void Log::leave(const Call& call, const Status& status) {
                              status.code())));
     if (status.ok() || (is_polling(call, status) && level_ < LogLevel::info)) return;
     lines_.write(failure_line("", status));
+  });
+}
+
+void Log::said(const AppMessage& message) {
+  constexpr std::pair<LogLevel, const char*> kLevels[] = {{LogLevel::debug, "debug"},
+                                                          {LogLevel::info, "info"},
+                                                          {LogLevel::error, "warning"},
+                                                          {LogLevel::error, "error"}};
+  const size_t last = std::size(kLevels) - 1;
+  const auto [level, name] = kLevels[std::min(static_cast<size_t>(message.level), last)];
+  if (level_ < level) return;
+  quietly([&] {
+    lines_.write(line(text(name, ": ", message.function, " (", message.file, ":", message.line,
+                           "): ", message.text)));
   });
 }
 

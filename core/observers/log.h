@@ -16,6 +16,7 @@ class Log final : public Observer {
   Log(LogLevel level, Lines& lines) : level_(level), lines_(lines) {}
 
   void leave(const Call& call, const Status& status) override;
+  void said(const AppMessage& message) override;
   void captured(const Piece& piece, const CapturedPlace&) override { write("captured", piece); }
   void launched(const Piece& piece) override { write("launched", piece); }
   void finished(const Piece& piece, const Status& status) override;

@@ -40,10 +40,7 @@ aclError run_now(const Call& call, const Operation& operation) {
     RETURN_IF_FAILED(require_device());
     RETURN_IF_FAILED(require_no_capture());
     RETURN_IF_FAILED(operation.check());
-    const auto piece = piece_of(call, operation);
-    if (piece) notify(&Observer::started, *piece);
-    operation.run();
-    if (piece) notify(&Observer::finished, *piece, Status());
+    run_observed(call, operation);
     return {};
   });
 }
@@ -144,6 +141,18 @@ aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t sp
                             size_t height, aclrtMemcpyKind kind, aclrtStream stream) {
   return run_in_stream(CALL(dst, dpitch, src, spitch, width, height, kind, stream),
                        Copy2d{dst, dpitch, src, spitch, width, height}, stream);
+}
+
+aclError aclrtCmoAsync(void* src, size_t size, aclrtCmoType cmoType, aclrtStream stream) {
+  return entry(CALL(src, size, cmoType, stream), [&]() -> Status {
+    if (number_of(cmoType) < ACL_RT_CMO_TYPE_PREFETCH || number_of(cmoType) > ACL_RT_CMO_TYPE_FLUSH)
+      return fail("flag-unknown"_rule, kRtParamInvalid, "cmoType is ", number_of(cmoType),
+                  "; it must be one of aclrtCmoType, 0 to 3");
+    RETURN_IF_FAILED(check_not_zero(size));
+    RETURN_IF_FAILED(check_range("src", src, size));
+    std::shared_ptr<Stream> found;
+    return find_stream(stream, found);
+  });
 }
 
 }  // extern "C"

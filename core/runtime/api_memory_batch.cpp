@@ -29,6 +29,8 @@ struct Batch {
   Status check_indexes() const;
   // Checks copy i, whose attributes are attrs[attr].
   Status check(size_t i, size_t attr) const;
+  // `failing` is the index of the invalid copy, unless the call itself is invalid.
+  Status check_all(size_t& failing) const;
   Copy copy(size_t i) const { return {dsts[i], dest_maxs[i], srcs[i], sizes[i]}; }
   // The attributes of copy i; copy i - 1 has `attr`.
   size_t attr_of(size_t i, size_t attr) const {
@@ -75,7 +77,9 @@ Status check_location(const char* name, size_t attr, const aclrtMemLocation& loc
   if (on_device && location.id >= static_cast<uint32_t>(device_count()))
     return fail("device-id"_rule, kRtInvalidDeviceId, "attrs[", attr, "].", name, ".id is ",
                 location.id, "; it must be below ", device_count(), ", the number of devices");
-  if (find_block(address).has_value() == on_device) return {};
+  // Registered memory of the host is both.
+  if (on_device ? find_block(address).has_value() : device_of(address).value_or(kHost) == kHost)
+    return {};
   return fail("batch-location"_rule, kRtParamInvalid, list, "[", i, "] is ",
               on_device ? "not device memory" : "device memory", ", but attrs[", attr, "].", name,
               ".type is ", type, " (",
@@ -90,18 +94,23 @@ Status Batch::check(size_t i, size_t attr) const {
   return check_location("srcLoc", attr, attrs[attr].srcLoc, "srcs", i, srcs[i]);
 }
 
-Status launch_batch(const Call& call, const Batch& batch, size_t& failing, aclrtStream stream) {
+Status Batch::check_all(size_t& failing) const {
   RETURN_IF_FAILED(injected_failure(FaultKind::memcpy));
   RETURN_IF_FAILED(require_device());
-  RETURN_IF_FAILED(batch.check_lists());
-  RETURN_IF_FAILED(batch.check_indexes());
-  const uint64_t time = memory_time();  // before the checks, so that no release is missed
-  for (size_t i = 0, attr = 0; i < batch.count; ++i) {
-    attr = batch.attr_of(i, attr);
+  RETURN_IF_FAILED(check_lists());
+  RETURN_IF_FAILED(check_indexes());
+  for (size_t i = 0, attr = 0; i < count; ++i) {
+    attr = attr_of(i, attr);
     failing = i;
-    RETURN_IF_FAILED(batch.check(i, attr));
+    RETURN_IF_FAILED(check(i, attr));
   }
   failing = SIZE_MAX;
+  return {};
+}
+
+Status launch_batch(const Call& call, const Batch& batch, size_t& failing, aclrtStream stream) {
+  const uint64_t time = memory_time();  // before the checks, so that no release is missed
+  RETURN_IF_FAILED(batch.check_all(failing));
   for (size_t i = 0; i < batch.count; ++i) {
     if (i > 0) failing = i;  // earlier copies will run; a failure of the first is one of the call
     RETURN_IF_FAILED(launch_operation(call, batch.copy(i), time, stream));
@@ -110,12 +119,32 @@ Status launch_batch(const Call& call, const Batch& batch, size_t& failing, aclrt
   return {};
 }
 
+Status run_batch(const Call& call, const Batch& batch, size_t& failing) {
+  RETURN_IF_FAILED(batch.check_all(failing));
+  RETURN_IF_FAILED(require_no_capture());
+  for (size_t i = 0; i < batch.count; ++i) run_observed(call, batch.copy(i));
+  return {};
+}
+
 }  // namespace
 
-extern "C" aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes,
-                                          size_t numBatches, aclrtMemcpyBatchAttr* attrs,
-                                          size_t* attrsIndexes, size_t numAttrs, size_t* failIndex,
-                                          aclrtStream stream) {
+extern "C" {
+
+aclError aclrtMemcpyBatch(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes,
+                          size_t numBatches, aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes,
+                          size_t numAttrs, size_t* failIndex) {
+  const auto call =
+      CALL(dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs, failIndex);
+  return entry(call, [&]() -> Status {
+    RETURN_IF_FAILED(store("failIndex", failIndex, SIZE_MAX));
+    const Batch batch{dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs};
+    return run_batch(call, batch, *failIndex);
+  });
+}
+
+aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** srcs, size_t* sizes,
+                               size_t numBatches, aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes,
+                               size_t numAttrs, size_t* failIndex, aclrtStream stream) {
   const auto call = CALL(dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs,
                          failIndex, stream);
   return entry(call, [&]() -> Status {
@@ -124,3 +153,5 @@ extern "C" aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs, void** 
     return launch_batch(call, batch, *failIndex, stream);
   });
 }
+
+}  // extern "C"

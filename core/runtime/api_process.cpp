@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // aclInit and aclFinalize, properties of the machine, and the thread's last errors.
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
 #include "acl/acl.h"
 #include "base/dtype.h"
 #include "base/float_state.h"
@@ -20,6 +24,10 @@ aclError check_level(const Call& call, int32_t level) {
     return fail("thread-level"_rule, kRtParamInvalid, "level is ", level,
                 "; it must be ACL_RT_THREAD_LEVEL (0)");
   });
+}
+
+Status check_package(const char* name) {
+  return name ? Status() : fail("argument-null"_rule, kAclInvalidParam, "pkgName is null");
 }
 
 }  // namespace
@@ -45,6 +53,39 @@ aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion, int32_t* 
     RETURN_IF_FAILED(store("minorVersion", minorVersion, v.minor));
     return store("patchVersion", patchVersion, v.patch);
   });
+}
+
+aclError aclsysGetVersionStr(char* pkgName, char* versionStr) {
+  return entry(CALL(pkgName), [&]() -> Status {
+    RETURN_IF_FAILED(check_package(pkgName));
+    if (versionStr == nullptr)
+      return fail("output-pointer-null"_rule, kAclInvalidParam, "versionStr is null");
+    std::strcpy(versionStr, "8.5.0");
+    return {};
+  });
+}
+
+aclError aclsysGetVersionNum(char* pkgName, int32_t* versionNum) {
+  return entry(CALL(pkgName, versionNum), [&]() -> Status {
+    RETURN_IF_FAILED(check_package(pkgName));
+    if (versionNum == nullptr)
+      return fail("output-pointer-null"_rule, kAclInvalidParam, "versionNum is null");
+    *versionNum = 80500000;
+    return {};
+  });
+}
+
+void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_t line,
+               const char* fmt, ...) {
+  if (!is_observed() || fmt == nullptr) return;
+  char message[1024];
+  va_list arguments;
+  va_start(arguments, fmt);
+  const int length = std::vsnprintf(message, sizeof message, fmt, arguments);
+  va_end(arguments);
+  if (length < 0) return;
+  const AppMessage said{number_of(logLevel), func ? func : "", file ? file : "", line, message};
+  notify(&Observer::said, said);
 }
 
 aclError aclrtGetRunMode(aclrtRunMode* runMode) {

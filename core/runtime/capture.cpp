@@ -13,6 +13,7 @@
 #include "runtime/event.h"
 #include "runtime/graph.h"
 #include "runtime/memory.h"
+#include "runtime/task_groups.h"
 
 namespace softnpu::runtime {
 
@@ -36,6 +37,7 @@ class Capture {
     return here;
   }
   void add(int32_t stream, GraphNode node) {
+    node.stream = stream;
     graph->add(std::move(node));
     ++branches.at(stream).length;
   }
@@ -73,6 +75,24 @@ struct Captures {
 };
 
 Captures& captures() { return lasting<Captures>; }
+
+thread_local constinit int32_t thread_mode = ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
+
+Status check_mode(int32_t mode) {
+  if (mode >= ACL_MODEL_RI_CAPTURE_MODE_GLOBAL && mode <= ACL_MODEL_RI_CAPTURE_MODE_RELAXED)
+    return {};
+  return fail("capture-mode"_rule, kRtParamInvalid, "mode is ", mode,
+              "; it must be one of aclmdlRICaptureMode, 0 to 2");
+}
+
+// Whether the capture forbids the calling thread to change memory immediately.
+bool forbids(const Capture& capture) {
+  const bool is_own = capture.thread == static_cast<uint64_t>(pthread_self());
+  if (thread_mode == ACL_MODEL_RI_CAPTURE_MODE_RELAXED) return false;
+  if (is_own) return capture.mode != ACL_MODEL_RI_CAPTURE_MODE_RELAXED;
+  return capture.mode == ACL_MODEL_RI_CAPTURE_MODE_GLOBAL &&
+         thread_mode == ACL_MODEL_RI_CAPTURE_MODE_GLOBAL;
+}
 
 // Requires the lock. Null if the stream is not captured.
 std::shared_ptr<Capture> capture_of(const Stream& stream) {
@@ -116,9 +136,7 @@ const char* mode_name(int32_t mode) {
 Status begin_capture(const void* stream_handle, int32_t mode) {
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(find_stream(stream_handle, stream));
-  if (mode < ACL_MODEL_RI_CAPTURE_MODE_GLOBAL || mode > ACL_MODEL_RI_CAPTURE_MODE_RELAXED)
-    return fail("capture-mode"_rule, kRtParamInvalid, "mode is ", mode,
-                "; it must be one of aclmdlRICaptureMode, 0 to 2");
+  RETURN_IF_FAILED(check_mode(mode));
   if (stream->is_captured()) return is_captured_already(*stream);
   auto capture = std::make_shared<Capture>(mode, *stream);
   capture->handle = insert_graph(capture->graph);
@@ -175,23 +193,50 @@ Status capture_info(const void* stream_handle, int32_t& status, void*& graph) {
   return {};
 }
 
+Status exchange_thread_mode(int32_t& mode) {
+  RETURN_IF_FAILED(check_mode(mode));
+  std::swap(mode, thread_mode);
+  return {};
+}
+
+// A description of captured work. The tensors and the executor may be destroyed before it runs.
+std::shared_ptr<const Piece> lasting_piece(const Piece& piece, const Stream& stream) {
+  const auto lasting = std::make_shared<Piece>(piece);
+  lasting->stream = stream.id();
+  lasting->executor = nullptr;
+  for (Access& access : lasting->accesses) access.tensor = nullptr;
+  return lasting;
+}
+
 bool capture(const Stream& stream, Work& work) {
   std::lock_guard lock(captures().mutex);
   const auto capture = capture_of(stream);
-  if (!capture) return false;
+  if (!capture) return take_for_update(stream, work);
   if (work.piece) {
-    const auto lasting = std::make_shared<Piece>(*work.piece);
-    lasting->stream = stream.id();
-    notify(&Observer::captured, *lasting,
+    Piece launched = *work.piece;
+    launched.stream = stream.id();
+    notify(&Observer::captured, launched,
            CapturedPlace{capture->handle, capture->place(stream.id())});
-    // The tensors and the executor may be destroyed before the graph is executed.
-    lasting->executor = nullptr;
-    for (Access& access : lasting->accesses) access.tensor = nullptr;
-    work.piece = lasting;
+    work.piece = lasting_piece(launched, stream);
   }
   const auto kind = work.hosted ? GraphNode::Kind::host_function : GraphNode::Kind::piece;
   capture->add(stream.id(), {kind, std::move(work), nullptr, memory_time()});
   return true;
+}
+
+std::shared_ptr<Graph> captured_graph(const Stream& stream, size_t& length) {
+  std::lock_guard lock(captures().mutex);
+  const auto capture = capture_of(stream);
+  if (!capture) return nullptr;
+  length = capture->graph->size();
+  return capture->graph;
+}
+
+std::vector<size_t> capture_group(const Stream& stream, const Graph& graph, size_t first) {
+  std::lock_guard lock(captures().mutex);
+  const auto capture = capture_of(stream);
+  if (!capture || capture->graph.get() != &graph) return {};
+  return capture->graph->make_group(first, stream.id());
 }
 
 bool capture_wait(const Stream& stream, const std::shared_ptr<Event>& event) {
@@ -269,12 +314,8 @@ Status require_not_captured(const Stream& stream) {
 
 Status detail::ask_captures() {
   std::lock_guard lock(captures().mutex);
-  const auto self = static_cast<uint64_t>(pthread_self());
   for (const auto& [id, capture] : captures().by_stream) {
-    const bool forbids =
-        capture->mode == ACL_MODEL_RI_CAPTURE_MODE_GLOBAL ||
-        (capture->mode == ACL_MODEL_RI_CAPTURE_MODE_THREAD_LOCAL && capture->thread == self);
-    if (forbids)
+    if (forbids(*capture))
       return fail("forbidden-in-capture"_rule, kRtParamInvalid, "stream ", capture->origin,
                   " is being captured in mode ", mode_name(capture->mode),
                   ", which forbids this call: it would run at once and not be captured; use the "

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "base/export.h"
 #include "base/observer.h"
@@ -16,6 +17,7 @@
 namespace softnpu::runtime {
 
 class Capture;
+class Graph;
 class Event;
 
 // A position in a capture: for each stream, by id, how much of its captured work comes before.
@@ -34,12 +36,21 @@ SOFTNPU_EXPORT Status end_capture(const void* stream_handle, void** out);
 // `status` is an aclmdlRICaptureStatus; `graph` is null if the stream is not captured.
 SOFTNPU_EXPORT Status capture_info(const void* stream_handle, int32_t& status, void*& graph);
 
+// Sets the calling thread's mode, an aclmdlRICaptureMode, and returns the earlier one.
+SOFTNPU_EXPORT Status exchange_thread_mode(int32_t& mode);
+
 // For streams that are captured. They do nothing and return false or null if the capture has ended
 // meanwhile.
 bool capture(const Stream& stream, Work& work);
 bool capture_wait(const Stream& stream, const std::shared_ptr<Event>& event);
 std::shared_ptr<const CapturedMark> capture_mark(const Stream& stream,
                                                  const std::shared_ptr<Event>& event);
+
+std::shared_ptr<const Piece> lasting_piece(const Piece& piece, const Stream& stream);
+// The graph that the stream's capture makes, and its length so far; null if it is not captured.
+std::shared_ptr<Graph> captured_graph(const Stream& stream, size_t& length);
+// Makes a group of what the stream captured from `first` on; empty if the capture has ended.
+std::vector<size_t> capture_group(const Stream& stream, const Graph& graph, size_t first);
 
 // Orders the stream's next work after the mark. The stream joins the mark's capture, unless it is
 // captured already.

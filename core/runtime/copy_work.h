@@ -24,6 +24,15 @@ std::shared_ptr<Piece> piece_of(const Call& call, const Operation& operation) {
       Piece{.kind = Operation::kKind, .what = call.function(), .accesses = operation.accesses()});
 }
 
+// Runs an operation that was checked, while the caller waits.
+template <class Operation>
+void run_observed(const Call& call, const Operation& operation) {
+  const auto piece = piece_of(call, operation);
+  if (piece) notify(&Observer::started, *piece);
+  operation.run();
+  if (piece) notify(&Observer::finished, *piece, Status());
+}
+
 // Launches an operation that was checked at `time` or later.
 template <class Operation>
 Status launch_operation(const Call& call, const Operation& operation, uint64_t time,

@@ -2,9 +2,11 @@
 #include "runtime/graph.h"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 #include <span>
 
+#include "base/fork.h"
 #include "base/handle_table.h"
 #include "base/lasting.h"
 #include "runtime/capture.h"
@@ -16,6 +18,7 @@ namespace {
 constexpr std::string_view kExecute = "aclmdlRIExecuteAsync";
 
 using Graphs = HandleTable<Graph, HandleKind::graph>;
+using UpdateMutex = ProcessMutex<>;
 
 Graphs& graphs() { return lasting<Graphs>; }
 
@@ -57,20 +60,13 @@ std::shared_ptr<std::vector<Piece>> launched_pieces(std::span<const GraphNode> n
     return nullptr;
   auto pieces = std::make_shared<std::vector<Piece>>();
   pieces->reserve(nodes.size());
-  for (const GraphNode& node : nodes) {
-    Piece& piece = pieces->emplace_back(node.work.piece ? *node.work.piece : Piece{});
+  for (const GraphNode& each : nodes) {
+    const auto node = newest(each);
+    Piece& piece = pieces->emplace_back(node->work.piece ? *node->work.piece : Piece{});
     piece.stream = stream.id();
-    if (node.work.piece) notify(&Observer::launched, piece);
+    if (node->work.piece) notify(&Observer::launched, piece);
   }
   return pieces;
-}
-
-Status find_graph(const void* handle, std::shared_ptr<Graph>& out) {
-  out = graphs().find(handle);
-  if (!out) return dead_handle("modelRI", handle, HandleKind::graph);
-  if (out->is_complete()) return {};
-  return fail("graph-incomplete"_rule, kRtParamInvalid,
-              "modelRI is still being captured; end the capture first (aclmdlRICaptureEnd)");
 }
 
 }  // namespace
@@ -89,13 +85,50 @@ void Graph::complete() {
   complete_.store(true, std::memory_order_release);
 }
 
+std::shared_ptr<const GraphNode> newest(const GraphNode& node) {
+  const std::shared_ptr<const GraphNode> own(std::shared_ptr<void>(), &node);
+  if (!node.in_group) return own;
+  std::lock_guard lock(lasting<UpdateMutex>);
+  return node.updated ? node.updated : own;
+}
+
+std::vector<size_t> Graph::make_group(size_t first, int32_t stream) {
+  std::vector<size_t> group;
+  for (size_t i = first; i < nodes_.size(); ++i) {
+    if (nodes_[i].stream != stream || nodes_[i].kind != GraphNode::Kind::piece) continue;
+    group.push_back(i);
+    nodes_[i].in_group = true;
+  }
+  return group;
+}
+
+Status Graph::update(const std::vector<size_t>& group, std::vector<Work> works) {
+  if (works.size() != group.size())
+    return fail("task-group"_rule, kRtParamInvalid, "the update has ", works.size(),
+                " tasks, but the task group has ", group.size());
+  std::vector<std::shared_ptr<const GraphNode>> updated;
+  for (size_t i = 0; i < group.size(); ++i) {
+    const GraphNode& node = nodes_[group[i]];
+    if (works[i].what != node.work.what)
+      return fail("task-group"_rule, kRtParamInvalid, "task ", i + 1, " of the update is ",
+                  works[i].what, ", but that of the task group is ", node.work.what);
+    updated.push_back(std::make_shared<const GraphNode>(
+        GraphNode{node.kind, std::move(works[i]), nullptr, memory_time(), node.stream}));
+  }
+  std::lock_guard lock(lasting<UpdateMutex>);
+  for (size_t i = 0; i < group.size(); ++i) nodes_[group[i]].updated.swap(updated[i]);
+  checked_.store(0, std::memory_order_release);
+  return {};
+}
+
 Status Graph::check_memory() const {
   const uint64_t now = memory_time();  // before the checks, so that no release is missed
   if (checked_.load(std::memory_order_acquire) == now) return {};
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    const Status status = check_memory_of(nodes_[i]);
+    const auto node = newest(nodes_[i]);
+    const Status status = check_memory_of(*node);
     if (!status.ok())
-      return status.in(text(nodes_[i].work.what, ", number ", i + 1, " of the ", nodes_.size(),
+      return status.in(text(node->work.what, ", number ", i + 1, " of the ", nodes_.size(),
                             " that modelRI captured"));
   }
   checked_.store(now, std::memory_order_release);
@@ -110,25 +143,40 @@ Status Graph::run(Segment segment, const std::vector<Piece>* pieces) const {
   const uint64_t checked = checked_.load(std::memory_order_relaxed);
   Status failure;
   for (size_t i = segment.first; i < segment.last; ++i) {
-    running = {&nodes_[i], checked};
-    const Work& work = nodes_[i].work;
+    const auto node = newest(nodes_[i]);
+    running = {node.get(), checked};
+    const Work& work = node->work;
     Status status = run_work(work, pieces && work.piece ? &(*pieces)[i - segment.first] : nullptr);
     if (!status.ok() && failure.ok()) failure = std::move(status);
   }
   return failure;
 }
 
+Status Graph::check_not_aborted(uint64_t aborts) const {
+  if (aborts_.load(std::memory_order_acquire) == aborts) return {};
+  return fail("work-dropped"_rule, kRtInternalError,
+              "modelRI was aborted (aclmdlRIAbort) before this execution was done");
+}
+
 Work Graph::segment_work(const std::shared_ptr<const Graph>& graph, Segment segment,
                          const Stream& stream) {
   const std::span nodes = std::span(graph->nodes_).subspan(segment.first, segment.size());
   auto pieces = launched_pieces(nodes, stream);
+  const uint64_t aborts = graph->aborts_.load(std::memory_order_acquire);
   if (nodes.front().kind == GraphNode::Kind::host_function) {
     const Work& function = nodes.front().work;
     const Piece* const piece = pieces ? &pieces->front() : nullptr;
-    return {[graph, &function] { return function.run(); }, function.what, nullptr, nullptr, true,
-            std::shared_ptr<const Piece>(pieces, piece)};
+    Task task = [graph, &function, aborts]() -> Status {
+      RETURN_IF_FAILED(graph->check_not_aborted(aborts));
+      return function.run();
+    };
+    return {std::move(task), function.what, nullptr,
+            nullptr,         true,          std::shared_ptr<const Piece>(pieces, piece)};
   }
-  Task task = [graph, segment, pieces] { return graph->run(segment, pieces.get()); };
+  Task task = [graph, segment, pieces, aborts]() -> Status {
+    RETURN_IF_FAILED(graph->check_not_aborted(aborts));
+    return graph->run(segment, pieces.get());
+  };
   return {std::move(task), kExecute, nullptr, nullptr};
 }
 
@@ -160,6 +208,14 @@ std::optional<Status> check_by_graph(uint64_t now) {
   return running.checked == now ? Status() : check_memory_of(*running.node);
 }
 
+Status find_graph(const void* handle, std::shared_ptr<Graph>& out) {
+  out = graphs().find(handle);
+  if (!out) return dead_handle("modelRI", handle, HandleKind::graph);
+  if (out->is_complete()) return {};
+  return fail("graph-incomplete"_rule, kRtParamInvalid,
+              "modelRI is still being captured; end the capture first (aclmdlRICaptureEnd)");
+}
+
 void* insert_graph(std::shared_ptr<Graph> graph) { return graphs().insert(std::move(graph)); }
 
 void erase_graph(const void* handle) { graphs().erase(handle); }
@@ -174,6 +230,18 @@ Status execute_graph(const void* handle, const void* stream_handle) {
     return fail("graph-of-other-context"_rule, kRtStreamContext,
                 "modelRI was captured in another context than that of stream");
   return Graph::execute(graph, stream);
+}
+
+Status execute_graph_until(const void* handle, const Deadline& deadline) {
+  RETURN_IF_FAILED(execute_graph(handle, nullptr));
+  return synchronize_stream(nullptr, deadline);
+}
+
+Status abort_graph(const void* handle) {
+  std::shared_ptr<Graph> graph;
+  RETURN_IF_FAILED(find_graph(handle, graph));
+  graph->abort();
+  return {};
 }
 
 Status destroy_graph(const void* handle) {

@@ -40,9 +40,18 @@ std::byte* pointer(uintptr_t address) { return reinterpret_cast<std::byte*>(addr
 std::optional<Block> find_block(const void* address) {
   Registry& r = registry();
   std::shared_lock lock(r.mutex);
-  const auto found = r.containing(address);
-  if (found == r.live.end() || found->second.family == Family::host) return std::nullopt;
-  return Block{pointer(found->first), r.end_of(found, kNow) - found->first};
+  const auto* const found = r.usable_around(address);
+  if (found == nullptr) return std::nullopt;
+  return Block{pointer(found->first), r.end_of(*found, kNow) - found->first};
+}
+
+std::optional<int32_t> device_of(const void* address) {
+  Registry& r = registry();
+  std::shared_lock lock(r.mutex);
+  const auto* found = r.usable_around(address);
+  if (found == nullptr)
+    if (const auto host = r.containing(address); host != r.live.end()) found = &*host;
+  return found ? std::optional(found->second.device) : std::nullopt;
 }
 
 std::optional<Block> find_reservation(const void* address) {
@@ -80,9 +89,9 @@ uint64_t memory_time() { return registry().time.load(std::memory_order_acquire);
 bool was_allocated_at(uint64_t time, const void* address, size_t count) {
   Registry& r = registry();
   std::shared_lock lock(r.mutex);
-  const auto found = r.containing(address);
-  return found != r.live.end() && found->second.family != Family::host &&
-         found->second.made <= time && count <= r.end_of(found, time) - number(address);
+  const auto* const found = r.usable_around(address);
+  return found != nullptr && found->second.made <= time &&
+         count <= r.end_of(*found, time) - number(address);
 }
 
 namespace {
@@ -152,6 +161,9 @@ Status release(Family family, const void* address) {
     size = found->second.size;
     r.use.remove(found->second.device, size);
     r.live.erase(found);
+    // Registrations of this memory end with it.
+    r.registered.erase(r.registered.lower_bound(number(base)),
+                       r.registered.lower_bound(number(base) + size));
     ++r.time;
   }
   notify(&Observer::releasing, family, base, size);
@@ -180,7 +192,7 @@ Status check_unknown(const Registry& r, std::string_view argument, const void* a
 
 Status past_end(const Registry& r, std::string_view argument,
                 Registry::Allocations::const_iterator found, const void* address, size_t count) {
-  const uintptr_t end = r.end_of(found, kNow);
+  const uintptr_t end = r.end_of(*found, kNow);
   const std::string unmapped = r.unmapped_around(pointer(end));
   if (!unmapped.empty())
     return fail("memory-unmapped"_rule, kRtParamInvalid, argument, " is ", end - number(address),
@@ -200,7 +212,7 @@ Status check_range(std::string_view argument, const void* address, size_t count,
   std::shared_lock lock(r.mutex);
   const auto found = r.containing(address);
   if (found == r.live.end()) return check_unknown(r, argument, address, count);
-  const auto room = [&](uint64_t when) { return r.end_of(found, when) - number(address); };
+  const auto room = [&](uint64_t when) { return r.end_of(*found, when) - number(address); };
   if (found->second.made <= time) {
     if (count <= room(time)) return {};
     if (count > room(kNow)) return past_end(r, argument, found, address, count);

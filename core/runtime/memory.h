@@ -20,9 +20,13 @@ struct Block {
   size_t size;
 };
 
-// The live device allocation that contains `address`. For mapped memory, this mapping and those
-// that directly follow.
+// The live device allocation that contains `address`, or the registered memory of the host. For
+// mapped memory, this mapping and those that directly follow.
 SOFTNPU_EXPORT std::optional<Block> find_block(const void* address);
+
+// The device whose live memory contains `address`; kHost for page-locked or registered memory of
+// the host.
+SOFTNPU_EXPORT std::optional<int32_t> device_of(const void* address);
 
 // Whether `address` is in memory of the runtime that is not allocated now.
 SOFTNPU_EXPORT bool was_freed(const void* address);
@@ -52,12 +56,20 @@ SOFTNPU_EXPORT std::optional<Block> find_reservation(const void* address);
 // address; "" if there is none.
 SOFTNPU_EXPORT std::string describe_unmapped(const void* address, std::string_view lead = "");
 
+SOFTNPU_EXPORT Status check_not_zero(size_t size);
+
 // 64-byte aligned memory of a device, or of the host (kHost), with undefined contents. `*out` is
 // null on failure.
 SOFTNPU_EXPORT Status allocate(int32_t device, size_t size, void** out);
 
 // `address` must come from allocate() for the same family.
 SOFTNPU_EXPORT Status release(Family family, const void* address);
+
+// Lets operators use `size` bytes of the host's memory, until they are unregistered or freed.
+SOFTNPU_EXPORT Status register_host(void* address, uint64_t size);
+SOFTNPU_EXPORT Status unregister_host(const void* address);
+// Fails if `address` is in no registered memory.
+SOFTNPU_EXPORT Status check_registered(const void* address);
 
 // Fails if the runtime knows that `count` bytes at `address` must not be accessed: they must lie in
 // one live allocation that existed at `time`, or in memory that never belonged to the runtime.

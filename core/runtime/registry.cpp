@@ -24,11 +24,18 @@ Registry::Allocations::const_iterator Registry::containing(const void* address) 
   return around(live, address, [](const Allocation& one) { return one.size; });
 }
 
-uintptr_t Registry::end_of(Allocations::const_iterator first, uint64_t time) const {
-  uintptr_t end = first->first + first->second.size;
-  if (first->second.family != Family::mapped) return end;
+const Registry::Allocations::value_type* Registry::usable_around(const void* address) const {
+  auto found = containing(address);
+  if (found != live.end() && found->second.family != Family::host) return &*found;
+  found = around(registered, address, [](const Allocation& one) { return one.size; });
+  return found != registered.end() ? &*found : nullptr;
+}
+
+uintptr_t Registry::end_of(const Allocations::value_type& first, uint64_t time) const {
+  uintptr_t end = first.first + first.second.size;
+  if (first.second.family != Family::mapped) return end;
   // Ranges of two reservations never touch, because the arena leaves a gap behind each.
-  for (auto next = std::next(first); next != live.end(); ++next) {
+  for (auto next = live.upper_bound(first.first); next != live.end(); ++next) {
     if (next->first != end || next->second.made > time) break;
     end += next->second.size;
   }

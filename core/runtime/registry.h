@@ -20,9 +20,8 @@ namespace softnpu::runtime {
 struct Allocation {
   size_t size;
   Family family;
-  uint64_t made;  // the time of the allocation
-  int32_t device =
-      kHost;  // whose memory it uses; unused for mappings, whose physical memory counts
+  uint64_t made;           // the time of the allocation
+  int32_t device = kHost;  // whose memory it uses
 };
 
 struct Registry {
@@ -34,6 +33,7 @@ struct Registry {
 
   using Allocations = std::map<uintptr_t, Allocation>;
   Allocations live;                      // by first address
+  Allocations registered;                // memory of the host that operators may use
   std::map<uintptr_t, size_t> reserved;  // sizes by first address
   MemoryUse use;                         // counts allocations and physical memory
   std::atomic<uint64_t> time{0};         // only changed with the lock
@@ -48,16 +48,16 @@ struct Registry {
   // The rest requires the lock.
 
   Allocations::const_iterator containing(const void* address) const;
+  // What operators may use: device memory, or registered memory of the host. Null if there is none.
+  const Allocations::value_type* usable_around(const void* address) const;
   // The end of the memory that starts with an allocation. Adjacent mappings are one range; those
   // made after `time` do not count.
-  uintptr_t end_of(Allocations::const_iterator first, uint64_t time) const;
+  uintptr_t end_of(const Allocations::value_type& first, uint64_t time) const;
   std::map<uintptr_t, size_t>::const_iterator reserved_around(const void* address) const;
   // "no memory is mapped at ...", with the whole unmapped part of the reserved range around the
   // address; "" if there is none.
   std::string unmapped_around(const void* address) const;
 };
-
-Status check_not_zero(size_t size);
 
 inline Registry& registry() { return lasting<Registry>; }
 

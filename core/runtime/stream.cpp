@@ -17,6 +17,7 @@
 #include "runtime/capture.h"
 #include "runtime/context.h"
 #include "runtime/report.h"
+#include "runtime/task_groups.h"
 
 namespace softnpu::runtime {
 namespace {
@@ -240,6 +241,7 @@ Status destroy_stream(const void* handle, Destroy how) {
 }
 
 void finish(Stream& stream, Held held, Remains& remains) {
+  drop_update(stream);
   remains.dropped += drop_capture(stream);
   size_t dropped = 0;
   if (held == Held::dropped) {

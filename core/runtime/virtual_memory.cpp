@@ -176,7 +176,7 @@ Status no_more_mappings(size_t size) {
 Status enter(std::byte* base, size_t size, size_t offset, std::shared_ptr<Physical> physical) {
   Physical& mapped = *physical;
   std::map<uintptr_t, Mapping> mapping{{number(base), {size, std::move(physical)}}};
-  Registry::Allocations allocation{{number(base), {size, Family::mapped, 0}}};
+  Registry::Allocations allocation{{number(base), {size, Family::mapped, 0, mapped.device}}};
   if (!mappings().pool.map(kernel_address(base), mapped.memory + offset, size))
     return no_more_mappings(size);
   mappings().by_address.insert(mapping.extract(mapping.begin()));

@@ -30,7 +30,7 @@ Status copy_scalar(const void* value, DType type, std::shared_ptr<const Scalar>&
   if (value == nullptr) return fail("argument-null"_rule, kParamNullptr, "value is null");
   auto scalar = std::make_shared<Scalar>();
   scalar->dtype = type;
-  if (item_size(type) == 0)
+  if (item_size(type) == 0 || is_small_float(type))
     return fail("scalar-type-unknown"_rule, kParamInvalid, "dataType ", type,
                 " has no scalar values");
   std::memcpy(scalar->bytes.data(), value, static_cast<size_t>(item_size(type)));

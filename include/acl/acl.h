@@ -5,6 +5,7 @@
 #define SOFTNPU_INCLUDE_ACL_ACL_H_
 
 #include "acl_base.h"
+#include "acl_mdl.h"
 #include "acl_op.h"
 #include "acl_rt.h"
 
@@ -22,6 +23,13 @@ ACL_FUNC_VISIBILITY aclError aclFinalize(void);
 // Returns and clears this thread's latest message; null if there is none. The pointer is valid
 // until this thread calls the function again.
 ACL_FUNC_VISIBILITY const char* aclGetRecentErrMsg(void);
+
+#define ACL_PKG_VERSION_MAX_SIZE 128
+
+// The version of the toolkit whose interface softnpu has, "8.5.0" and 80500000, for any package
+// name. `versionStr` has room for ACL_PKG_VERSION_MAX_SIZE bytes.
+ACL_FUNC_VISIBILITY aclError aclsysGetVersionStr(char* pkgName, char* versionStr);
+ACL_FUNC_VISIBILITY aclError aclsysGetVersionNum(char* pkgName, int32_t* versionNum);
 
 // ---- graphs: work that is captured once and executed many times ---------------------------------
 
@@ -62,7 +70,41 @@ ACL_FUNC_VISIBILITY aclError aclmdlRICaptureGetInfo(aclrtStream stream,
 // since the capture, this is an error and nothing runs.
 ACL_FUNC_VISIBILITY aclError aclmdlRIExecuteAsync(aclmdlRI modelRI, aclrtStream stream);
 
+// The same in the default stream of the current context, and waits for it. Returns the failures of
+// that stream.
+ACL_FUNC_VISIBILITY aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout);
+
+// Executions that were launched before run no more of the captured work, and fail. Returns at once.
+ACL_FUNC_VISIBILITY aclError aclmdlRIAbort(aclmdlRI modelRI);
+
 ACL_FUNC_VISIBILITY aclError aclmdlRIDestroy(aclmdlRI modelRI);
+
+// A task group is work that a captured stream captures between the first two calls. Work that is
+// launched in a stream between the other two does not run: when the update ends, it replaces the
+// group's, which must be of the same functions in the same order. Executions that are launched
+// later run it. The handle is valid as long as the graph.
+typedef void* aclrtTaskGrp;
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskGrpBegin(aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskGrpEnd(aclrtStream stream, aclrtTaskGrp* handle);
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream stream,
+                                                            aclrtTaskGrp handle);
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream stream);
+
+// Sets the calling thread's mode, and returns the earlier one in `*mode`: with THREAD_LOCAL, only
+// captures that this thread began forbid its calls of aclrtMemcpy and the like; with RELAXED, none.
+// A thread starts with GLOBAL.
+ACL_FUNC_VISIBILITY aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode* mode);
+
+// A graph's name is empty until it is set. `maxLen` is the size of `name`, which must have room for
+// the name and its null character.
+ACL_FUNC_VISIBILITY aclError aclmdlRISetName(aclmdlRI modelRI, const char* name);
+ACL_FUNC_VISIBILITY aclError aclmdlRIGetName(aclmdlRI modelRI, uint32_t maxLen, char* name);
+
+// Writes a line for each captured call to stderr, or to a JSON file that trace viewers read, in the
+// order in which they run. `flags` is ignored.
+ACL_FUNC_VISIBILITY aclError aclmdlRIDebugPrint(aclmdlRI modelRI);
+ACL_FUNC_VISIBILITY aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char* path,
+                                                    uint32_t flags);
 
 #ifdef __cplusplus
 }

@@ -51,12 +51,30 @@ typedef enum {
 
 typedef enum {
   ACL_MEM_LOCATION_TYPE_HOST = 0,
-  ACL_MEM_LOCATION_TYPE_DEVICE = 1
+  ACL_MEM_LOCATION_TYPE_DEVICE = 1,
+  ACL_MEM_LOCATION_TYPE_UNREGISTERED = 2  // memory that the runtime does not know
 } aclrtMemLocationType;
 typedef struct {
   uint32_t id;  // of a device
   aclrtMemLocationType type;
 } aclrtMemLocation;
+
+typedef struct {
+  aclrtMemLocation location;
+  uint32_t pageSize;
+  uint32_t rsv[4];
+} aclrtPtrAttributes;
+
+typedef enum { ACL_HOST_REGISTER_MAPPED = 0 } aclrtHostRegisterType;
+#define ACL_HOST_REG_MAPPED 0x00000002u
+#define ACL_HOST_REG_PINNED 0x10000000u
+
+typedef enum {
+  ACL_RT_CMO_TYPE_PREFETCH = 0,
+  ACL_RT_CMO_TYPE_WRITEBACK = 1,
+  ACL_RT_CMO_TYPE_INVALID = 2,
+  ACL_RT_CMO_TYPE_FLUSH = 3
+} aclrtCmoType;
 
 typedef enum { ACL_MEM_HANDLE_TYPE_NONE = 0 } aclrtMemHandleType;
 typedef enum { ACL_MEM_ALLOCATION_TYPE_PINNED = 0 } aclrtMemAllocationType;
@@ -147,6 +165,12 @@ ACL_FUNC_VISIBILITY aclError aclrtResetDevice(int32_t deviceId);
 // Undoes all aclrtSetDevice. Callbacks that no thread has run, and work that waits for them, are
 // dropped; then aclGetRecentErrMsg returns their number.
 ACL_FUNC_VISIBILITY aclError aclrtResetDeviceForce(int32_t deviceId);
+// All devices share their memory here, so that access is always possible, and enabling and
+// disabling it have no effect. `flags` must be 0.
+ACL_FUNC_VISIBILITY aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId,
+                                                      int32_t peerDeviceId);
+ACL_FUNC_VISIBILITY aclError aclrtDeviceEnablePeerAccess(int32_t peerDeviceId, uint32_t flags);
+ACL_FUNC_VISIBILITY aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDevice(void);
 ACL_FUNC_VISIBILITY aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout);
 
@@ -219,6 +243,19 @@ ACL_FUNC_VISIBILITY aclError aclrtFree(void* devPtr);
 ACL_FUNC_VISIBILITY aclError aclrtFreeWithDevSync(void* devPtr);
 ACL_FUNC_VISIBILITY aclError aclrtMallocHost(void** hostPtr, size_t size);
 ACL_FUNC_VISIBILITY aclError aclrtFreeHost(void* hostPtr);
+// Lets operators use memory of the host, at its own address: `*devPtr` is `ptr`. Unregister it
+// before it is freed, by the address that was registered.
+ACL_FUNC_VISIBILITY aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type,
+                                               void** devPtr);
+// `flag` is a union of ACL_HOST_REG_* bits.
+ACL_FUNC_VISIBILITY aclError aclrtHostRegisterV2(void* ptr, uint64_t size, uint32_t flag);
+ACL_FUNC_VISIBILITY aclError aclrtHostUnregister(void* ptr);
+// The address at which operators use registered memory. `flag` must be 0.
+ACL_FUNC_VISIBILITY aclError aclrtHostGetDevicePointer(void* pHost, void** pDevice, uint32_t flag);
+// Where the memory at any address is: of a device, page-locked or registered memory of the host, or
+// unregistered.
+ACL_FUNC_VISIBILITY aclError aclrtPointerGetAttributes(const void* ptr,
+                                                       aclrtPtrAttributes* attributes);
 ACL_FUNC_VISIBILITY aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total);
 
 // `destMax` is the size of the destination: a larger `count` is an error and copies nothing.
@@ -246,6 +283,15 @@ ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatchAsync(void** dsts, size_t* destMaxs
                                                    aclrtMemcpyBatchAttr* attrs,
                                                    size_t* attrsIndexes, size_t numAttrs,
                                                    size_t* failIndex, aclrtStream stream);
+// The same at once, without waiting for streams.
+ACL_FUNC_VISIBILITY aclError aclrtMemcpyBatch(void** dsts, size_t* destMaxs, void** srcs,
+                                              size_t* sizes, size_t numBatches,
+                                              aclrtMemcpyBatchAttr* attrs, size_t* attrsIndexes,
+                                              size_t numAttrs, size_t* failIndex);
+
+// For the cache of a device, which softnpu does not have: checks its arguments and does nothing.
+ACL_FUNC_VISIBILITY aclError aclrtCmoAsync(void* src, size_t size, aclrtCmoType cmoType,
+                                           aclrtStream stream);
 
 // ---- virtual memory ----------------------------------------------------------------------------
 

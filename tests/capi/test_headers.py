@@ -33,8 +33,9 @@ def test_header_is_clean_cxx(cxx: str, standard: str, header: str) -> None:
 @pytest.mark.parametrize("header", HEADERS)
 @pytest.mark.parametrize("standard", ["c99", "c11"])
 def test_header_is_clean_c(cc: str, standard: str, header: str) -> None:
-    """Every header compiles alone, without a warning, as C."""
-    assert compile_text(cc, "c", standard, f'#include "{header}"\n') == ""
+    """Every header compiles alone, without a warning, as C, which forbids an empty program."""
+    text = f'#include "{header}"\ntypedef int not_empty;\n'
+    assert compile_text(cc, "c", standard, text) == ""
 
 
 @pytest.mark.parametrize("header", HEADERS)
@@ -110,7 +111,7 @@ def test_enumerators_have_documented_values_in_c(cc: str) -> None:
 def test_runtime_codes_are_macros(cxx: str) -> None:
     """Runtime codes can be tested for by the preprocessor; the other codes are constants."""
     runtime = [name for name in CODES if name.startswith("ACL_ERROR_RT_")]
-    assert len(runtime) == 15
+    assert len(runtime) > 80
     checks = "".join(f"#ifndef {name}\n#error {name}\n#endif\n" for name in runtime)
     checks += "#ifdef ACL_ERROR_INVALID_PARAM\n#error constant\n#endif\n"
     checks += "const int *constant = &ACL_ERROR_INVALID_PARAM; int use() { return *constant; }\n"

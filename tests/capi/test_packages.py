@@ -27,7 +27,8 @@ OPERATOR_LIBRARIES = (
     "aclnn_ops_infer",
     "aclnn_ops_train",
 )
-LIBRARIES = ("ascendcl", "acl_rt", "nnopbase", *OPERATOR_LIBRARIES)
+RUNTIME_LIBRARIES = ("ascendcl", "acl_rt", "acl_op_compiler", "runtime", "msprofiler")
+LIBRARIES = (*RUNTIME_LIBRARIES, "nnopbase", *OPERATOR_LIBRARIES)
 
 needs_cmake = pytest.mark.skipif(find_cmake() is None, reason="needs cmake")
 needs_pkg_config = pytest.mark.skipif(shutil.which("pkg-config") is None, reason="needs pkg-config")
@@ -117,6 +118,18 @@ def test_operator_libraries_are_alike(sdk: Path) -> None:
     assert {"aclnnElu", "aclnnMaxUnpool3dBackwardGetWorkspaceSize"} <= entries["opapi"]
     for name in OPERATOR_LIBRARIES:
         assert entries[name] == entries["opapi"], name
+
+
+def test_runtime_libraries_are_alike(sdk: Path) -> None:
+    """Each name that a runtime library has had stands for the same entry points."""
+    found = {name: read_elf(sdk / "lib64" / f"lib{name}.so") for name in RUNTIME_LIBRARIES}
+    entries = {
+        name: {symbol for symbol in elf.defined if symbol.startswith("acl")} if elf else set()
+        for name, elf in found.items()
+    }
+    assert {"aclInit", "aclrtMalloc", "aclopCompileAndExecute"} <= entries["ascendcl"]
+    for name in RUNTIME_LIBRARIES:
+        assert entries[name] == entries["ascendcl"], name
 
 
 @pytest.mark.parametrize("library", ["softnpu", *LIBRARIES])

@@ -16,9 +16,12 @@ NO_INDEX = 2**64 - 1
 
 
 class Batch:
-    """The arguments of aclrtMemcpyBatchAsync: three copies, two to the device and one back."""
+    """The arguments of aclrtMemcpyBatchAsync, or of aclrtMemcpyBatch, which is `at_once`.
 
-    def __init__(self, rt: Runtime) -> None:
+    There are three copies, two to the device and one back.
+    """
+
+    def __init__(self, rt: Runtime, at_once: bool = False) -> None:
         self.rt = rt
         self.sent = [pattern(100, 1), pattern(40, 2)]
         self.received = np.zeros(100, np.uint8)
@@ -30,6 +33,7 @@ class Batch:
         self.attrs = [(DEVICE, HOST), (HOST, DEVICE)]  # of dst and src
         self.indexes = [0, 2]
         self.changes: dict[str, Any] = {}
+        self.at_once = at_once
 
     def run(self) -> tuple[int, int]:
         """The status, and failIndex."""
@@ -48,6 +52,9 @@ class Batch:
             "stream": self.rt.stream,
             **self.changes,
         }
+        if self.at_once:
+            del arguments["stream"]
+            return self.rt.api.aclrtMemcpyBatch(*arguments.values()), failing.value
         return self.rt.api.aclrtMemcpyBatchAsync(*arguments.values()), failing.value
 
 
@@ -63,6 +70,18 @@ def test_batch(rt: Runtime) -> None:
     assert (rt.download(batch.blocks[1], 40) == batch.sent[1]).all()
 
 
+both = pytest.mark.parametrize("at_once", [False, True])
+
+
+def test_batch_at_once(rt: Runtime) -> None:
+    """When the call returns, all copies are made, whatever the stream waits for."""
+    batch = Batch(rt, at_once=True)
+    with rt.held():
+        assert batch.run() == (0, NO_INDEX)
+        assert (batch.received == batch.sent[0]).all()
+
+
+@both
 @pytest.mark.parametrize("index", [0, 1, 2])
 @pytest.mark.parametrize(
     ("field", "value", "why"),
@@ -73,9 +92,11 @@ def test_batch(rt: Runtime) -> None:
         ("sizes", 101, "101"),
     ],
 )
-def test_batch_with_a_wrong_copy(rt: Runtime, index: int, field: str, value: Any, why: str) -> None:
+def test_batch_with_a_wrong_copy(
+    rt: Runtime, at_once: bool, index: int, field: str, value: Any, why: str
+) -> None:
     """The message and failIndex say which is wrong, and none is made."""
-    batch = Batch(rt)
+    batch = Batch(rt, at_once)
     getattr(batch, field)[index] = value
     assert batch.run() == (PARAM_INVALID, index)
     said = rt.message()
@@ -85,6 +106,7 @@ def test_batch_with_a_wrong_copy(rt: Runtime, index: int, field: str, value: Any
     assert not batch.received.any()
 
 
+@both
 @pytest.mark.parametrize(
     ("attrs", "index", "why"),
     [
@@ -103,14 +125,17 @@ def test_batch_with_a_wrong_copy(rt: Runtime, index: int, field: str, value: Any
         ([(DEVICE, HOST), (HOST, Location(0, 2))], 2, "attrs[1].srcLoc.type is 2"),
     ],
 )
-def test_batch_with_wrong_attributes(rt: Runtime, attrs: Any, index: int, why: str) -> None:
+def test_batch_with_wrong_attributes(
+    rt: Runtime, at_once: bool, attrs: Any, index: int, why: str
+) -> None:
     """Where memory lies must be what the attributes say."""
-    batch = Batch(rt)
+    batch = Batch(rt, at_once)
     batch.attrs = attrs
     assert batch.run() == (PARAM_INVALID, index)
     assert why in rt.message()
 
 
+@both
 @pytest.mark.parametrize(
     ("change", "value", "why"),
     [
@@ -126,9 +151,9 @@ def test_batch_with_wrong_attributes(rt: Runtime, attrs: Any, index: int, why: s
         ("attrsIndexes", (ct.c_size_t * 2)(0, 3), "attrsIndexes[1] is 3"),
     ],
 )
-def test_batch_misuse(rt: Runtime, change: str, value: Any, why: str) -> None:
+def test_batch_misuse(rt: Runtime, at_once: bool, change: str, value: Any, why: str) -> None:
     """What is wrong with the call itself gives no index."""
-    batch = Batch(rt)
+    batch = Batch(rt, at_once)
     batch.changes[change] = value
     assert batch.run() == (PARAM_INVALID, 7 if change == "failIndex" else NO_INDEX)
     assert why in rt.message()

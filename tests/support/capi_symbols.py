@@ -34,6 +34,14 @@ DTYPES = {
     "INT4": 29,
     "UINT1": 30,
     "COMPLEX32": 33,
+    "HIFLOAT8": 34,
+    "FLOAT8_E5M2": 35,
+    "FLOAT8_E4M3FN": 36,
+    "FLOAT8_E8M0": 37,
+    "FLOAT6_E3M2": 38,
+    "FLOAT6_E2M3": 39,
+    "FLOAT4_E2M1": 40,
+    "FLOAT4_E1M2": 41,
 }
 PUBLIC_FORMATS = {
     "NCHW": 0,
@@ -112,6 +120,45 @@ aclrtLaunchCallback: i ppip  aclrtSubscribeReport: i Lp  aclrtUnSubscribeReport:
 aclrtProcessReport: i i  aclrtLaunchHostFunc: i ppp
 aclmdlRICaptureBegin: i pi  aclmdlRICaptureEnd: i pp  aclmdlRICaptureGetInfo: i ppp
 aclmdlRIExecuteAsync: i pp  aclmdlRIDestroy: i p
+aclsysGetVersionStr: i sp  aclsysGetVersionNum: i sp  aclrtHostRegister: i pLip
+aclrtHostRegisterV2: i pLu  aclrtHostUnregister: i p  aclrtHostGetDevicePointer: i ppu
+aclrtPointerGetAttributes: i pp  aclrtDeviceCanAccessPeer: i pii
+aclrtDeviceEnablePeerAccess: i iu  aclrtDeviceDisablePeerAccess: i i
+aclrtMemcpyBatch: i ppppzppzp  aclrtCmoAsync: i pzip  aclmdlRIExecute: i pi
+aclmdlRICaptureThreadExchangeMode: i p  aclmdlRISetName: i ps  aclmdlRIGetName: i pup
+aclmdlRICaptureTaskGrpBegin: i p  aclmdlRICaptureTaskGrpEnd: i pp
+aclmdlRICaptureTaskUpdateBegin: i pp  aclmdlRICaptureTaskUpdateEnd: i p
+aclmdlRIAbort: i p  aclmdlRIDebugPrint: i p  aclmdlRIDebugJsonPrint: i psu
+aclCreateTensorDesc: p iipi
+aclDestroyTensorDesc: v p  aclGetTensorDescType: i p  aclGetTensorDescFormat: i p
+aclGetTensorDescSize: z p  aclGetTensorDescElementCount: z p  aclGetTensorDescNumDims: z p
+aclGetTensorDescDim: l pz  aclGetTensorDescDimV2: i pzp  aclGetTensorDescName: s p
+aclSetTensorDescName: v ps  aclSetTensorFormat: i pi  aclSetTensorShape: i pip
+aclSetTensorPlaceMent: i pi  aclSetTensorConst: i ppz  aclCreateDataBuffer: p pz
+aclDestroyDataBuffer: i p  aclUpdateDataBuffer: i ppz  aclGetDataBufferAddr: p p
+aclGetDataBufferSize: u p  aclGetDataBufferSizeV2: z p  aclAppLog: v issus  aclopCreateAttr: p
+aclopDestroyAttr: v p  aclopSetAttrBool: i psu  aclopSetAttrInt: i psl  aclopSetAttrFloat: i psf
+aclopSetAttrString: i pss  aclopSetAttrDataType: i psi  aclopSetAttrListBool: i psip
+aclopSetAttrListInt: i psip  aclopSetAttrListFloat: i psip  aclopSetAttrListString: i psip
+aclopSetAttrListDataType: i psip  aclopSetAttrListListInt: i psipp  aclopExecute: i sippipppp
+aclopExecuteV2: i sippipppp  aclSetCompileopt: i is  aclGetCompileoptSize: z i
+aclGetCompileopt: i ipz  aclopSetCompileFlag: i i  aclopCompile: i sipippiis
+aclopCompileAndExecute: i sippipppiisp  aclopCompileAndExecuteV2: i sippipppiisp
+aclmdlLoadFromFile: i sp  aclmdlLoadFromMem: i pzp  aclmdlLoadFromFileWithMem: i sppzpz
+aclmdlLoadFromMemWithMem: i pzppzpz  aclmdlUnload: i u  aclmdlQuerySize: i spp
+aclmdlQuerySizeFromMem: i pzpp  aclmdlExecute: i upp  aclmdlExecuteAsync: i uppp
+aclmdlCreateDesc: p  aclmdlDestroyDesc: i p  aclmdlGetDesc: i pu  aclmdlGetNumInputs: z p
+aclmdlGetNumOutputs: z p  aclmdlGetInputSizeByIndex: z pz  aclmdlGetOutputSizeByIndex: z pz
+aclmdlGetInputNameByIndex: s pz  aclmdlGetOutputNameByIndex: s pz
+aclmdlGetInputIndexByName: i psp  aclmdlGetOutputIndexByName: i psp  aclmdlGetInputDims: i pzp
+aclmdlGetOutputDims: i pzp  aclmdlGetCurOutputDims: i pzp  aclmdlGetInputDataType: i pz
+aclmdlGetOutputDataType: i pz  aclmdlGetInputFormat: i pz  aclmdlGetOutputFormat: i pz
+aclmdlCreateDataset: p  aclmdlDestroyDataset: i p  aclmdlAddDatasetBuffer: i pp
+aclmdlGetDatasetNumBuffers: z p  aclmdlGetDatasetBuffer: p pz  aclprofInit: i sz
+aclprofFinalize: i  aclprofCreateConfig: p puipL  aclprofDestroyConfig: i p  aclprofStart: i p
+aclprofStop: i p  aclprofCreateStamp: p  aclprofDestroyStamp: v p
+aclprofSetStampTraceMessage: i psu  aclprofMark: i p  aclprofPush: i p  aclprofPop: i
+aclprofRangeStart: i pp  aclprofRangeStop: i u
 """
 DESCRIPTORS = """
 aclnnInit: i s  aclnnFinalize: i

@@ -21,8 +21,12 @@ def everyday_functions() -> list[str]:
 
 
 def headers() -> list[str]:
-    """The headers of the SDK; one for all that are the header of everyday operators."""
+    """The headers of the SDK; one for all that are the header of everyday operators.
+
+    Those in level2/ are other names of the headers above.
+    """
     names = sorted(str(file.relative_to(INCLUDE)) for file in INCLUDE.rglob("*.h"))
+    names = [name for name in names if "/level2/" not in name]
     texts = {name: (INCLUDE / name).read_text("utf-8") for name in names}
     thin = [name for name in names if '"softnpu_everyday.h"' in texts[name]]
     return [name for name in names if name not in thin[1:]]

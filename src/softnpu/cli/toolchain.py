@@ -134,7 +134,8 @@ def toolchain_of(language: Language, prefix: Path, extra_flags: str) -> Toolchai
     """Choose compiler and flags for a language."""
     include, lib = prefix / "include", prefix / "lib64"
     # With DWARF 5, some releases of addr2line confuse the lines of inlined headers and the source.
-    flags = ("-O2", "-gdwarf-4", f"-I{include}", f"-I{include / 'aclnn'}")
+    folders = (include, include / "aclnn", include / "aclnnop")
+    flags = ("-O2", "-gdwarf-4", *(f"-I{folder}" for folder in folders))
     users = _words("CPPFLAGS", os.environ.get("CPPFLAGS", ""))
     users += _words(language.flags_variable, os.environ.get(language.flags_variable, ""))
     users += _words("--cxxflags", extra_flags)

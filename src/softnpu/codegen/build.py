@@ -33,6 +33,17 @@ def read_everyday(folder: Path, documented: list[Operator]) -> list[Operator]:
     return [operator for operator in found if operator.name not in known]
 
 
+def _is_header(path: str) -> bool:
+    return path.startswith("include/aclnnop/aclnn_")
+
+
+def _in_level2(path: str) -> tuple[str, str]:
+    """Generate the header by which older programs include another one."""
+    folder, name = path.rsplit("/", 1)
+    text = c_api.guarded(f"level2/{name}", f"Another name of {name}.", f'#include "../{name}"\n')
+    return f"{folder}/level2/{name}", text
+
+
 def files(descriptions: Path, package: Path) -> dict[str, str]:
     """Generate all files: their names in the folder for what is generated, and their texts."""
     operators = read(descriptions)
@@ -42,9 +53,12 @@ def files(descriptions: Path, package: Path) -> dict[str, str]:
         f'    "{name}",\n' for name in sorted(["Array", *(o.python for o in operators)])
     )
     init = (package / "__init__.py.in").read_text("utf-8").replace("    # operators\n", names)
+    own = everyday.files(read_everyday(descriptions, operators))
+    made = {f"include/{name}": c_api.header(list(each)) for name, each in headers}
     return {
-        **everyday.files(read_everyday(descriptions, operators)),
-        **{f"include/{name}": c_api.header(list(each)) for name, each in headers},
+        **own,
+        **made,
+        **dict(map(_in_level2, filter(_is_header, [*made, *own]))),
         "core/ops/operators.h": core.header(operators),
         "core/ops/operators.cpp": core.source(operators, core.includes(operators)),
         "core/kernels/elementwise_list.h": core.kernel_list(operators),

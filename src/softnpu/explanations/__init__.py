@@ -16,6 +16,11 @@ from softnpu.contract import load_contracts
 __all__ = ["Explanation", "find", "load"]
 
 KINDS = ("code", "rule", "finding")
+OTHER_CODE = (
+    "A status code of the toolkit. softnpu does not return it.",
+    "Other implementations return it.",
+    "Look at the message.",
+)
 FOLDER = Path(__file__).resolve().parent
 
 
@@ -47,6 +52,8 @@ def _read(file: Path) -> Iterator[Explanation]:
     tables = toml.read(file)
     for row in tables.get("code", []):
         yield _explanation("code", file, (str(row["number"]), *row["names"]), row, row["causes"])
+    for number, name in tables.get("other_codes", {}).items():
+        yield Explanation("code", file.stem, (number, name), *OTHER_CODE)
     for row in tables.get("rule", []):
         ids = null_rules() if row["ids"] == ["@null"] else row["ids"]
         yield _explanation("rule", file, tuple(ids), row, row["why"])
