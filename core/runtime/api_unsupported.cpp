@@ -25,8 +25,7 @@ aclError unsupported(const Call& call, std::string_view why) {
 
 extern "C" {
 
-// ---- compiled operators
-// --------------------------------------------------------------------------
+// Compiled operators.
 
 aclopAttr* aclopCreateAttr() {
   unsupported(CALL(), kOperators);
@@ -134,8 +133,7 @@ aclError aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDe
                      kOperators);
 }
 
-// ---- models
-// --------------------------------------------------------------------------------------
+// Models.
 
 aclError aclmdlLoadFromFile(const char* modelPath, uint32_t* modelId) {
   return unsupported(CALL(modelPath, modelId), kModels);
@@ -281,8 +279,7 @@ aclDataBuffer* aclmdlGetDatasetBuffer(const aclmdlDataset* dataset, size_t index
   return nullptr;
 }
 
-// ---- the profiler
-// --------------------------------------------------------------------------------
+// The profiler.
 
 aclError aclprofInit(const char* profilerResultPath, size_t length) {
   return unsupported(CALL(profilerResultPath, length), kProfiler);
