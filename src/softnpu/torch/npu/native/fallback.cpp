@@ -224,7 +224,8 @@ void run_on_cpu(const c10::OperatorHandle& op, Stack* stack) {
 
 namespace {
 
-// gloo wants an output and an input of the same sizes but for the first; hccl wants as many elements.
+// gloo wants an output and an input of the same sizes but for the first; hccl wants as many
+// elements.
 void run_flat(const c10::OperatorHandle& op, Stack* stack) {
   const size_t first = stack->size() - op.schema().arguments().size();
   const at::Tensor output = (*stack)[first].toTensor();
