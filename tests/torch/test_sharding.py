@@ -61,10 +61,9 @@ def test_the_first_call_registers_the_rules(tmp_path: Path) -> None:
     assert run_group(1, ["late.py"], tmp_path) == ["(Shard(dim=0),) True\n"]
 
 
-@pytest.mark.parametrize("processes", [2, 4])
-def test_sharded_calls_give_what_one_process_gives(processes: int, tmp_path: Path) -> None:
+def test_sharded_calls_give_what_one_process_gives(tmp_path: Path) -> None:
     """On every placement, without communication where it is legal, and with derivatives."""
-    printed = run_group(processes, [str(ROOT / "tests" / "torch" / "sharded.py")], tmp_path)
+    printed = run_group(3, [str(ROOT / "tests" / "torch" / "sharded.py")], tmp_path)
     assert all("checks passed" in text for text in printed)
 
 
