@@ -22,7 +22,6 @@ WIDENED: dict[str, Callable[[Tensor], Tensor]] = {
     "multilabel_margin_loss": lambda x: functional.multilabel_margin_loss(
         x.view(12, 3), CLASSES.to(x.device).expand(12, 3)
     ),
-    "polygamma": lambda x: torch.polygamma(1, x.clamp(min=0.25)),
     "round": lambda x: torch.round(x, decimals=1),
 }
 

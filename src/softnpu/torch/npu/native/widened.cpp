@@ -45,8 +45,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   widen<&c10::isReducedFloatingType>(
       m, {"avg_pool3d", "avg_pool3d_backward", "_upsample_bilinear2d_aa",
           "_upsample_bilinear2d_aa_backward", "multi_margin_loss", "multi_margin_loss_backward",
-          "multilabel_margin_loss_forward", "multilabel_margin_loss_backward", "polygamma",
-          "round.decimals"});
+          "multilabel_margin_loss_forward", "multilabel_margin_loss_backward", "round.decimals"});
 }
 
 // The package may be imported later, or never.
