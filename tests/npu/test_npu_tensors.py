@@ -7,6 +7,7 @@ import copy
 import io
 import pickle
 import warnings
+from multiprocessing.reduction import ForkingPickler
 
 import pytest
 import torch
@@ -55,6 +56,16 @@ def test_parameters_stay_themselves() -> None:
     assert before[0].device.type == "cpu"
     assert before[0].grad is not None
     assert before[0].grad.device.type == "cpu"
+
+
+def test_other_processes_cannot_have_them() -> None:
+    """A model that is shared and a tensor that is sent are refused in words; the CPU's are not."""
+    with pytest.raises(RuntimeError, match="npu has no tensors that processes share"):
+        nn.Linear(2, 2).npu().share_memory()
+    for sent in (torch.ones(2), nn.Parameter(torch.ones(2))):
+        with pytest.raises(RuntimeError, match=r"send tensor.cpu\(\)"):
+            ForkingPickler.dumps(sent.npu())
+        assert ForkingPickler.dumps(sent)
 
 
 def test_mixing_devices_is_an_error() -> None:

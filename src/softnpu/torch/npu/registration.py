@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from multiprocessing.reduction import ForkingPickler
 from types import ModuleType
 from typing import Any
 
@@ -36,6 +37,7 @@ def finish(module: ModuleType) -> None:
     )
     _let_tensors_be_exchanged()
     _print_what_the_cpu_would()
+    _refuse_sharing()
     _refuse_inductor()
     for name in ("amp", "memory", "profiler", "random", "streams"):
         sys.modules[f"torch.npu.{name}"] = getattr(module, name)
@@ -63,6 +65,34 @@ def _print_what_the_cpu_would() -> None:
         return of_others(tensor.cpu() if tensor.device.type == "npu" else tensor, indent)
 
     _tensor_str._tensor_str = formatted
+
+
+def _refuse_sharing() -> None:
+    """Say that other processes cannot use the device's memory."""
+
+    def check(tensor: torch.Tensor) -> None:
+        if tensor.device.type == "npu":
+            raise RuntimeError(
+                "softnpu's device npu has no tensors that processes share; send tensor.cpu()"
+            )
+
+    share = torch.Tensor.share_memory_
+    reducers = ForkingPickler._extra_reducers  # type: ignore[attr-defined]
+
+    def share_memory_(self: torch.Tensor) -> torch.Tensor:
+        check(self)
+        return share(self)
+
+    def guarded(reduce: Any) -> Any:
+        def reduced(tensor: torch.Tensor) -> Any:
+            check(tensor)
+            return reduce(tensor)
+
+        return reduced
+
+    torch.Tensor.share_memory_ = share_memory_  # type: ignore[method-assign]
+    for kind in (torch.Tensor, torch.nn.Parameter):
+        ForkingPickler.register(kind, guarded(reducers[kind]))
 
 
 def _refuse_inductor() -> None:
