@@ -64,6 +64,11 @@ endforeach()
 add_documented_library(nnopbase ${base_entries})
 target_link_libraries(nnopbase PRIVATE ascendcl)
 
+# Communication between processes is no part of the device.
+file(GLOB hccl_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/hccl/*.cpp")
+add_documented_library(hccl ${hccl_sources})
+target_link_libraries(hccl PRIVATE ascendcl)
+
 # Every operator library has every operator: which one holds which differs between releases.
 add_library(softnpu_operators OBJECT ${operator_sources})
 target_link_libraries(softnpu_operators PRIVATE softnpu_options)
@@ -84,7 +89,7 @@ set_target_properties(softnpu_missing PROPERTIES OUTPUT_NAME missing LIBRARY_OUT
                       "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/softnpu")
 
 set(SOFTNPU_SDK softnpu/sdk)
-install(TARGETS softnpu ${runtime_libraries} nnopbase ${operator_libraries}
+install(TARGETS softnpu ${runtime_libraries} nnopbase hccl ${operator_libraries}
         LIBRARY DESTINATION ${SOFTNPU_SDK}/lib64)
 install(TARGETS softnpu_missing LIBRARY DESTINATION ${SOFTNPU_SDK}/lib64/softnpu)
 install(DIRECTORY "${SOFTNPU_INCLUDE}/" DESTINATION ${SOFTNPU_SDK}/include)

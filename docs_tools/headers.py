@@ -20,6 +20,8 @@ HEADERS = {
     "acl_mdl": ["acl/acl_mdl.h"],
     "acl_prof": ["acl/acl_prof.h"],
     "acl_rt": ["acl/acl_rt.h"],
+    "hccl": ["hccl/hccl.h"],
+    "hccl_types": ["hccl/hccl_types.h"],
     "acl_meta": ["aclnn/acl_meta.h"],
     "aclnn_base": ["aclnn/aclnn_base.h"],
     "aclnnop": [f"aclnnop/{path.name}" for path in sorted((INCLUDE / "aclnnop").glob("*_*.h"))],

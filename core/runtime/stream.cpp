@@ -168,11 +168,16 @@ Status launch(void* stream_handle, std::string_view what, Task task, std::shared
 }
 
 Status launch_host_function(void* stream_handle, std::string_view what, Task task) {
-  std::shared_ptr<Stream> stream;
-  RETURN_IF_FAILED(find_stream(stream_handle, stream));
   std::shared_ptr<Piece> piece;
   if (wants_pieces()) [[unlikely]]
     piece = std::make_shared<Piece>(Piece{.kind = Piece::Kind::host_function, .what = what});
+  return launch_on_own_thread(stream_handle, what, std::move(task), std::move(piece));
+}
+
+Status launch_on_own_thread(void* stream_handle, std::string_view what, Task task,
+                            std::shared_ptr<Piece> piece) {
+  std::shared_ptr<Stream> stream;
+  RETURN_IF_FAILED(find_stream(stream_handle, stream));
   return submit_to(*stream, {std::move(task), what, nullptr, nullptr, true, piece}, piece);
 }
 

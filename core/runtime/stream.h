@@ -24,6 +24,9 @@ SOFTNPU_EXPORT Status launch(void* stream_handle, std::string_view what, Task ta
                              std::shared_ptr<Piece> piece = nullptr);
 // The same for a host function, which runs on a thread of the library.
 SOFTNPU_EXPORT Status launch_host_function(void* stream_handle, std::string_view what, Task task);
+// The same for work that waits for other processes.
+SOFTNPU_EXPORT Status launch_on_own_thread(void* stream_handle, std::string_view what, Task task,
+                                           std::shared_ptr<Piece> piece);
 
 class Stream : public Queue {
  public:

@@ -28,7 +28,7 @@ OPERATOR_LIBRARIES = (
     "aclnn_ops_train",
 )
 RUNTIME_LIBRARIES = ("ascendcl", "acl_rt", "acl_op_compiler", "runtime", "msprofiler")
-LIBRARIES = (*RUNTIME_LIBRARIES, "nnopbase", *OPERATOR_LIBRARIES)
+LIBRARIES = (*RUNTIME_LIBRARIES, "nnopbase", "hccl", *OPERATOR_LIBRARIES)
 
 needs_cmake = pytest.mark.skipif(find_cmake() is None, reason="needs cmake")
 needs_pkg_config = pytest.mark.skipif(shutil.which("pkg-config") is None, reason="needs pkg-config")

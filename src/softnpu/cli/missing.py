@@ -33,7 +33,7 @@ class Missing:
         self._environment = dict(environment)
         self._files: dict[Path, Elf] = {}
         self._provided: dict[str, str] = {}
-        for name in ("ascendcl", "nnopbase", "opapi"):
+        for name in ("ascendcl", "nnopbase", "opapi", "hccl"):
             library = f"lib{name}.so"
             elf = read_elf(self._libraries / library) or Elf()
             self._provided |= dict.fromkeys(elf.defined, library)

@@ -27,7 +27,7 @@ C = Language("C", ("cc", "gcc", "clang"), "CC", "CFLAGS")
 CXX = Language("C++", ("c++", "g++", "clang++"), "CXX", "CXXFLAGS")
 LANGUAGES = {".c": C, ".cpp": CXX, ".cc": CXX, ".cxx": CXX, ".c++": CXX, ".C": CXX}
 
-LIBRARIES = ("-lopapi", "-lnnopbase", "-lascendcl", "-pthread", "-ldl", "-lm")
+LIBRARIES = ("-lhccl", "-lopapi", "-lnnopbase", "-lascendcl", "-pthread", "-ldl", "-lm")
 
 # Flags with which a program depends only on its preprocessed text. Other flags may refer to a file
 # or a library. -L is harmless only because -l is not listed.
