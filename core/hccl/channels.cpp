@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -74,7 +75,18 @@ class Patience {
   const Clock::time_point end_;
 };
 
-bool has_ended(int32_t process) { return process > 0 && kill(process, 0) != 0 && errno == ESRCH; }
+// A process that its parent has not waited for still has a number.
+bool is_zombie(int32_t process) {
+  std::ifstream file(text("/proc/", process, "/stat"));
+  std::string line;
+  std::getline(file, line);
+  const size_t name_end = line.rfind(')');
+  return name_end != std::string::npos && line.compare(name_end, 4, ") Z ") == 0;
+}
+
+bool has_ended(int32_t process) {
+  return process > 0 && ((kill(process, 0) != 0 && errno == ESRCH) || is_zombie(process));
+}
 
 }  // namespace
 

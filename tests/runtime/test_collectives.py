@@ -25,6 +25,7 @@ def test_processes(program: Path, tmp_path: Path) -> None:
     group = [
         subprocess.Popen(
             [program, tmp_path / "root", str(rank), RANKS],
+            env={**os.environ, "SOFTNPU_BANNER": "0"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
