@@ -11,22 +11,24 @@ namespace {
 
 using Group = std::shared_ptr<Communicator>;
 
+// Callers may pass any numbers.
 struct Reduction {
-  HcclDataType type;
-  HcclReduceOp op;
+  int32_t type;  // an HcclDataType
+  int32_t op;    // an HcclReduceOp
   uint64_t count;
 };
 
 // A reduction whose results go to all ranks or to `root`.
 Status launch_reduction(const Call& call, const Group& group, void* stream, Buffer from, Buffer to,
                         Reduction how, int64_t root) {
-  RETURN_IF_FAILED(check_op(number_of(how.op)));
+  RETURN_IF_FAILED(check_op(how.op));
   const bool is_receiver = root < 0 || group->rank() == root;
   std::vector<Buffer> buffers{from};
   if (is_receiver) buffers.push_back(to);
   return hccl::launch(call, stream, buffers, [=] {
     return group->reduce([&](uint32_t) { return from.at(); }, is_receiver ? to.at() : nullptr,
-                         how.count, how.type, how.op,
+                         how.count, static_cast<HcclDataType>(how.type),
+                         static_cast<HcclReduceOp>(how.op),
                          [&](uint32_t rank) { return root < 0 || rank == root; });
   });
 }
@@ -101,9 +103,10 @@ HcclResult HcclAllReduce(void* sendBuf, void* recvBuf, uint64_t count, HcclDataT
                          HcclReduceOp op, HcclComm comm, aclrtStream stream) {
   const auto call = CALL(sendBuf, recvBuf, count, dataType, op, comm, stream);
   return hccl::entry(call, comm, [&](const Group& group) {
-    return launch_reduction(
-        call, group, stream, {"sendBuf", sendBuf, count, number_of(dataType), false},
-        {"recvBuf", recvBuf, count, number_of(dataType), true}, {dataType, op, count}, -1);
+    return launch_reduction(call, group, stream,
+                            {"sendBuf", sendBuf, count, number_of(dataType), false},
+                            {"recvBuf", recvBuf, count, number_of(dataType), true},
+                            {number_of(dataType), number_of(op), count}, -1);
   });
 }
 
@@ -112,9 +115,10 @@ HcclResult HcclReduce(void* sendBuf, void* recvBuf, uint64_t count, HcclDataType
   const auto call = CALL(sendBuf, recvBuf, count, dataType, op, root, comm, stream);
   return hccl::entry(call, comm, [&](const Group& group) -> Status {
     RETURN_IF_FAILED(check_rank("root", root, *group));
-    return launch_reduction(
-        call, group, stream, {"sendBuf", sendBuf, count, number_of(dataType), false},
-        {"recvBuf", recvBuf, count, number_of(dataType), true}, {dataType, op, count}, root);
+    return launch_reduction(call, group, stream,
+                            {"sendBuf", sendBuf, count, number_of(dataType), false},
+                            {"recvBuf", recvBuf, count, number_of(dataType), true},
+                            {number_of(dataType), number_of(op), count}, root);
   });
 }
 
@@ -123,14 +127,15 @@ HcclResult HcclReduceScatter(void* sendBuf, void* recvBuf, uint64_t recvCount,
                              aclrtStream stream) {
   const auto call = CALL(sendBuf, recvBuf, recvCount, dataType, op, comm, stream);
   return hccl::entry(call, comm, [&](const Group& group) -> Status {
-    RETURN_IF_FAILED(check_op(number_of(op)));
-    const int32_t type = number_of(dataType);
+    const int32_t type = number_of(dataType), kind = number_of(op);
+    RETURN_IF_FAILED(check_op(kind));
     const Buffer from{"sendBuf", sendBuf, recvCount * group->ranks(), type, false};
     const Buffer to{"recvBuf", recvBuf, recvCount, type, true};
     return hccl::launch(call, stream, {from, to}, [=] {
       const size_t part = to.bytes();
       return group->reduce([&](uint32_t receiver) { return from.at(receiver * part); }, to.at(),
-                           recvCount, dataType, op, [](uint32_t) { return true; });
+                           recvCount, static_cast<HcclDataType>(type),
+                           static_cast<HcclReduceOp>(kind), [](uint32_t) { return true; });
     });
   });
 }

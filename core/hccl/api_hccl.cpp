@@ -169,5 +169,10 @@ const char* HcclGetErrorString(HcclResult code) {
   return number < std::size(kNames) ? kNames[number] : "unknown error";
 }
 
-uint32_t HcclGetCommConfigCapability(void) { return 0b111; }
+void HcclCommConfigInit(HcclCommConfig* config) {
+  constexpr uint32_t kBufferMegabytes = 200;
+  if (config != nullptr) *config = {{}, kBufferMegabytes, 0, {}};
+}
+
+uint32_t HcclGetCommConfigCapability() { return 0b111; }
 }

@@ -42,10 +42,7 @@ ACL_FUNC_VISIBILITY const char* HcclGetErrorString(HcclResult code);
 // A bit for each field of HcclCommConfig that exists.
 ACL_FUNC_VISIBILITY uint32_t HcclGetCommConfigCapability(void);
 
-static inline void HcclCommConfigInit(HcclCommConfig* config) {
-  const HcclCommConfig unset = {{0}, 200, 0, {0}};
-  *config = unset;
-}
+ACL_FUNC_VISIBILITY void HcclCommConfigInit(HcclCommConfig* config);
 
 // ---- collectives ----
 

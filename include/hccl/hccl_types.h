@@ -82,7 +82,7 @@ typedef struct {
 #define HCCL_COMM_NAME_MAX_LENGTH 128
 #define COMM_NAME_MAX_LENGTH HCCL_COMM_NAME_MAX_LENGTH
 
-// Made by HcclCommConfigInit(). Only the name has an effect.
+// HcclCommConfigInit() sets all of it. Only the name has an effect.
 typedef struct {
   char reserved[24];
   uint32_t hcclBufferSize;

@@ -128,8 +128,12 @@ def test_signatures(cxx: str) -> None:
 
 
 def test_every_declared_function_is_listed() -> None:
-    """The headers declare the documented functions, all of them and no others."""
-    listed = [header for header in HEADERS if header != EVERYDAY]
+    """The headers declare the documented functions, all of them and no others.
+
+    tests/runtime/collectives.cpp calls those of hccl.
+    """
+    others = {header for header in HEADERS if header.startswith("hccl/")}
+    listed = [header for header in HEADERS if header not in {EVERYDAY, *others}]
     text = "".join((INCLUDE / header).read_text(encoding="utf-8") for header in listed)
     text = re.sub(r"//.*|^#.*", "", text, flags=re.MULTILINE)
     declared = re.findall(r"(?:ACL_FUNC_VISIBILITY|ACLNN_API)[^;(]*?\b(\w+)\(", text)

@@ -256,7 +256,9 @@ void join(const char* file, uint32_t rank) {
   }
   ranks.resize(1);
   ranks[0].rank = rank;
-  MUST(HcclCommInitRootInfo(ranks_of_group, &root, rank, &ranks[0].comm));
+  HcclCommConfig config;
+  HcclCommConfigInit(&config);
+  MUST(HcclCommInitRootInfoConfig(ranks_of_group, &root, rank, &config, &ranks[0].comm));
 }
 
 // The last rank ends without a word; those that wait for it are told.
