@@ -2,6 +2,7 @@
 #include "runtime/outside_work.h"
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,13 @@ void launch_work(void* handle, const char* what, const OutsideAccess* accesses, 
     return Status();
   };
   (void)launch(handle, what, task, described(what, accesses, count));
+}
+
+void fail_work(void* handle, const char* what, const char* message) {
+  const auto task = [failure = std::string(message)] {
+    return fail("index-out-of-range"_rule, kRtAicoreException, failure);
+  };
+  (void)launch(handle, what, task, described(what, nullptr, 0));
 }
 
 }  // namespace softnpu::runtime

@@ -40,4 +40,8 @@ SOFTNPU_EXPORT void launch_work(void* stream, const char* what, const OutsideAcc
                                 size_t count, void (*run)(void*), void* state,
                                 void (*release)(void*));
 
+// Adds a piece of work that fails because of an index in a tensor, as on a device: the next
+// synchronisation reports it.
+SOFTNPU_EXPORT void fail_work(void* stream, const char* what, const char* message);
+
 }  // namespace softnpu::runtime

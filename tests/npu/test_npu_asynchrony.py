@@ -45,6 +45,28 @@ def test_a_pinned_buffer_that_is_used_again(run: Any, wait: str, expected: float
     assert done.stdout == f"{[expected] * 4}\n", done.stderr
 
 
+INDEX = """
+import torch
+table, wrong = torch.ones(4, 3, device="npu"), torch.tensor([1, 9]).npu()
+for call in (lambda: table[wrong], lambda: torch.nn.functional.embedding(wrong, table)):
+    try:
+        print(call().shape)
+        torch.npu.synchronize()
+    except (RuntimeError, IndexError) as error:
+        print(type(error).__name__, "out of" in str(error))
+print(table[wrong.clamp(max=3)].sum().item())
+"""
+
+
+@pytest.mark.parametrize("blocking", ["0", "1"])
+def test_a_wrong_index_is_an_error_of_the_next_wait(run: Any, blocking: str) -> None:
+    """Under ``deferred``, unless each call waits for its work."""
+    environment = {"ASCEND_LAUNCH_BLOCKING": blocking}
+    done = run(INDEX, "run", "--schedule", "deferred", env=environment)
+    late = "torch.Size([2, 3])\nRuntimeError True\n" * 2
+    assert done.stdout == (late if blocking == "0" else "IndexError True\n" * 2) + "6.0\n"
+
+
 BUFFERS = """
 import torch
 loaded = torch.ones(4).pin_memory().to("npu", non_blocking=True)  # PyTorch keeps what it copies

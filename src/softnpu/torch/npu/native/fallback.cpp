@@ -2,6 +2,7 @@
 #include "fallback.h"
 
 #include <ATen/core/List.h>
+#include <ATen/ops/zeros_like.h>
 #include <torch/library.h>
 
 #include <unordered_set>
@@ -196,6 +197,44 @@ class Call {
   Aliases aliases_;
 };
 
+// Sets all indices to 0, so that a call has results of the right shapes. They come after the tensor
+// that they refer to.
+void clear_indices(Stack& arguments) {
+  const auto clear = [](const at::Tensor& tensor) {
+    const bool is_index = tensor.defined() && c10::isIntegralType(tensor.scalar_type(), false);
+    return is_index ? at::zeros_like(tensor) : tensor;
+  };
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    IValue& value = arguments[i];
+    if (value.isTensor()) value = clear(value.toTensor());
+    if (!value.isOptionalTensorList()) continue;
+    auto list = value.toOptionalTensorList().copy();
+    for (size_t k = 0; k < list.size(); ++k)
+      if (const std::optional<at::Tensor> one = list.get(k)) list.set(k, clear(*one));
+    value = std::move(list);
+  }
+}
+
+// Calls the CPU's kernel. If the schedule defers work, an index out of range is reported later, and
+// the results have undefined elements.
+void compute(const c10::OperatorHandle& op, Stack* stack, const Call& call) {
+  const ResultsOnDevice results(call.device());
+  const c10::DispatchKeySet cpu(DispatchKey::CPU);
+  if (!errors_are_late()) return op.redispatchBoxed(cpu, stack);
+  const size_t count = op.schema().arguments().size();
+  Stack arguments(stack->end() - static_cast<std::ptrdiff_t>(count), stack->end());
+  const size_t below = stack->size() - count;
+  try {
+    op.redispatchBoxed(cpu, stack);
+  } catch (const c10::IndexError& error) {
+    stack->resize(below);
+    clear_indices(arguments);
+    stack->insert(stack->end(), arguments.begin(), arguments.end());
+    op.redispatchBoxed(cpu, stack);  // what is wrong besides the indices is an error of the call
+    fail_late(call.device(), op.schema().name().c_str(), error.what_without_backtrace());
+  }
+}
+
 }  // namespace
 
 void run_on_cpu(const c10::OperatorHandle& op, Stack* stack) {
@@ -211,10 +250,7 @@ void run_on_cpu(const c10::OperatorHandle& op, Stack* stack) {
   const bool late = tracked && results_are_late(call.device()) && !goes_on(op);
   call.to_cpu();
   if (late) call.remember();
-  {
-    const ResultsOnDevice results(call.device());
-    op.redispatchBoxed(c10::DispatchKeySet(DispatchKey::CPU), stack);
-  }
+  compute(op, stack, call);
   call.to_device();
   if (late)
     call.delay();

@@ -45,9 +45,17 @@ void hide(const Computed& one) {
 
 }  // namespace
 
-bool results_are_late(DeviceIndex index) {
+bool errors_are_late() {
   static const bool defers = !runtime::runs_at_once() && !launch_is_blocking();
-  return defers && current_stream(index).id() != 0;
+  return defers;
+}
+
+void fail_late(DeviceIndex index, const char* what, const char* message) {
+  runtime::fail_work(handle_of(current_stream(index)), what, message);
+}
+
+bool results_are_late(DeviceIndex index) {
+  return errors_are_late() && current_stream(index).id() != 0;
 }
 
 void delay(DeviceIndex index, const char* what, std::vector<Computed> computed,

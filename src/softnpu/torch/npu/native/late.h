@@ -12,6 +12,11 @@
 
 namespace softnpu::npu {
 
+// Whether an index out of range is an error of the next synchronisation, not of the call.
+bool errors_are_late();
+// Has the next synchronisation of the current stream report an error.
+void fail_late(DeviceIndex index, const char* what, const char* message);
+
 // Whether results on the current stream of a device are to arrive late.
 bool results_are_late(DeviceIndex index);
 

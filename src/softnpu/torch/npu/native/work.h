@@ -25,6 +25,7 @@ void run_work_before(void* stream);
 void note_work(void* stream, const char* what, const OutsideAccess* accesses, size_t count);
 void launch_work(void* stream, const char* what, const OutsideAccess* accesses, size_t count,
                  void (*run)(void*), void* state, void (*release)(void*));
+void fail_work(void* stream, const char* what, const char* message);
 }  // namespace softnpu::runtime
 
 namespace softnpu::npu {
