@@ -66,6 +66,8 @@ void on_fault(int signal, siginfo_t* about, void* context) {
   if (in_flight().fault(address, writes_memory(context), what_it_does(context))) return;
   const auto allocation = ledger().find(about->si_addr);
   const bool is_device = allocation && allocation->family != runtime::Family::host;
+  // Another thread has made it accessible again since the fault.
+  if (allocation && !is_device && !allocation->freed) return;
   if (is_device || runtime::find_reservation(about->si_addr)) {
     const std::string place = is_device ? place_of(*allocation, about->si_addr)
                                         : runtime::describe_unmapped(about->si_addr);
