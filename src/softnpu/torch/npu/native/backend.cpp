@@ -13,6 +13,7 @@
 #include "hooks.cpp"
 #include "aliases.cpp"
 #include "fallback.cpp"
+#include "collectives.cpp"
 #include "copies.cpp"
 #include "kernels.cpp"
 #include "widened.cpp"
