@@ -2,11 +2,11 @@
 #include "checkers/in_flight.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
 
+#include "base/page_size.h"
 #include "checkers/findings.h"
 #include "checkers/host_access.h"
 #include "checkers/ledger.h"
@@ -16,11 +16,6 @@ namespace {
 
 // Whether this thread runs a task of a stream.
 thread_local bool runs_task = false;
-
-size_t page_size() {
-  static const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  return size;
-}
 
 struct Pages {
   std::byte* begin;

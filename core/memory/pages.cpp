@@ -2,9 +2,10 @@
 #include "memory/pages.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstdint>
+
+#include "base/page_size.h"
 
 namespace softnpu::memory {
 namespace {
@@ -31,7 +32,7 @@ void unmap_pages(std::byte* data, size_t bytes) noexcept { munmap(data, bytes); 
 
 void prefer_huge_pages(std::byte* data, size_t bytes) noexcept {
 #ifdef MADV_HUGEPAGE
-  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const auto page = page_size();
   const size_t before = -reinterpret_cast<uintptr_t>(data) & (page - 1);
   // Advice only: nothing depends on its success.
   if (bytes > before) madvise(data + before, bytes - before, MADV_HUGEPAGE);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of the host that operators may use, where an address is, and what devices may reach.
-#include <unistd.h>
-
 #include "acl/acl_rt.h"
+#include "base/page_size.h"
 #include "runtime/context.h"
 #include "runtime/device.h"
 #include "runtime/entry.h"
@@ -79,7 +78,7 @@ aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attribut
   return entry(CALL(ptr, attributes), [&]() -> Status {
     if (ptr == nullptr) return fail("address-null"_rule, kRtParamInvalid, "ptr is null");
     aclrtPtrAttributes found = {};
-    found.pageSize = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
+    found.pageSize = static_cast<uint32_t>(page_size());
     const auto device = device_of(ptr);
     found.location.type = !device            ? ACL_MEM_LOCATION_TYPE_UNREGISTERED
                           : *device == kHost ? ACL_MEM_LOCATION_TYPE_HOST

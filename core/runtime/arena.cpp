@@ -2,7 +2,6 @@
 #include "runtime/arena.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "base/address_sanitizer.h"
+#include "base/page_size.h"
 #include "base/tuning.h"
 
 namespace softnpu::runtime {
@@ -20,11 +20,6 @@ constexpr size_t kGap = 64;
 
 constexpr uintptr_t round_up(uintptr_t value, size_t alignment) {
   return (value + alignment - 1) & ~(uintptr_t{alignment} - 1);
-}
-
-size_t page_size() {
-  static const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  return size;
 }
 
 // Inaccessible ranges, each directly followed by its alias of the same size.

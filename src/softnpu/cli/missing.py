@@ -103,13 +103,15 @@ class Missing:
 
     def absent(self) -> set[str]:
         """Return the names that the files need, and that neither they nor softnpu define."""
-        defined = set().union(*(elf.defined for elf in self._files.values()))
         needed = set().union(*(elf.needed for elf in self._files.values()))
-        return needed - defined - self._provided.keys()
+        return needed - self._defined() - self._provided.keys()
+
+    def _defined(self) -> set[str]:
+        return set().union(*(elf.defined for elf in self._files.values()))
 
     def report(self, lookups: Iterable[tuple[str, str]] = ()) -> int:
         """Write newly found missing functions to stderr; return their number."""
-        defined = set().union(*(elf.defined for elf in self._files.values()))
+        defined = self._defined()
         found = [
             (symbol, f"needed by {file.name}")
             for file, elf in self._files.items()
