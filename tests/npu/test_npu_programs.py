@@ -178,3 +178,16 @@ def test_shells_find_it() -> None:
         [shell, "-c", script], capture_output=True, text=True, check=False, env=dict(os.environ)
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_autograd_may_have_started_before_the_device_was_there(run: Any) -> None:
+    script = """
+import torch
+torch.ones(3, requires_grad=True).sin().sum().backward()
+import torch_npu
+for device in "cpu", "npu:0", "npu:1":
+    x = torch.ones(3, device=device, requires_grad=True)
+    (2 * x).sum().backward()
+    print(x.grad.tolist())
+"""
+    assert run(script, env={"SOFTNPU_DEVICES": "2"}).stdout.count("[2.0, 2.0, 2.0]") == 3

@@ -3,6 +3,7 @@
 // compiler's time, and users wait for it at the first import.
 // clang-format off: each part uses those before it
 #include "devices.cpp"
+#include "autograd.cpp"
 #include "streams.cpp"
 #include "work.cpp"
 #include "blocks.cpp"

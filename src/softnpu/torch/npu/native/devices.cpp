@@ -62,6 +62,7 @@ void set_up(DeviceIndex index) {
     pthread_atfork(nullptr, nullptr, note_fork);
     const aclError status = aclInit(nullptr);
     if (status != ACL_ERROR_REPEAT_INITIALIZE) check(status, "aclInit");
+    give_autograd_threads();
     return true;
   }();
   (void)initialized;

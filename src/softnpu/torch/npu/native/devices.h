@@ -30,6 +30,9 @@ DeviceIndex checked_device(DeviceIndex index);
 void enter(DeviceIndex index);
 bool is_set_up(DeviceIndex index);
 
+// Lets autograd compute on every device, even if it started before they were registered.
+void give_autograd_threads();
+
 // Whether this process was forked from one that had set a device up.
 bool is_bad_fork();
 
