@@ -133,9 +133,9 @@ void launch(State& s, const Operator& op) {
   aclOpExecutor* executor = executor_for(s, op);
   const Thing* planned = s.find(kExecutor, executor);
   uint64_t size = planned == nullptr ? 0 : planned->bytes;
-  void* workspace = size == 0 ? nullptr : s.room(size);
+  void* workspace = size == 0 ? nullptr : s.workspace(size);
   if (s.in.once_in(24)) size = static_cast<uint64_t>(s.in.number());
-  if (s.in.once_in(24)) workspace = s.pick(kDeviceMemory);
+  if (s.in.once_in(24)) workspace = reinterpret_cast<void*>(uintptr_t{s.in.byte()});
   void* stream = s.in.once_in(3) ? s.pick(kStream) : nullptr;
   const int status = op.launch(workspace, size, executor, stream);
   s.used(kExecutor, executor, status, op.name);

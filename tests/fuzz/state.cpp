@@ -76,7 +76,8 @@ void State::end_of_things() {
       if (things[kind][i].is_live)
         destroy_thing(*this, static_cast<Kind>(kind), things[kind][i].value);
   }
-  expect(CALL(aclrtFree, bench_) == 0, "success", "aclrtFree");
+  workspaces_.push_back(bench_);
+  for (void* each : workspaces_) expect(CALL(aclrtFree, each) == 0, "success", "aclrtFree");
 }
 
 void State::add(Kind kind, Thing thing) {
@@ -204,6 +205,13 @@ void* State::room(size_t bytes) {
   void* address = nullptr;
   if (CALL(aclrtMalloc, &address, bytes, ACL_MEM_MALLOC_HUGE_FIRST) == 0)
     add(kDeviceMemory, {address, true, bytes});
+  return address;
+}
+
+void* State::workspace(size_t bytes) {
+  void* address = nullptr;
+  if (CALL(aclrtMalloc, &address, bytes, ACL_MEM_MALLOC_HUGE_FIRST) == 0)
+    workspaces_.push_back(address);
   return address;
 }
 
