@@ -92,8 +92,8 @@ class State {
   void* pick_wrong(Kind kind);
   Place place();
   void* room(size_t bytes);  // device memory of the harness's own
-  // Device memory for one launch alone: operators keep indices there, and what another stream's work
-  // would write over them, nobody can see coming.
+  // Device memory for one launch alone: operators keep indices there, and what another stream's
+  // work would write over them, nobody can see coming.
   void* workspace(size_t bytes);
   // Whether freeing it would take that memory away.
   bool is_needed(const void* address) const { return address == bench_; }
