@@ -15,7 +15,7 @@ struct Group {
   size_t count = 0;
   size_t bytes = 0;
   SharedSite site;
-  bool is_mapped = false;
+  runtime::Family family = {};
 };
 
 std::string key_of(const Site& site) { return text(site.function, site.stack.key()); }
@@ -90,6 +90,26 @@ void LifetimeChecker::report_leaks(uint64_t since) {
   report_leaked_handles(since);
 }
 
+namespace {
+
+struct Ending {
+  const char *what, *done, *repair;
+};
+
+Ending ending_of(runtime::Family family) {
+  switch (family) {
+    case runtime::Family::mapped:
+      return {" mapping", "unmapped", "Unmap memory with aclrtUnmapMem."};
+    case runtime::Family::imported:
+      return {" import", "closed", "Close each import with aclrtIpcMemClose."};
+    default:
+      return {" allocation", "freed",
+              "Free device memory with aclrtFree, memory of aclrtMallocHost with aclrtFreeHost."};
+  }
+}
+
+}  // namespace
+
 void LifetimeChecker::report_leaked_memory(uint64_t since) const {
   std::map<std::string, Group> groups;
   for (const Allocation& allocation : ledger().live()) {
@@ -98,20 +118,17 @@ void LifetimeChecker::report_leaked_memory(uint64_t since) const {
     ++group.count;
     group.bytes += allocation.size;
     group.site = allocation.made;
-    group.is_mapped = allocation.family == runtime::Family::mapped;
+    group.family = allocation.family;
   }
   for (const auto& [key, group] : groups) {
     const bool one = group.count == 1;
-    Finding finding{
-        Tool::leakcheck,
-        "leaked-memory",
-        text(group.count, group.is_mapped ? " mapping" : " allocation", one ? " of " : "s of ",
-             group.bytes, one ? " bytes was never " : " bytes in all were never ",
-             group.is_mapped ? "unmapped" : "freed"),
-        {},
-        group.is_mapped ? "Unmap memory with aclrtUnmapMem."
-                        : "Free device memory with aclrtFree, memory of "
-                          "aclrtMallocHost with aclrtFreeHost."};
+    const Ending ending = ending_of(group.family);
+    Finding finding{Tool::leakcheck,
+                    "leaked-memory",
+                    text(group.count, ending.what, one ? " of " : "s of ", group.bytes,
+                         one ? " bytes was never " : " bytes in all were never ", ending.done),
+                    {},
+                    ending.repair};
     finding.parts.push_back({"allocated here", group.site});
     report(finding);
   }

@@ -34,8 +34,10 @@ struct Freeing {
   const char* argument;
 };
 
-constexpr Freeing kFreeing[] = {
-    {"aclrtFree", "devPtr"}, {"aclrtFreeHost", "hostPtr"}, {"aclrtUnmapMem", "virPtr"}};
+constexpr Freeing kFreeing[] = {{"aclrtFree", "devPtr"},
+                                {"aclrtFreeHost", "hostPtr"},
+                                {"aclrtUnmapMem", "virPtr"},
+                                {"aclrtIpcMemClose", "key"}};
 
 constexpr std::string_view kNotAwaited = ": nothing has waited for that work since it was launched";
 

@@ -116,13 +116,17 @@ void reset_all_devices() {
 
 namespace {
 
+Status wait_idle(const std::vector<std::shared_ptr<Stream>>& streams, Deadline deadline) {
+  for (const auto& stream : streams) RETURN_IF_FAILED(require_not_captured(*stream));
+  for (const auto& stream : streams) RETURN_IF_FAILED(stream->wait_idle(deadline));
+  return {};
+}
+
 Status wait_for_streams(Deadline deadline, std::vector<std::shared_ptr<Stream>>& streams) {
   std::shared_ptr<Context> context;
   RETURN_IF_FAILED(current_context(context));
   streams = streams_of_device(context->device());
-  for (const auto& stream : streams) RETURN_IF_FAILED(require_not_captured(*stream));
-  for (const auto& stream : streams) RETURN_IF_FAILED(stream->wait_idle(deadline));
-  return {};
+  return wait_idle(streams, deadline);
 }
 
 }  // namespace
@@ -130,6 +134,13 @@ Status wait_for_streams(Deadline deadline, std::vector<std::shared_ptr<Stream>>&
 Status wait_for_device(Deadline deadline) {
   std::vector<std::shared_ptr<Stream>> streams;
   return wait_for_streams(deadline, streams);
+}
+
+Status wait_for_all_devices() {
+  RETURN_IF_FAILED(require_device());
+  for (int32_t device = 0; device < device_count(); ++device)
+    RETURN_IF_FAILED(wait_idle(streams_of_device(device), {}));
+  return {};
 }
 
 Status synchronize_device(Deadline deadline) {

@@ -20,6 +20,8 @@ Status check_reset_of_all_devices();
 void reset_all_devices();
 
 SOFTNPU_EXPORT Status wait_for_device(Deadline deadline);
+// For the work of every device, since small allocations of several can share a page.
+Status wait_for_all_devices();
 // The same, and reports the failures of these streams.
 SOFTNPU_EXPORT Status synchronize_device(Deadline deadline);
 

@@ -8,6 +8,7 @@
 
 #include "base/observer.h"
 #include "runtime/registry.h"
+#include "runtime/shared_memory.h"
 
 namespace softnpu::runtime {
 namespace {
@@ -29,6 +30,8 @@ const char* describe(Family family) {
       return "host memory (aclrtMallocHost)";
     case Family::mapped:
       return "mapped memory (aclrtMapMem)";
+    case Family::imported:
+      return "imported memory (aclrtIpcMemImportByKey), which aclrtIpcMemClose releases";
   }
   return "other memory";
 }
@@ -166,6 +169,7 @@ Status release(Family family, const void* address) {
                        r.registered.lower_bound(number(base) + size));
     ++r.time;
   }
+  end_exports(base, size);
   notify(&Observer::releasing, family, base, size);
   Arena::release_pages(base, size);  // slow, so without the lock
   std::lock_guard lock(r.mutex);

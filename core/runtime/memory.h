@@ -47,8 +47,9 @@ SOFTNPU_EXPORT uint64_t memory_time();
 // later may reuse the address of freed memory.
 SOFTNPU_EXPORT bool was_allocated_at(uint64_t time, const void* address, size_t count);
 
-// Mapped memory is device memory that aclrtMapMem mapped to a reserved range.
-enum class Family : uint8_t { device, host, mapped };
+// Mapped memory is device memory that aclrtMapMem mapped to a reserved range; imported memory is
+// that of another process.
+enum class Family : uint8_t { device, host, mapped, imported };
 
 // The range, reserved by aclrtReserveMemAddress, that contains `address`.
 SOFTNPU_EXPORT std::optional<Block> find_reservation(const void* address);

@@ -187,8 +187,9 @@ aclrtLaunchHostFunc
 aclmdlRICaptureBegin aclmdlRICaptureEnd aclmdlRICaptureGetInfo aclmdlRIExecuteAsync aclmdlRIDestroy
 aclAppLog aclsysGetVersionStr aclsysGetVersionNum aclrtHostRegister aclrtHostRegisterV2
 aclrtHostUnregister aclrtHostGetDevicePointer aclrtPointerGetAttributes aclrtDeviceCanAccessPeer
-aclrtDeviceEnablePeerAccess aclrtDeviceDisablePeerAccess aclrtMemcpyBatch aclrtCmoAsync
-aclmdlRIExecute aclmdlRICaptureTaskGrpBegin aclmdlRICaptureTaskGrpEnd
+aclrtIpcMemGetExportKey aclrtIpcMemSetImportPid aclrtIpcMemImportByKey aclrtIpcMemClose
+aclrtDeviceGetBareTgid aclrtDeviceEnablePeerAccess aclrtDeviceDisablePeerAccess
+aclrtMemcpyBatch aclrtCmoAsync aclmdlRIExecute aclmdlRICaptureTaskGrpBegin aclmdlRICaptureTaskGrpEnd
 aclmdlRICaptureTaskUpdateBegin aclmdlRICaptureTaskUpdateEnd aclmdlRICaptureThreadExchangeMode
 aclmdlRISetName aclmdlRIGetName aclmdlRIAbort
 aclmdlRIDebugPrint aclmdlRIDebugJsonPrint aclCreateTensorDesc aclDestroyTensorDesc
@@ -307,6 +308,11 @@ SIGNATURES = {
     "aclrtPointerGetAttributes": "aclError (*)(const void *, aclrtPtrAttributes *)",
     "aclrtDeviceCanAccessPeer": "aclError (*)(int32_t *, int32_t, int32_t)",
     "aclrtDeviceEnablePeerAccess": "aclError (*)(int32_t, uint32_t)",
+    "aclrtIpcMemGetExportKey": "aclError (*)(void *, size_t, char *, size_t, uint64_t)",
+    "aclrtIpcMemSetImportPid": "aclError (*)(const char *, int32_t *, size_t)",
+    "aclrtIpcMemImportByKey": "aclError (*)(void **, const char *, uint64_t)",
+    "aclrtIpcMemClose": "aclError (*)(const char *)",
+    "aclrtDeviceGetBareTgid": "aclError (*)(int32_t *)",
     "aclrtCmoAsync": "aclError (*)(void *, size_t, aclrtCmoType, aclrtStream)",
     "aclmdlRIExecute": "aclError (*)(aclmdlRI, int32_t)",
     "aclmdlRICaptureThreadExchangeMode": "aclError (*)(aclmdlRICaptureMode *)",

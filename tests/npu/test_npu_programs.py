@@ -181,6 +181,7 @@ def test_shells_find_it() -> None:
 
 
 def test_autograd_may_have_started_before_the_device_was_there(run: Any) -> None:
+    """It counts the devices at the first backward() of the process."""
     script = """
 import torch
 torch.ones(3, requires_grad=True).sin().sum().backward()

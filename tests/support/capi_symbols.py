@@ -124,6 +124,8 @@ aclsysGetVersionStr: i sp  aclsysGetVersionNum: i sp  aclrtHostRegister: i pLip
 aclrtHostRegisterV2: i pLu  aclrtHostUnregister: i p  aclrtHostGetDevicePointer: i ppu
 aclrtPointerGetAttributes: i pp  aclrtDeviceCanAccessPeer: i pii
 aclrtDeviceEnablePeerAccess: i iu  aclrtDeviceDisablePeerAccess: i i
+aclrtIpcMemGetExportKey: i pzpzL  aclrtIpcMemSetImportPid: i spz
+aclrtIpcMemImportByKey: i psL  aclrtIpcMemClose: i s  aclrtDeviceGetBareTgid: i p
 aclrtMemcpyBatch: i ppppzppzp  aclrtCmoAsync: i pzip  aclmdlRIExecute: i pi
 aclmdlRICaptureThreadExchangeMode: i p  aclmdlRISetName: i ps  aclmdlRIGetName: i pup
 aclmdlRICaptureTaskGrpBegin: i p  aclmdlRICaptureTaskGrpEnd: i pp
