@@ -63,6 +63,53 @@ def test_sarif(checked: Checked) -> None:
     assert place["artifactLocation"]["uri"].endswith("memcheck_double_free.cpp")
     assert place["region"]["startLine"] > 5
     assert len(result["relatedLocations"]) == 2
+    assert run["automationDetails"]["id"].endswith("memcheck_double_free.cpp/")
+
+
+def test_sarif_without_source_lines(tmp_path: Path) -> None:
+    """Hosts refuse a result without a place: it is at the first line of the program's file."""
+    program = built(DOUBLE_FREE, tmp_path)
+    subprocess.run(["strip", program], check=True)
+    command = [sys.executable, "-m", "softnpu", "check", "--format", "sarif", "program"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    (result,) = json.loads(done.stdout)["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "program"}, "region": {"startLine": 1}}
+    assert "relatedLocations" not in result
+
+
+def test_the_programs_output_is_not_in_the_document(checked: Checked) -> None:
+    """Where the document has stdout, the program's goes to stderr; under schedules, too."""
+    for options in ((), ("--schedules", "1")):
+        report = checked(CLEAN, "--format", "json", *options)
+        assert json.loads(report.stdout) == {
+            "version": 1,
+            "status": 0,
+            "failure": "",
+            "findings": [],
+        }
+        assert "done\n" in report.stderr
+
+
+def test_the_file_for_the_findings_is_opened_first(checked: Checked, tmp_path: Path) -> None:
+    """Where that fails, the program does not run."""
+    wrong = checked(CLEAN, "--format", "json", "--output", str(tmp_path / "no" / "file"))
+    assert (wrong.status, wrong.stdout) == (2, "")
+    assert "cannot write" in wrong.stderr
+
+
+def test_options_behind_the_file(tmp_path: Path) -> None:
+    """They are the program's behind --; else those of the command are refused."""
+    (tmp_path / "program.cpp").write_text("int main(int argc, char**) { return argc; }\n")
+    command = [sys.executable, "-m", "softnpu", "check", "program.cpp"]
+    wrong = subprocess.run(
+        [*command, "--tool=memcheck"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert wrong.returncode == 2
+    assert "--tool=memcheck stands after FILE" in wrong.stderr
+    for words, count in ((["--", "--tool", "memcheck"], 3), (["--other", "x"], 3)):
+        done = subprocess.run([*command, *words], cwd=tmp_path, capture_output=True)
+        assert done.returncode == count
 
 
 def test_lines_of_headers(checked: Checked) -> None:
@@ -130,14 +177,18 @@ def test_leaks_of_a_program_that_failed_are_one_line(checked: Checked) -> None:
 
 
 def test_a_signal_is_told(checked: Checked) -> None:
-    """A program that crashes without a finding has not passed."""
+    """A program that crashes without a finding has not passed; a large status is no signal."""
     killed = checked("#include <cstdlib>\nint main() { std::abort(); }\n", "--format", "text")
     assert "the program was ended by signal 6, SIGABRT" in killed.stderr
+    failed = checked("int main() { return 134; }\n", "--format", "text")
+    assert (failed.status, failed.stderr) == (134, "softnpu check: no findings\n")
 
 
 def test_exit_statuses(checked: Checked) -> None:
     """Findings win over the program's status; without them it is the program's own."""
     assert checked(DOUBLE_FREE, "--error-exitcode", "3").status == 3
+    assert checked(DOUBLE_FREE, "--error-exitcode", "0").status == 0
+    assert checked(TWO_LEAKS.replace("STATUS", "4"), "--error-exitcode", "0").status == 4
     program = '#include "program.h"\nint main() { begin(); end(); return 7; }\n'
     assert checked(program).status == 7
     killed = "#include <cstdlib>\nint main() { std::abort(); }\n"
@@ -148,13 +199,14 @@ def test_exit_statuses(checked: Checked) -> None:
 def test_suppressions(checked: Checked, tmp_path: Path) -> None:
     """By kind, and by a function in the stack; a bad line is refused with its number."""
     known = tmp_path / "known"
-    known.write_text("# ours\nleakcheck/* floats*\nmemcheck/double-free other\n", "utf-8")
+    known.write_text("\ufeff# ours\nleakcheck/* floats*\nmemcheck/double-free other\n", "utf-8")
     assert checked(LEAK, "--suppressions", str(known)).status == 0
     assert checked(DOUBLE_FREE, "--suppressions", str(known)).status == 86
-    known.write_text("\nleakcheck\n", "utf-8")
-    wrong = checked(LEAK, "--suppressions", str(known))
-    assert wrong.status == 2
-    assert f"{known}:2" in wrong.stderr
+    for line in ("leakcheck", "leakcheka/*"):
+        known.write_text(f"\n{line}\n", "utf-8")
+        wrong = checked(LEAK, "--suppressions", str(known))
+        assert wrong.status == 2
+        assert f"{known}:2" in wrong.stderr
 
 
 def test_a_program_that_was_started_otherwise(tmp_path: Path) -> None:

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """``softnpu check``: runs a program under the checkers."""
 
-import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 from rich.console import Console
 
 from softnpu.cli import schedules
 from softnpu.cli.child import StoppedError, exit_status, run_to_its_end
-from softnpu.cli.findings import Finding, as_json, as_sarif, read_findings, show
+from softnpu.cli.findings import Finding, read_findings, show
 from softnpu.cli.operators import OperatorsOption
 from softnpu.cli.output import EXIT_USAGE, fail
+from softnpu.cli.reports import Report, as_json, as_sarif, ended_by
 from softnpu.cli.run import (
     FailOption,
     FileArgument,
@@ -26,6 +27,7 @@ from softnpu.cli.run import (
     ScheduleOption,
     SchedulesOption,
     command_line,
+    program_arguments,
     set_variables,
 )
 from softnpu.cli.suppressions import Suppression, read_suppressions
@@ -44,6 +46,7 @@ class Format(str, Enum):
 
 
 def command(
+    context: typer.Context,
     file: FileArgument,
     args: ProgramArguments = None,
     tool: Annotated[
@@ -81,41 +84,35 @@ def command(
     """
     _check_tools(tool)
     set_variables(schedule, count, faults)
-    known = read_suppressions(suppressions) if suppressions is not None else []
-    try:
-        with command_line(file, args or [], cxxflags, operators) as program:
-            status, findings = _checked(program, tool, count, known)
-    except typer.Exit as ended:
-        # Writes a report anyway, for jobs that upload it, with the reason why it is empty.
-        if form is Format.SARIF:
+    words = program_arguments(context, args)
+    known = read_suppressions(suppressions, TOOLS) if suppressions is not None else []
+    with _opened(output) as written:
+        # The document has stdout for itself.
+        own_stdout = form is not Format.TEXT and output is None
+        stdout = sys.stderr if own_stdout else None
+        try:
+            with command_line(file, words, cxxflags, operators) as program:
+                status, number, findings = _checked(program, tool, count, known, stdout)
+        except typer.Exit as ended:
+            # Writes a report anyway, for jobs that upload it, with the reason why it is empty.
             why = "the program did not compile or start"
-            _write(as_sarif([], ended.exit_code, why), output)
-        raise
-    failure = ""
-    if status > 128:
-        failure = f"the program was ended by signal {status - 128}, {_signal_name(status - 128)}"
-        typer.echo(f"softnpu: {failure}", err=True)
-    if form is Format.TEXT:
-        _show(findings, output, fold_leaks=tool == "all" and status != 0)
-    elif form is Format.JSON:
-        _write(as_json(findings), output)
-    else:
-        _write(as_sarif(findings, status, failure), output)
-    raise typer.Exit(error_exitcode if findings else status)
-
-
-def _signal_name(number: int) -> str:
-    """Return the name of a signal, if this system has one with that number."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return "which has no name"
+            _write(Report(file, [], ended.exit_code, why), form, written)
+            raise
+        failure = ended_by(number) if number else ""
+        if failure:
+            typer.echo(f"softnpu: {failure}", err=True)
+        fold_leaks = tool == "all" and status != 0
+        _write(Report(file, findings, status, failure, fold_leaks), form, written)
+    raise typer.Exit((error_exitcode or status) if findings else status)
 
 
 def _checked(
-    program: Program, tool: str, count: int, known: list[Suppression]
-) -> tuple[int, list[Finding]]:
-    """Run the program, once or under schedules; return its exit status and the findings."""
+    program: Program, tool: str, count: int, known: list[Suppression], stdout: TextIO | None
+) -> tuple[int, int, list[Finding]]:
+    """Run the program, once or under schedules.
+
+    Returns its exit status, the signal that ended it or 0, and the findings.
+    """
     with tempfile.TemporaryDirectory(prefix="softnpu-check-") as folder:
         report = Path(folder) / "findings"
         environment = {
@@ -129,10 +126,11 @@ def _checked(
             return [f for f in read_findings(report) if not any(one.matches(f) for one in known)]
 
         if count:
-            status = _run_all(program.words, environment, count, found)
+            status, number = _run_all(program.words, environment, count, found, stdout)
         else:
-            status = exit_status(run_to_its_end(program.words, environment))
-        return status, found()
+            returned = run_to_its_end(program.words, environment, stdout)
+            status, number = exit_status(returned), max(0, -returned)
+        return status, number, found()
 
 
 def _run_all(
@@ -140,13 +138,14 @@ def _run_all(
     environment: dict[str, str],
     count: int,
     found: Callable[[], list[Finding]],
-) -> int:
+    stdout: TextIO | None,
+) -> tuple[int, int]:
     """Run the program under schedules until one causes a finding or a different result."""
     try:
         eager = schedules.outcome(words, environment, "eager")
-        eager.show()
+        eager.show(stdout)
         if eager.status or found():
-            return eager.status or 0
+            return eager.status or 0, eager.signal
         end = schedules.first_difference(
             words,
             environment,
@@ -155,12 +154,12 @@ def _run_all(
             lambda: "the checkers found something" if found() else "",
         )
     except StoppedError as stopped:
-        return stopped.exit_code
+        return stopped.exit_code, 0
     if end is None:
-        return 0
+        return 0, 0
     sys.stderr.buffer.write(end.outcome.stderr)
     typer.echo(f"softnpu: random:{end.seed}: {end.what}; --schedule replays it", err=True)
-    return end.status
+    return end.status, end.outcome.signal
 
 
 def _check_tools(names: str) -> None:
@@ -169,16 +168,29 @@ def _check_tools(names: str) -> None:
         fail(f"--tool is {names!r}; expected all, or some of {','.join(TOOLS)}", EXIT_USAGE)
 
 
-def _show(findings: list[Finding], output: Path | None, fold_leaks: bool) -> None:
+@contextmanager
+def _opened(output: Path | None) -> Iterator[TextIO | None]:
+    """Open the file for the findings before the program runs, so that none is lost."""
     if output is None:
-        show(findings, Console(stderr=True, highlight=False, width=None), fold_leaks)
+        yield None
         return
-    with output.open("w", encoding="utf-8") as file:
-        show(findings, Console(file=file, highlight=False, width=240), fold_leaks)
+    try:
+        file = output.open("w", encoding="utf-8")
+    except OSError as error:
+        fail(f"--output: cannot write {output}: {error.strerror}", EXIT_USAGE)
+    with file:
+        yield file
 
 
-def _write(text: str, output: Path | None) -> None:
-    if output is None:
-        sys.stdout.write(text)
-    else:
-        output.write_text(text, encoding="utf-8")
+def _write(report: Report, form: Format, file: TextIO | None) -> None:
+    if form is Format.TEXT:
+        console = (
+            Console(stderr=True, highlight=False, width=None)
+            if file is None
+            else Console(file=file, highlight=False, width=240)
+        )
+        if report.findings or file is not None or "compile" not in report.failure:
+            show(report.findings, console, report.fold_leaks)
+        return
+    text = as_json(report) if form is Format.JSON else as_sarif(report)
+    (file or sys.stdout).write(text)

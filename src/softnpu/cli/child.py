@@ -12,7 +12,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 import typer
 
@@ -32,37 +32,42 @@ _PR_SET_PDEATHSIG = 1
 class Outcome:
     """The result of a run: the exit status as in a shell, or None if it took too long.
 
-    stdout and stderr are empty if they were not captured.
+    stdout and stderr are empty if they were not captured. signal is the one that ended it, or 0.
     """
 
     status: int | None
     stdout: bytes
     stderr: bytes
     seconds: float
+    signal: int = 0
 
-    def show(self) -> None:
-        """Write the captured output."""
+    def show(self, stdout: TextIO | None = None) -> None:
+        """Write the captured output, that of stdout to ``stdout`` if it is given."""
         sys.stderr.buffer.write(self.stderr)
         sys.stderr.buffer.flush()
-        sys.stdout.buffer.write(self.stdout)
-        sys.stdout.buffer.flush()
+        stdout = stdout or sys.stdout
+        stdout.buffer.write(self.stdout)
+        stdout.buffer.flush()
 
 
 class StoppedError(typer.Exit):
     """A signal asked the command to end while a program ran. The exit status has its number."""
 
 
-def run_to_its_end(command: Sequence[str], environment: Mapping[str, str]) -> int:
+def run_to_its_end(
+    command: Sequence[str], environment: Mapping[str, str], stdout: TextIO | None = None
+) -> int:
     """Run a program as if it had been started instead of the command, on its streams.
 
-    Returns its exit status, or -n for signal n. The program decides how to handle a signal.
+    Its stdout can be another one. Returns its exit status, or -n for signal n. The program decides
+    how to handle a signal.
     """
     sys.stdout.flush()
     sys.stderr.flush()
     waited_for = {*_PASSED_ON, signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, waited_for)
     try:
-        child = _start(command, environment, before)
+        child = _start(command, environment, before, stdout=stdout)
         return _wait(child, waited_for)
     except OSError as error:
         fail(f"cannot run {command[0]}: {error.strerror}", EXIT_NOT_RUNNABLE)
@@ -108,7 +113,7 @@ def run_in_group(
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, heard)  # until the child exists
     before = {number: signal.signal(number, pass_on) for number in heard}
     try:
-        child = _start(command, environment, mask, subprocess.DEVNULL, pipe, own_group=True)
+        child = _start(command, environment, mask, subprocess.DEVNULL, pipe, pipe, own_group=True)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         return _outcome(child, limit)
     except StoppedError:
@@ -135,7 +140,8 @@ def _outcome(child: "subprocess.Popen[bytes]", limit: float | None) -> Outcome:
         child.wait()
         output = late.stdout, late.stderr
     stdout, stderr = (text or b"" for text in output)
-    return Outcome(status, stdout, stderr, time.monotonic() - start)
+    ended_by = max(0, -(child.returncode or 0)) if status is not None else 0
+    return Outcome(status, stdout, stderr, time.monotonic() - start, ended_by)
 
 
 def _signal_group(child: "subprocess.Popen[bytes]", number: int) -> None:
@@ -148,7 +154,8 @@ def _start(
     environment: Mapping[str, str] | None,
     mask: Collection[int],
     stdin: int | None = None,
-    output: int | None = None,
+    stdout: int | TextIO | None = None,
+    stderr: int | None = None,
     own_group: bool = False,
 ) -> "subprocess.Popen[bytes]":
     def in_child() -> None:
@@ -171,8 +178,8 @@ def _start(
         preexec_fn=in_child,
         close_fds=False,
         stdin=stdin,
-        stdout=output,
-        stderr=output,
+        stdout=stdout,
+        stderr=stderr,
     )
 
 

@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from rich.console import Console
 from rich.text import Text
 
-from softnpu import __version__
 from softnpu.cli.symbols import Place, Symbols
 
 
@@ -100,12 +98,18 @@ def _up_to_main(places: list[Place]) -> tuple[Frame, ...]:
     return tuple(frames)
 
 
-def show(findings: list[Finding], console: Console, fold_leaks: bool = False) -> None:
-    """Print findings for people; fold the leaks of a program that failed into one line."""
+def without_folded(findings: list[Finding], fold_leaks: bool) -> tuple[list[Finding], str]:
+    """Return the findings to list, and a line for several leaks that are left out, if any."""
     listed = [finding for finding in findings if finding.tool != "leakcheck"]
     folded = len(findings) - len(listed)
     if not fold_leaks or folded < 2:
-        listed, folded = findings, 0
+        return findings, ""
+    return listed, f"{folded} leaks of a program that failed; --tool leakcheck lists them."
+
+
+def show(findings: list[Finding], console: Console, fold_leaks: bool = False) -> None:
+    """Print findings for people; fold the leaks of a program that failed into one line."""
+    listed, folded = without_folded(findings, fold_leaks)
     for number, finding in enumerate(listed, 1):
         title = Text.assemble(
             (f"{number}. {finding.tool}", "bold red"),
@@ -124,8 +128,7 @@ def show(findings: list[Finding], console: Console, fold_leaks: bool = False) ->
         console.print(Text(f"   {finding.suggestion}", style="green"), soft_wrap=True)
         console.print()
     if folded:
-        hint = f"{folded} leaks of a program that failed; --tool leakcheck lists them."
-        console.print(Text(hint), soft_wrap=True)
+        console.print(Text(folded), soft_wrap=True)
     for file in _without_lines(findings):
         hint = f"{file} has no source lines: build it with -g (CMake: its type RelWithDebInfo)."
         console.print(Text(hint), soft_wrap=True)
@@ -145,68 +148,3 @@ def _without_lines(findings: list[Finding]) -> list[str]:
                 file = frame.file.rpartition("+")[0] if frame.line == 0 else frame.file
                 known[file] = known.get(file, False) or frame.line > 0
     return [file for file, has_lines in known.items() if file and not has_lines]
-
-
-def as_json(findings: list[Finding]) -> str:
-    """Format findings for programs."""
-    document = {"version": 1, "findings": [asdict(finding) for finding in findings]}
-    return json.dumps(document, indent=2) + "\n"
-
-
-def as_sarif(findings: list[Finding], status: int, failure: str = "") -> str:
-    """Format findings as SARIF 2.1.0, which code hosts and editors read.
-
-    ``status`` is the program's; ``failure`` is the reason why findings may be missing.
-    """
-    rules = sorted({(f.tool, f.kind) for f in findings})
-    driver = {
-        "name": "softnpu check",
-        "version": __version__,
-        "rules": [{"id": f"{tool}/{kind}"} for tool, kind in rules],
-    }
-    invocation: dict[str, Any] = {"executionSuccessful": not failure, "exitCode": status}
-    if failure:
-        notification = {"level": "error", "message": {"text": failure}}
-        invocation["toolExecutionNotifications"] = [notification]
-    run = {
-        "tool": {"driver": driver},
-        "invocations": [invocation],
-        "results": [_sarif_result(f) for f in findings],
-    }
-    document = {
-        "version": "2.1.0",
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "runs": [run],
-    }
-    return json.dumps(document, indent=2) + "\n"
-
-
-def _sarif_result(finding: Finding) -> dict[str, Any]:
-    related = [_location(part) for part in finding.parts[1:]]
-    result: dict[str, Any] = {
-        "ruleId": f"{finding.tool}/{finding.kind}",
-        "level": "error",
-        "message": {"text": f"{finding.headline}. {finding.suggestion}"},
-        "locations": [_location(part) for part in finding.parts[:1]],
-    }
-    if related:
-        result["relatedLocations"] = related
-    return result
-
-
-def _uri(file: Path) -> str:
-    """Format a path for code hosts: relative to the working folder, if it is in it."""
-    if not file.is_absolute():
-        return quote(file.as_posix())
-    here = Path.cwd()
-    return quote(file.relative_to(here).as_posix()) if here in file.parents else file.as_uri()
-
-
-def _location(part: Part) -> dict[str, Any]:
-    message = {"text": f"{part.role}: {part.call}" if part.call else part.role}
-    known = [frame for frame in part.frames if frame.line]
-    if not known:
-        return {"message": message}
-    uri = _uri(Path(known[0].file))
-    place = {"artifactLocation": {"uri": uri}, "region": {"startLine": known[0].line}}
-    return {"message": message, "physicalLocation": place}

@@ -97,6 +97,7 @@ class Program:
 
 
 def command(
+    context: typer.Context,
     file: FileArgument,
     args: ProgramArguments = None,
     cxxflags: FlagsOption = "",
@@ -124,7 +125,8 @@ def command(
         others = "--trace, --stats or --explain-missing"
         fail(f"--schedules is not used together with {others}", EXIT_USAGE)
     is_answered = not explain_missing
-    with command_line(file, args or [], cxxflags, operators, is_answered) as program:
+    words = program_arguments(context, args)
+    with command_line(file, words, cxxflags, operators, is_answered) as program:
         if count:
             replay = _replay(cxxflags, faults or [], operators or [])
             _compare(program, count, replay, [str(file), *(args or [])])
@@ -172,8 +174,7 @@ def command_line(
     prefix = sdk_prefix()
     folders = checked_folders(operators)
     environment = with_folders(program_environment(prefix), folders)
-    arguments = _program_arguments(args)
-    with _runnable(file, arguments, environment, cxxflags, folders) as program:
+    with _runnable(file, args, environment, cxxflags, folders) as program:
         if not is_answered:
             yield program
             return
@@ -229,9 +230,21 @@ def _emptied(file: Path) -> Path:
     return file.absolute()
 
 
-def _program_arguments(args: list[str]) -> list[str]:
+def program_arguments(context: typer.Context, args: list[str] | None) -> list[str]:
+    """Return the words behind FILE, unless one is an option of the command itself."""
+    args = args or []
     # Only the first -- is a separator; a second one belongs to the program.
-    return args[1:] if args[:1] == ["--"] else args
+    if args[:1] == ["--"]:
+        return args[1:]
+    options = {name for parameter in context.command.params for name in parameter.opts}
+    misplaced = [word for word in args if word.split("=")[0] in options and word.startswith("--")]
+    if misplaced:
+        fail(
+            f"{misplaced[0]} stands after FILE, where the program's arguments are",
+            EXIT_USAGE,
+            hint="Write it before FILE, or -- before it if it is for the program.",
+        )
+    return args
 
 
 def _runner(stats: bool) -> Callable[[list[str], dict[str, str]], int]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -27,10 +28,10 @@ class Suppression:
         return self.where == "*" or any(fnmatchcase(name, self.where) for name in names)
 
 
-def read_suppressions(file: Path) -> list[Suppression]:
+def read_suppressions(file: Path, tools: Sequence[str]) -> list[Suppression]:
     """Read lines of ``TOOL/KIND [WHERE]``; # starts a comment."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeError) as error:
         fail(f"cannot read the suppressions {file}: {error}", EXIT_USAGE)
     found = []
@@ -43,6 +44,13 @@ def read_suppressions(file: Path) -> list[Suppression]:
                 f"{file}:{number} is {line.strip()!r}; expected TOOL/KIND [FUNCTION-OR-FILE]",
                 EXIT_USAGE,
                 hint="Both are patterns: leakcheck/* or */* *third_party*.",
+            )
+        tool = words[0].split("/")[0]
+        if not any(fnmatchcase(known, tool) for known in tools):
+            fail(
+                f"{file}:{number}: there is no tool {tool}",
+                EXIT_USAGE,
+                hint=f"It must be one of {', '.join(tools)}, or a pattern of one.",
             )
         found.append(Suppression(words[0], words[1] if len(words) == 2 else "*"))
     return found
