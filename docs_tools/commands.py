@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from docs_tools.markdown import code, literal, table
-from softnpu.cli.app import app
+from softnpu.cli.app import make_app
 
 HEAD = """\
 # Command line
@@ -22,7 +22,7 @@ HEAD = """\
 def page() -> str:
     """Write the page."""
     # Typed as any: which library's classes they are depends on the version of typer.
-    group: Any = typer.main.get_command(app)
+    group: Any = typer.main.get_command(make_app())
     return "\n".join([HEAD, *(_command(name, each) for name, each in group.commands.items())])
 
 

@@ -19,7 +19,7 @@ HEADERS = {
     "acl_op_compiler": ["acl/acl_op_compiler.h"],
     "acl_mdl": ["acl/acl_mdl.h"],
     "acl_prof": ["acl/acl_prof.h"],
-    "acl_rt": ["acl/acl_rt.h"],
+    "acl_rt": ["acl/acl_rt.h", "acl/acl_rt_memory.h"],
     "hccl": ["hccl/hccl.h"],
     "hccl_types": ["hccl/hccl_types.h"],
     "acl_meta": ["aclnn/acl_meta.h"],

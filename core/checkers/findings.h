@@ -11,9 +11,9 @@
 
 namespace softnpu::checkers {
 
-enum class Tool : uint8_t { memcheck, initcheck, racecheck, synccheck, leakcheck };
-constexpr std::string_view kToolNames[] = {"memcheck", "initcheck", "racecheck", "synccheck",
-                                           "leakcheck"};
+enum class Tool : uint8_t { memcheck, initcheck, racecheck, synccheck, leakcheck, apicheck };
+constexpr std::string_view kToolNames[] = {"memcheck",  "initcheck", "racecheck",
+                                           "synccheck", "leakcheck", "apicheck"};
 
 struct Part {
   std::string role;  // "was freed here"

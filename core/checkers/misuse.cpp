@@ -63,9 +63,23 @@ constexpr Misuse kMisuses[] = {
      "Check the indices: each must lie inside the plane that it points into."},
 };
 
-const Misuse* misuse_of(const Status& status) {
+constexpr Misuse kOther = {
+    "", Tool::apicheck, "failed-call",
+    "Pass what the message expects, and check the status of each call. If the failure is expected, "
+    "suppress it (softnpu check --suppressions)."};
+
+// Failures that were asked for, that correct programs provoke and handle (a loop that processes
+// callbacks, an executor that its launch may have consumed), or that are listed apart.
+constexpr std::string_view kNoMisuses[] = {
+    "failed-on-purpose",   "initialized-twice",     "wait-timeout",     "out-of-memory",
+    "no-callback-in-time", "thread-not-subscribed", "executor-unknown", "operator-absent"};
+
+// What a failed call, or failed work, is a finding of; null if of nothing.
+const Misuse* misuse_of(const Status& status, bool is_call) {
   const auto found = std::ranges::find(kMisuses, status.rule(), &Misuse::rule);
-  return found != std::end(kMisuses) ? found : nullptr;
+  if (found != std::end(kMisuses)) return found;
+  const bool is_known = std::ranges::find(kNoMisuses, status.rule()) != std::end(kNoMisuses);
+  return is_call && !is_known ? &kOther : nullptr;
 }
 
 }  // namespace
@@ -85,7 +99,7 @@ void MisuseChecker::finished(const Piece& piece, const Status& status) {
 
 void MisuseChecker::report_failure(const Status& status, SharedSite where, std::string_view role,
                                    const Piece* piece) {
-  const Misuse* const misuse = misuse_of(status);
+  const Misuse* const misuse = misuse_of(status, piece == nullptr);
   if (misuse == nullptr || !tools_.have(misuse->tool)) return;
   {
     std::lock_guard lock(mutex_);

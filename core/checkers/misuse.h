@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of memcheck and synccheck that the device itself detects: calls that break a rule which
-// indicates a bug, not just an invalid argument.
+// What the device itself detects: calls that fail. Rules that indicate a certain bug belong to
+// memcheck and synccheck, all others to apicheck.
 #pragma once
 
 #include <set>

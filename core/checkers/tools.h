@@ -20,7 +20,8 @@ class Tools {
   unsigned bits_ = 0;
 };
 
-constexpr char kToolLists[] = "all, or some of memcheck,initcheck,racecheck,synccheck,leakcheck";
+constexpr char kToolLists[] =
+    "all, or some of memcheck,initcheck,racecheck,synccheck,leakcheck,apicheck";
 
 // Parses "all", "1", or a comma-separated list; nothing if a name is unknown.
 SOFTNPU_EXPORT std::optional<Tools> parse_tools(std::string_view list);

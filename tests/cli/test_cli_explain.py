@@ -13,7 +13,7 @@ import pytest
 
 import softnpu
 from softnpu import explanations
-from softnpu.cli.app import app
+from softnpu.cli.app import COMMANDS
 from softnpu.explanations import Explanation
 from tests.support.contract import FOLDER, OPERATORS, load, statement
 from tests.support.paths import INCLUDE, ROOT
@@ -176,7 +176,7 @@ def test_examples_name_things_that_exist() -> None:
     assert {name for name in used if not re.search(rf"\b{name}", headers)} == set()
     for name in set(re.findall(r"\bsoftnpu\.(\w+)\(", text)):
         assert hasattr(softnpu, name), name
-    commands = {one.name for one in app.registered_commands}
+    commands = set(COMMANDS)
     examples = "\n".join(each.example for each in explanations.load())
     named = re.findall(r"^softnpu (\w+)", examples, re.M) + re.findall(r"`softnpu (\w+)", text)
     assert set(named) <= commands

@@ -84,7 +84,7 @@ def test_info_does_not_import_torch(softnpu: Any) -> None:
         command, capture_output=True, text=True, check=True, env=softnpu.environment
     )
     imported = {line.rsplit("|", 1)[-1].strip() for line in done.stderr.splitlines()}
-    assert "softnpu.cli.info" in imported
+    assert "softnpu.cli.output" in imported
     assert "torch" not in imported
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, TextIO
 
 import typer
-from rich.console import Console
 
 from softnpu.cli import schedules
 from softnpu.cli.child import StoppedError, exit_status, run_to_its_end
@@ -32,7 +31,7 @@ from softnpu.cli.run import (
 )
 from softnpu.cli.suppressions import Suppression, read_suppressions
 
-TOOLS = ("memcheck", "initcheck", "racecheck", "synccheck", "leakcheck")
+TOOLS = ("memcheck", "initcheck", "racecheck", "synccheck", "leakcheck", "apicheck")
 
 FINDINGS_STATUS = 86
 
@@ -77,8 +76,8 @@ def command(
     The checkers observe every allocation, handle, launch and event. memcheck finds accesses to
     memory that is unallocated or in use; initcheck, reads of memory that was never written;
     racecheck and synccheck, missing order between streams, and between streams and the host;
-    leakcheck, memory and handles that are never freed. --schedules N stops at the first run with a
-    finding, or whose output differs from the first run's.
+    leakcheck, memory and handles that are never freed; apicheck, calls that fail. --schedules N
+    stops at the first run with a finding, or whose output differs from the first run's.
 
     The exit status is 86 if there are findings, otherwise the program's.
     """
@@ -184,6 +183,8 @@ def _opened(output: Path | None) -> Iterator[TextIO | None]:
 
 def _write(report: Report, form: Format, file: TextIO | None) -> None:
     if form is Format.TEXT:
+        from rich.console import Console
+
         console = (
             Console(stderr=True, highlight=False, width=None)
             if file is None

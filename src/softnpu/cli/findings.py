@@ -6,12 +6,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from softnpu.cli.symbols import Place, Symbols
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,8 @@ def without_folded(findings: list[Finding], fold_leaks: bool) -> tuple[list[Find
 
 def show(findings: list[Finding], console: Console, fold_leaks: bool = False) -> None:
     """Print findings for people; fold the leaks of a program that failed into one line."""
+    from rich.text import Text
+
     listed, folded = without_folded(findings, fold_leaks)
     for number, finding in enumerate(listed, 1):
         title = Text.assemble(

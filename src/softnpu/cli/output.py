@@ -8,11 +8,12 @@ import json
 import os
 import signal
 import sys
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
-from rich.console import Console
-from rich.text import Text
+
+if TYPE_CHECKING:  # loaded where it is used: that takes a fifth of a command's start
+    from rich.console import Console
 
 # Exit statuses of softnpu's own failures, as in shells.
 EXIT_FAILURE = 1
@@ -34,12 +35,16 @@ def fail(message: str, status: int = EXIT_FAILURE, hint: str = "") -> NoReturn:
 
 def hint(text: str) -> None:
     """Print a hint how to fix what another program reported."""
-    Console(stderr=True, highlight=False).print(Text(text, style="dim"), soft_wrap=True)
+    _complain("", text)
 
 
 def _complain(message: str, hint: str = "") -> None:
+    from rich.console import Console
+    from rich.text import Text
+
     console = Console(stderr=True, highlight=False)
-    console.print(Text.assemble(("softnpu: ", "bold red"), message), soft_wrap=True)
+    if message:
+        console.print(Text.assemble(("softnpu: ", "bold red"), message), soft_wrap=True)
     if hint:
         console.print(Text(hint, style="dim"), soft_wrap=True)
 
@@ -88,6 +93,8 @@ def print_json(document: Any) -> None:
     typer.echo(json.dumps(document, indent=2))
 
 
-def results() -> Console:
+def results() -> "Console":
     """Create the console for tables on stdout; piped tables are wide enough for grep."""
+    from rich.console import Console
+
     return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)

@@ -27,8 +27,6 @@ from softnpu.cli.operators import (
 from softnpu.cli.output import EXIT_NOT_RUNNABLE, EXIT_USAGE, fail
 from softnpu.cli.toolchain import LANGUAGES, as_argument, toolchain_for
 
-CONTEXT_SETTINGS = {"allow_interspersed_args": False, "ignore_unknown_options": False}
-
 FileArgument = Annotated[
     Path,
     typer.Argument(
