@@ -96,7 +96,7 @@ def test_ops_lists_every_operator(softnpu: Any) -> None:
     assert len(rows) == len(CONTRACTS) >= 5
     for row, spec in zip(rows, CONTRACTS, strict=True):
         products = [name for name, supported in spec.products.items() if supported]
-        assert row[:2] == [spec.operator, spec.op]
+        assert row[:2] == [spec.operator, spec.python]
         assert set(row[2:]) > {"FLOAT", *products}
 
 

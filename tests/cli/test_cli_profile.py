@@ -51,10 +51,14 @@ def test_the_page(softnpu: Any) -> None:
 
 
 def test_a_trace_replaces_an_older_one(softnpu: Any) -> None:
-    """The file has one run alone, whatever was in it; the rest is as without --trace."""
+    """The file has one run alone; the rest is as without --trace. Other files stay."""
     softnpu.write("x.py", "import numpy, softnpu; softnpu.elu(numpy.ones(3, 'f')); print(input())")
     (softnpu.folder / "out").mkdir()
-    softnpu.write("out/trace.json", "something else")
+    softnpu.write("out/trace.json", "{}")
+    done = softnpu("run", "--trace", "out/trace.json", "x.py")
+    assert done.returncode == 2
+    assert "out/trace.json is no trace" in done.stderr
+    softnpu.write("out/trace.json", "[]")
     for _ in range(2):
         done = softnpu("run", "--trace", "out/trace.json", "x.py", stdin="line")
         assert (done.returncode, done.stdout, done.stderr) == (0, "line\n", "")

@@ -27,6 +27,12 @@ def test_import_loads_nothing_heavy(script: Callable[[str], str]) -> None:
     assert loaded.split() == ["[]", "[]"]
 
 
+def test_pytorch_is_named_where_it_is_missing() -> None:
+    """With what to install."""
+    done = run_python("import sys; sys.modules['torch'] = None; import softnpu.torch.npu")
+    assert "softnpu.torch needs PyTorch: pip install torch" in done.stderr
+
+
 def test_import_adds_no_other_package(script: Callable[[str], str]) -> None:
     """NumPy is the only one that it needs."""
     added = script(

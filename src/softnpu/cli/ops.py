@@ -165,9 +165,8 @@ def operator_named(name: str) -> Contract:
 def _overview(contracts: dict[str, Contract]) -> Table:
     table = Table("operator", "Python function", "data types", "products", box=SIMPLE_HEAD)
     for contract in contracts.values():
-        table.add_row(
-            contract.operator, contract.name, " ".join(contract.dtypes), " ".join(contract.products)
-        )
+        products = " ".join(contract.products)
+        table.add_row(contract.operator, contract.python, " ".join(contract.dtypes), products)
     return table
 
 

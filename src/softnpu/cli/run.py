@@ -222,6 +222,8 @@ def existing_file(file: Path) -> None:
 def _emptied(file: Path) -> Path:
     """Create an empty file, so that the program does not append to an old one."""
     try:
+        if file.is_file() and file.read_bytes()[:1] not in (b"", b"["):
+            fail(f"{file} is no trace; --trace would replace it", EXIT_USAGE)
         os.close(os.open(file, _EMPTYING, 0o666))
     except OSError as error:
         fail(f"cannot write to {file}: {error.strerror}", EXIT_USAGE)

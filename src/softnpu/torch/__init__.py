@@ -11,6 +11,17 @@ that requires grad imports this module.
 model's own operators.
 """
 
+try:
+    import torch as _torch  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != "torch":
+        raise
+    raise ModuleNotFoundError(
+        "softnpu.torch needs PyTorch: pip install torch (docs/support.md names the versions that "
+        "are tested; the index of its builds for CPUs alone has the smallest)",
+        name="torch",
+    ) from None
+
 from softnpu.torch import calls, functions, nn
 from softnpu.torch.functions import *  # noqa: F403  the operators
 from softnpu.torch.gpu import check_indices, deferred_index_checks
