@@ -188,6 +188,18 @@ def test_triangular_solve(upper: bool, transpose: bool, unit: bool, rhs: Any, ma
     np.testing.assert_array_equal(m, wide)
 
 
+@pytest.mark.parametrize("shape", [(4, 4), (2, 3, 5, 5), (0, 0)])
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_inverse(shape: Any, dtype: Any) -> None:
+    """Batches, any layout, and a matrix whose first pivot is 0."""
+    a = laid_out((data("f8", shape) + 4 * np.eye(shape[-1])).astype(dtype), "sliced")
+    call("Inverse", a, out := unwritten(dtype, shape, "transposed"))
+    assert_rounded(out, np.linalg.inv(a.astype("f8")))
+    swap = np.array([[0, 2], [4, 0]], dtype)
+    call("Inverse", swap, out := unwritten(dtype, (2, 2)))
+    assert_rounded(out, [[0, 0.25], [0.5, 0]])
+
+
 def test_a_weight_stays_as_it_is() -> None:
     """There is no private layout."""
     weight = data("f2", (4, 6))
@@ -223,6 +235,7 @@ MISTAKES: list[tuple[str, list[Any], str]] = [
     ("LinalgCross", [(4, 3), (2, 3), 1, (4, 3)], "cannot be broadcast"),
     ("LinalgQr", [(3, 4), 3, (3, 3), (3, 4)], "mode is 3"),
     ("LinalgQr", [(3, 4), 0, (3, 4), (3, 4)], "Q has shape"),
+    ("Inverse", [(3, 4), (3, 4)], r"self has shape \[3, 4\]; expected \[4, 4\]"),
     ("TriangularSolve", [(3, 2), (3, 4), True, False, False, (3, 2), (3, 3)], "A has shape"),
 ]
 
