@@ -17,8 +17,8 @@ double digamma(double x) {
   double sum = 0;
   for (; x < 10; ++x) sum -= 1 / x;
   // B(2k) / 2k, from the last to the first
-  constexpr double kTerms[] = {1.0 / 12,     -691.0 / 32760, 1.0 / 132, -1.0 / 240,
-                               1.0 / 252,    -1.0 / 120,     1.0 / 12};
+  constexpr double kTerms[] = {1.0 / 12,  -691.0 / 32760, 1.0 / 132, -1.0 / 240,
+                               1.0 / 252, -1.0 / 120,     1.0 / 12};
   const double square = 1 / (x * x);
   double series = 0;
   for (double term : kTerms) series = (series + term) * square;

@@ -13,8 +13,7 @@ Run bitwise_not(const Given& given) {
 }
 
 Run is_close(const Given& given) {
-  const auto sizes =
-      broadcast_sizes(given.tensor("self").sizes, given.tensor("other").sizes);
+  const auto sizes = broadcast_sizes(given.tensor("self").sizes, given.tensor("other").sizes);
   require(sizes.has_value(), "broadcast"_rule, "self has shape ", given.tensor("self").sizes,
           " and other has shape ", given.tensor("other").sizes, ", which cannot be broadcast");
   given.require_shape("out", *sizes);

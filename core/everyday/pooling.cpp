@@ -268,8 +268,8 @@ Mask mask_of(const Given& given, const Pooling& p) {
   const Dims& sizes = given.tensor("mask").sizes;
   const Dims& self = given.tensor("self").sizes;
   const int64_t rows = p.windows.kernel_size(), bytes = (p.windows.out_plane() + 7) / 8;
-  require(sizes.size() == self.size() && sizes[sizes.size() - 2] == rows &&
-              sizes.back() >= bytes && with_plane(sizes, 1, 1) == with_plane(self, 1, 1),
+  require(sizes.size() == self.size() && sizes[sizes.size() - 2] == rows && sizes.back() >= bytes &&
+              with_plane(sizes, 1, 1) == with_plane(self, 1, 1),
           "shape-differs"_rule, "mask has shape ", sizes, "; expected ",
           with_plane(self, rows, bytes), " or longer rows");
   return {rows, sizes.back()};

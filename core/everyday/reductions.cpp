@@ -81,11 +81,14 @@ template <class Better>
 Run extreme(const Given& given, const Along& along, Better better, const char* out = "out") {
   const Rows rows = rows_of(given.tensor("self"), along);
   require_not_empty(rows);
-  return reduce(is_whole(given.tensor("self")), rows, [=](auto row) {
-    auto result = row[0];
-    for (auto value : row) result = better(result, value);
-    return result;
-  }, out);
+  return reduce(
+      is_whole(given.tensor("self")), rows,
+      [=](auto row) {
+        auto result = row[0];
+        for (auto value : row) result = better(result, value);
+        return result;
+      },
+      out);
 }
 
 constexpr auto kLarger = [](auto a, auto b) { return larger(a, b); };

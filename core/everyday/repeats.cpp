@@ -15,19 +15,19 @@ Run interleave(const Given& given, const Dims& sizes, size_t dim, const Counts& 
   Dims repeated = sizes;
   repeated[dim] = given.integer("outputSize");
   given.require_shape("out", repeated);
-  return in_type(is_whole(given.tensor("self")), [=, at = around(sizes, dim)](const Arrays& arrays,
-                                                                              auto zero) {
-    const auto values = arrays.read<decltype(zero)>("self");
-    const Sizes each = counts(arrays);
-    std::vector<decltype(zero)> out;
-    auto slice = values.begin();
-    for (int64_t o = 0; o < at.outer && !values.empty(); ++o)
-      for (int64_t count : each) {
-        for (; count > 0; --count) out.insert(out.end(), slice, slice + at.inner);
-        slice += at.inner;
-      }
-    arrays.write("out", out);
-  });
+  return in_type(is_whole(given.tensor("self")),
+                 [=, at = around(sizes, dim)](const Arrays& arrays, auto zero) {
+                   const auto values = arrays.read<decltype(zero)>("self");
+                   const Sizes each = counts(arrays);
+                   std::vector<decltype(zero)> out;
+                   auto slice = values.begin();
+                   for (int64_t o = 0; o < at.outer && !values.empty(); ++o)
+                     for (int64_t count : each) {
+                       for (; count > 0; --count) out.insert(out.end(), slice, slice + at.inner);
+                       slice += at.inner;
+                     }
+                   arrays.write("out", out);
+                 });
 }
 
 Run interleave_int(const Given& given, const Dims& sizes, size_t dim) {
@@ -36,9 +36,8 @@ Run interleave_int(const Given& given, const Dims& sizes, size_t dim) {
           repeats, "; expected 0 or more, and sizes that fit 64 bits");
   require(given.integer("outputSize") == repeats * length, "repeated-size"_rule, "outputSize is ",
           given.integer("outputSize"), "; expected ", repeats * length);
-  return interleave(given, sizes, dim, [=](const Arrays&) {
-    return Sizes(static_cast<size_t>(length), repeats);
-  });
+  return interleave(given, sizes, dim,
+                    [=](const Arrays&) { return Sizes(static_cast<size_t>(length), repeats); });
 }
 
 Run interleave_tensor(const Given& given, const Dims& sizes, size_t dim) {

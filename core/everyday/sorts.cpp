@@ -128,13 +128,12 @@ Run search_sorted(const Given& given) {
   const auto length = static_cast<size_t>(sorted.sizes.back());
   const size_t searched = sorted.rank() == 1 ? 0 : static_cast<size_t>(self.sizes.back());
   const bool right = given.integer("right") != 0, has_sorter = given.has("sorter");
-  return in_type(is_whole(sorted) && is_whole(self), [=, sizes = sorted.sizes](
-                                                         const Arrays& arrays, auto zero) {
+  return in_type(is_whole(sorted) && is_whole(self), [=, sizes = sorted.sizes](const Arrays& arrays,
+                                                                               auto zero) {
     using T = decltype(zero);
     const std::vector<T> rows = arrays.read<T>("sortedSequence"), values = arrays.read<T>("self");
-    const Sizes sorter = has_sorter
-                             ? read_indices(arrays, "sorter", sizes, static_cast<int64_t>(length))
-                             : Sizes();
+    const Sizes sorter =
+        has_sorter ? read_indices(arrays, "sorter", sizes, static_cast<int64_t>(length)) : Sizes();
     Sizes found(values.size());
     for (size_t i = 0; i < values.size(); ++i) {
       const size_t row = searched == 0 ? 0 : i / searched * length;

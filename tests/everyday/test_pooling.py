@@ -136,8 +136,8 @@ def test_a_mask_that_is_too_small() -> None:
     """It needs a row for each element of the kernel."""
     x, out = np.zeros((1, 6, 6), "f4"), np.zeros((1, 3, 3), "f4")
     for shape in ((1, 3, 32), (1, 4, 1), (2, 4, 32)):
+        given = ([2, 2], [2, 2], [0, 0], [1, 1], False, out, np.zeros(shape, "i1"))
         with pytest.raises(ParamInvalidError, match=r"expected \[1, 4, 2\] or longer rows"):
-            given = ([2, 2], [2, 2], [0, 0], [1, 1], False, out, np.zeros(shape, "i1"))
             call("MaxPool2dWithMask", x, *given)
 
 

@@ -29,6 +29,7 @@ PRODUCTS = [
     ("Mm", (5, 7), (7, 2)),
     ("BatchMatMul", (4, 2, 3), (4, 3, 6)),
     ("BatchMatMul", (1, 2, 3), (4, 3, 6)),
+    ("BatchMatMul", (2, 1, 2, 3), (5, 3, 4)),
     ("Mv", (4, 6), (6,)),
 ]
 
@@ -226,7 +227,7 @@ MISTAKES: list[tuple[str, list[Any], str]] = [
     ("Matmul", [(2, 3, 4), (3, 4, 2), (3, 3, 2), 0], "cannot be broadcast"),
     ("Matmul", [(3, 4), (4, 2), (3, 3), 0], r"out has shape \[3, 3\]; expected \[3, 2\]"),
     ("Mm", [(1, 3, 4), (4, 2), (1, 3, 2), 0], "expected rank 2"),
-    ("BatchMatMul", [(3, 4), (4, 2), (3, 2), 0], "expected rank 3"),
+    ("BatchMatMul", [(3, 4), (4, 2), (3, 2), 0], "expected rank 3 to 64"),
     ("Mv", [(3, 4), (4, 1), (3, 1), 0], "vec has shape"),
     ("Dot", [(3,), (4,), ()], "inner sizes"),
     ("Addmm", [(2, 2), (3, 4), (4, 2), 1.0, 1.0, (3, 2), 0], "self has shape"),

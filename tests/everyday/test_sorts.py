@@ -67,7 +67,9 @@ def test_search(dtype: Any) -> None:
     ascending = np.take_along_axis(rows, order, 1)
     for right, index_type in itertools.product((False, True), ("i8", "i4")):
         side: Any = "right" if right else "left"
-        wanted = [np.searchsorted(wide(a), wide(b), side) for a, b in zip(ascending, x, strict=True)]
+        wanted = [
+            np.searchsorted(wide(a), wide(b), side) for a, b in zip(ascending, x, strict=True)
+        ]
         for given, sorter in ((ascending, None), (rows, order)):
             out = np.zeros((3, 5), index_type)
             call("SearchSorted", given, x, index_type == "i4", right, sorter, out)
