@@ -24,7 +24,7 @@ TOOLKIT = Path("/usr/local/Ascend/ascend-toolkit/latest")
 SECONDS = 900  # of one file
 
 
-def environment(checkout: Path) -> dict[str, str]:
+def environment(checkout: Path, file: Path) -> dict[str, str]:
     """Make what the toolkit's set_env.sh makes. Some tests import candle in processes of theirs."""
     if not (TOOLKIT / "lib64" / "libascendcl.so").exists():
         sys.exit(f"{TOOLKIT} is missing: softnpu sdk --install {TOOLKIT.parents[1]}")
@@ -33,7 +33,7 @@ def environment(checkout: Path) -> dict[str, str]:
         "LD_LIBRARY_PATH": str(TOOLKIT / "lib64"),
         "PYTHONPATH": f"{TOOLKIT / 'python' / 'site-packages'}:{checkout / 'src'}",
         # candle takes a name without the last digit for an earlier product.
-        "SOFTNPU_SOC": "Ascend910B2",
+        "SOFTNPU_SOC": "Ascend310B1" if "310b" in file.parts else "Ascend910B2",
     }
 
 
@@ -57,7 +57,7 @@ def run(file: Path, checkout: Path, checks: bool) -> list[tuple[str, str, str]]:
             done = subprocess.run(
                 command,
                 cwd=checkout,
-                env=environment(checkout),
+                env=environment(checkout, file),
                 timeout=SECONDS,
                 capture_output=True,
                 text=True,
