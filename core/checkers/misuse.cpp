@@ -44,7 +44,7 @@ constexpr Misuse kMisuses[] = {
     {"wrong-free", Tool::memcheck, "foreign-free",
      "Free memory of aclrtMallocHost with aclrtFreeHost, and device memory with aclrtFree."},
     {"out-of-bounds", Tool::memcheck, "out-of-bounds", kLarger},
-    {"storage-past-allocation", Tool::memcheck, "out-of-bounds", kLarger},
+    {"view-past-allocation", Tool::memcheck, "out-of-bounds", kLarger},
     {"view-past-storage", Tool::memcheck, "out-of-bounds", kLarger},
     {"workspace-past-allocation", Tool::memcheck, "workspace", kWorkspace},
     {"workspace-null", Tool::memcheck, "workspace", kWorkspace},

@@ -92,6 +92,26 @@ inline double silu_slope(double x) {
 inline double hard_sigmoid(double x) { return smaller(larger(x + 3, 0.0), 6.0) / 6; }
 inline double hard_swish_slope(double x) { return x <= -3 ? 0 : x >= 3 ? 1 : x / 3 + 0.5; }
 
+// Each is stable where the exponentials would overflow.
+inline double log_add_exp(double x, double y) {
+  const double top = larger(x, y);
+  return x == y ? top + std::log(2.0) : top + std::log1p(std::exp(-std::fabs(x - y)));
+}
+inline double log_add_exp2(double x, double y) {
+  const double top = larger(x, y);
+  return x == y ? top + 1 : top + std::log1p(std::exp2(-std::fabs(x - y))) / std::log(2.0);
+}
+inline double mish(double x) { return x * std::tanh(std::log1p(std::exp(x))); }
+inline double mish_slope(double x) {
+  const double w = std::tanh(std::log1p(std::exp(x)));
+  return w + x * (1 - w * w) * sigmoid(x);
+}
+inline double sinc(double x) {
+  const double angle = x * 3.141592653589793;
+  return x == 0 ? 1 : std::sin(angle) / angle;
+}
+double digamma(double x);
+double log_gamma(double x);
 double inverse_erf(double y);
 
 }  // namespace softnpu::described

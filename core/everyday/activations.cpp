@@ -100,14 +100,36 @@ Run log_softmax_backward(const Given& given) {
   });
 }
 
-Run prelu_backward(const Given& given) {
+namespace {
+
+// The channels of self, for each of which weight has a slope, or one for all.
+Around prelu_channels(const Given& given) {
   const Dims& self = given.tensor("self").sizes;
-  require_like(given, "gradOutput", "self");
-  require_like(given, "gradInput", "self");
   const Around at = self.size() < 2 ? Around() : around(self, 1);
   const Dims& weight = given.tensor("weight").sizes;
   require(product(weight) == 1 || weight == Dims{at.length}, "shape-differs"_rule,
           "weight has shape ", weight, "; expected [1] or [", at.length, "]");
+  return at;
+}
+
+}  // namespace
+
+Run prelu(const Given& given) {
+  const Around at = prelu_channels(given);
+  require_like(given, "out", "self");
+  return [at](const Arrays& arrays) {
+    std::vector<double> self = arrays.read("self");
+    const std::vector<double> weight = arrays.read("weight");
+    for (size_t i = 0; i < self.size(); ++i)
+      if (!(self[i] > 0)) self[i] *= weight[i / static_cast<size_t>(at.inner) % weight.size()];
+    arrays.write("out", self);
+  };
+}
+
+Run prelu_backward(const Given& given) {
+  require_like(given, "gradOutput", "self");
+  require_like(given, "gradInput", "self");
+  const Around at = prelu_channels(given);
   require_like(given, "gradWeight", "weight");
   return [at](const Arrays& arrays) {
     std::vector<double> grad = arrays.read("gradOutput");

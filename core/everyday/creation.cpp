@@ -2,6 +2,7 @@
 // Tensors from numbers. A random tensor is a function of its seed and offset alone.
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "base/random.h"
 #include "described/formulas.h"
@@ -140,6 +141,19 @@ Run inplace_random(const Given& given) {
   return draw_each(given, [=](Random& random, const View&) {
     return plus(low, static_cast<int64_t>(random.below(count)));
   });
+}
+
+// Shuffled from the end: each element changes places with one before it, or itself.
+Run randperm(const Given& given) {
+  given.require_shape("out", Dims{given.integer("n")});
+  return [random = stream_of(given), n = given.integer("n")](const Arrays& arrays) {
+    Random numbers = random;
+    std::vector<int64_t> values(static_cast<size_t>(n));
+    std::iota(values.begin(), values.end(), 0);
+    for (size_t i = values.size(); i > 1; --i)
+      std::swap(values[i - 1], values[static_cast<size_t>(numbers.below(i))]);
+    arrays.write("out", values);
+  };
 }
 
 Run inplace_bernoulli(const Given& given) {

@@ -119,7 +119,7 @@ Run gather(const Given& given) {
   require_within(index, "self", view, dim);
   given.require_shape("out", given.tensor("index").sizes);
   return in_type(is_whole(self), [=](const Arrays& arrays, auto zero) {
-    const Sizes indices = read_indices(arrays, "index", index.sizes, view.sizes[dim]);
+    const Sizes indices = read_indices(arrays, "index", index.sizes, view.sizes[dim], true);
     if (indices.empty()) return;
     const Sizes offsets = elements(view, dim, index.sizes, indices);
     arrays.write("out", pick<decltype(zero)>(arrays.view("self"), offsets));

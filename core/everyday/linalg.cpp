@@ -104,6 +104,46 @@ Run linalg_qr(const Given& given) {
   };
 }
 
+namespace {
+
+// Replaces an n×n matrix by its inverse (Gauss and Jordan, with the largest pivot of each column).
+void invert(int64_t n, double* a, double* inverse) {
+  for (int64_t i = 0; i < n * n; ++i) inverse[i] = i % (n + 1) == 0;
+  for (int64_t column = 0; column < n; ++column) {
+    int64_t pivot = column;
+    for (int64_t row = column; row < n; ++row)
+      if (std::fabs(a[row * n + column]) > std::fabs(a[pivot * n + column])) pivot = row;
+    for (double* matrix : {a, inverse})
+      if (pivot != column)
+        std::swap_ranges(matrix + pivot * n, matrix + (pivot + 1) * n, matrix + column * n);
+    const double scale = a[column * n + column];
+    for (double* matrix : {a, inverse})
+      for (int64_t i = 0; i < n; ++i) matrix[column * n + i] /= scale;
+    for (int64_t row = 0; row < n; ++row) {
+      const double factor = a[row * n + column];
+      if (row == column || factor == 0) continue;
+      for (double* matrix : {a, inverse})
+        for (int64_t i = 0; i < n; ++i) matrix[row * n + i] -= factor * matrix[column * n + i];
+    }
+  }
+}
+
+}  // namespace
+
+Run inverse(const Given& given) {
+  require_rank(given, "self", 2, 64);
+  require_like(given, "out", "self");
+  const Tensor& self = given.tensor("self");
+  const int64_t n = self.sizes.back();
+  given.require_shape("self", matrix_sizes(batch_of(self), n, n));
+  return [n, batch = product(batch_of(self))](const Arrays& arrays) {
+    std::vector<double> a = arrays.read("self"), out(a.size());
+    for (int64_t i = 0; i < batch && n > 0; ++i)
+      invert(n, a.data() + i * n * n, out.data() + i * n * n);
+    arrays.write("out", out);
+  };
+}
+
 Run triangular_solve(const Given& given) {
   require_rank(given, "self", 2, 64);
   require_rank(given, "A", 2, 64);

@@ -142,37 +142,73 @@ Run avg_pool2d_backward(const Given& given) {
   };
 }
 
-Run adaptive_avg_pool2d(const Given& given) {
-  require_rank(given, "self", 3, 4);
-  const Dims& self = given.tensor("self").sizes;
-  const auto size = per_dimension(given, "outputSize", 2);
-  const int64_t height = self[self.size() - 2], width = self[self.size() - 1];
-  require(size[0] >= 0 && size[1] >= 0 && height > 0 && width > 0, "window-count"_rule,
-          "outputSize is ", given.ints("outputSize"), " and self has shape ", self,
-          "; expected no negative size and no empty plane");
-  const Dims sizes = with_plane(self, size[0], size[1]);
-  given.require_shape("out", sizes);
-  return [=, planes = product(std::span<const int64_t>(self).first(self.size() - 2))](
-             const Arrays& arrays) {
-    const std::vector<double> in = arrays.read("self");
-    std::vector<double> out;
-    // Window i of n begins at element begin(i) and ends before end(i).
-    const auto begin = [](int64_t i, int64_t n, int64_t length) { return i * length / n; };
-    const auto end = [](int64_t i, int64_t n, int64_t length) {
-      return ((i + 1) * length + n - 1) / n;
-    };
+namespace {
+
+// Windows that cover a plane: window i of n begins at element begin(i) and ends before end(i).
+struct Cover {
+  int64_t planes, height, width, rows, columns;
+
+  static int64_t begin(int64_t i, int64_t n, int64_t length) { return i * length / n; }
+  static int64_t end(int64_t i, int64_t n, int64_t length) {
+    return ((i + 1) * length + n - 1) / n;
+  }
+  // Calls f(element of the plane, window, size of the window) for each element of each window.
+  template <class F>
+  void for_each(F&& f) const {
+    size_t window = 0;
     for (int64_t plane = 0; plane < planes; ++plane)
-      for (int64_t i = 0; i < size[0] && size[1] > 0; ++i)
-        for (int64_t j = 0; j < size[1]; ++j) {
-          const int64_t top = begin(i, size[0], height), bottom = end(i, size[0], height);
-          const int64_t left = begin(j, size[1], width), right = end(j, size[1], width);
-          double sum = 0;
+      for (int64_t i = 0; i < rows && columns > 0; ++i)
+        for (int64_t j = 0; j < columns; ++j, ++window) {
+          const int64_t top = begin(i, rows, height), bottom = end(i, rows, height);
+          const int64_t left = begin(j, columns, width), right = end(j, columns, width);
+          const auto size = static_cast<double>((bottom - top) * (right - left));
           for (int64_t h = top; h < bottom; ++h)
             for (int64_t w = left; w < right; ++w)
-              sum += in[static_cast<size_t>((plane * height + h) * width + w)];
-          out.push_back(sum / static_cast<double>((bottom - top) * (right - left)));
+              f(static_cast<size_t>((plane * height + h) * width + w), window, size);
         }
+  }
+};
+
+Cover cover(const Given& given, int64_t rows, int64_t columns, std::string_view small) {
+  require_rank(given, "self", 3, 4);
+  const Dims& self = given.tensor("self").sizes;
+  const int64_t height = self[self.size() - 2], width = self[self.size() - 1];
+  require(rows >= 0 && columns >= 0 && height > 0 && width > 0, "window-count"_rule,
+          "the result has planes of ", rows, " x ", columns, " and self has shape ", self,
+          "; expected no negative size and no empty plane");
+  given.require_shape(small, with_plane(self, rows, columns));
+  return {product(std::span<const int64_t>(self).first(self.size() - 2)), height, width, rows,
+          columns};
+}
+
+}  // namespace
+
+Run adaptive_avg_pool2d(const Given& given) {
+  const auto size = per_dimension(given, "outputSize", 2);
+  return [at = cover(given, size[0], size[1], "out")](const Arrays& arrays) {
+    const std::vector<double> in = arrays.read("self");
+    std::vector<double> out(static_cast<size_t>(arrays.view("out").tensor->numel()));
+    at.for_each([&](size_t large, size_t small, double) { out[small] += in[large]; });
+    size_t last = out.size();
+    at.for_each([&](size_t, size_t small, double count) {
+      if (small != last) out[small] /= count;
+      last = small;
+    });
     arrays.write("out", out);
+  };
+}
+
+Run adaptive_avg_pool2d_backward(const Given& given) {
+  require_rank(given, "gradOutput", 3, 4);
+  require_like(given, "gradInput", "self");
+  const Dims& grad = given.tensor("gradOutput").sizes;
+  const Cover at = cover(given, grad[grad.size() - 2], grad[grad.size() - 1], "gradOutput");
+  return [at](const Arrays& arrays) {
+    const std::vector<double> in = arrays.read("gradOutput");
+    std::vector<double> sums(static_cast<size_t>(arrays.view("gradInput").tensor->numel()));
+    at.for_each(
+        [&](size_t large, size_t small, double count) { sums[large] += in[small] / count; });
+    arrays.write("gradInput", sums);
   };
 }
 
@@ -212,6 +248,76 @@ Run max_pool2d_with_indices_backward(const Given& given) {
                            "; expected 0 or more and less than ", large)};
       sums[i / small * static_cast<size_t>(large) + static_cast<size_t>(indices[i])] += grad[i];
     }
+    arrays.write("gradInput", sums);
+  };
+}
+
+namespace {
+
+// A mask has a row for each element of the kernel; bit o % 8 of byte o / 8 of it says whether
+// window o has its maximum there.
+struct Mask {
+  int64_t rows, row;
+
+  size_t byte(int64_t plane, int64_t k, int64_t o) const {
+    return static_cast<size_t>((plane * rows + k) * row + o / 8);
+  }
+};
+
+Mask mask_of(const Given& given, const Pooling& p) {
+  const Dims& sizes = given.tensor("mask").sizes;
+  const Dims& self = given.tensor("self").sizes;
+  const int64_t rows = p.windows.kernel_size(), bytes = (p.windows.out_plane() + 7) / 8;
+  require(sizes.size() == self.size() && sizes[sizes.size() - 2] == rows && sizes.back() >= bytes &&
+              with_plane(sizes, 1, 1) == with_plane(self, 1, 1),
+          "shape-differs"_rule, "mask has shape ", sizes, "; expected ",
+          with_plane(self, rows, bytes), " or longer rows");
+  return {rows, sizes.back()};
+}
+
+// The element of the kernel that lies at a position of the plane.
+int64_t kernel_element(const Windows& s, int64_t o, int64_t position) {
+  const int64_t h = position / s.in[2] - s.position(1, o / s.out[2], 0);
+  const int64_t w = position % s.in[2] - s.position(2, o % s.out[2], 0);
+  return h / s.dilation[1] * s.kernel[2] + w / s.dilation[2];
+}
+
+}  // namespace
+
+Run max_pool2d_with_mask(const Given& given) {
+  const Pooling p = pooling(given, "dilation");
+  given.require_shape("out", p.out);
+  return [p, mask = mask_of(given, p)](const Arrays& arrays) {
+    const Maxima found = maxima(p, arrays.read("self"));
+    std::vector<int64_t> bytes(static_cast<size_t>(arrays.view("mask").tensor->numel()));
+    for (size_t i = 0; i < found.positions.size(); ++i) {
+      const int64_t o = static_cast<int64_t>(i) % p.windows.out_plane();
+      const int64_t plane = static_cast<int64_t>(i) / p.windows.out_plane();
+      if (found.positions[i] < 0) continue;
+      bytes[mask.byte(plane, kernel_element(p.windows, o, found.positions[i]), o)] |= 1 << o % 8;
+    }
+    // As INT8 has them.
+    for (int64_t& byte : bytes) byte = static_cast<int8_t>(byte);
+    arrays.write("out", found.values);
+    arrays.write("mask", bytes);
+  };
+}
+
+Run max_pool2d_with_mask_backward(const Given& given) {
+  const Pooling p = pooling(given, "dilation");
+  given.require_shape("gradOutput", p.out);
+  require_like(given, "gradInput", "self");
+  return [p, mask = mask_of(given, p)](const Arrays& arrays) {
+    const std::vector<double> grad = arrays.read("gradOutput");
+    const std::vector<int64_t> bytes = arrays.read<int64_t>("mask");
+    std::vector<double> sums(static_cast<size_t>(p.planes * p.windows.in_plane()));
+    const Windows& s = p.windows;
+    for_each_pair(p, [&](size_t large, size_t small) {
+      const int64_t o = static_cast<int64_t>(small) % s.out_plane();
+      const int64_t k = kernel_element(s, o, static_cast<int64_t>(large) % s.in_plane());
+      if (bytes[mask.byte(static_cast<int64_t>(small) / s.out_plane(), k, o)] >> o % 8 & 1)
+        sums[large] += grad[small];
+    });
     arrays.write("gradInput", sums);
   };
 }

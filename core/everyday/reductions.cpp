@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions: each result comes from a row of elements, in the order of memory's dimensions.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -20,14 +21,15 @@ Dims reduced_sizes(const Tensor& self, const Along& along, bool keep) {
 }
 
 // The dimensions in `dims`, or that in `dim`; the output's shape fits.
-Along checked_dims(const Given& given, std::string_view name = "dims") {
+Along checked_dims(const Given& given, std::string_view name = "dims",
+                   std::string_view out = "out") {
   const Tensor& self = given.tensor("self");
   Along along(std::max<size_t>(self.rank(), 1));
   if (name == "dims")
     along = given.dims("dims", self);
   else
     along[given.dim("dim", self)] = true;
-  given.require_shape("out", reduced_sizes(self, along, given.integer("keepDim") != 0));
+  given.require_shape(out, reduced_sizes(self, along, given.integer("keepDim") != 0));
   return along;
 }
 
@@ -50,7 +52,7 @@ void require_not_empty(const Rows& rows) {
 
 // out = of_row(the elements of a row)
 template <class OfRow>
-Run reduce(bool whole, const Rows& rows, OfRow of_row) {
+Run reduce(bool whole, const Rows& rows, OfRow of_row, const char* out = "out") {
   return in_type(whole, [=](const Arrays& arrays, auto zero) {
     using T = decltype(zero);
     const std::vector<T> values = read<T>(arrays, "self", rows);
@@ -58,7 +60,7 @@ Run reduce(bool whole, const Rows& rows, OfRow of_row) {
     for (int64_t i = 0; i < rows.count; ++i)
       results.push_back(of_row(std::span(values).subspan(static_cast<size_t>(i * rows.length),
                                                          static_cast<size_t>(rows.length))));
-    arrays.write("out", results);
+    arrays.write(out, results);
   });
 }
 
@@ -76,14 +78,17 @@ constexpr auto kProduct = [](auto a, auto b) { return times(a, b); };
 
 // The largest or smallest element, or the first NaN.
 template <class Better>
-Run extreme(const Given& given, const Along& along, Better better) {
+Run extreme(const Given& given, const Along& along, Better better, const char* out = "out") {
   const Rows rows = rows_of(given.tensor("self"), along);
   require_not_empty(rows);
-  return reduce(is_whole(given.tensor("self")), rows, [=](auto row) {
-    auto result = row[0];
-    for (auto value : row) result = better(result, value);
-    return result;
-  });
+  return reduce(
+      is_whole(given.tensor("self")), rows,
+      [=](auto row) {
+        auto result = row[0];
+        for (auto value : row) result = better(result, value);
+        return result;
+      },
+      out);
 }
 
 constexpr auto kLarger = [](auto a, auto b) { return larger(a, b); };
@@ -163,6 +168,56 @@ Run min_dim(const Given& given) { return extreme_dim(given, kSmaller); }
 Run arg_max(const Given& given) {
   checked_dims(given, "dim");
   return extreme_position(given, kLarger, false);
+}
+
+Run arg_min(const Given& given) {
+  checked_dims(given, "dim");
+  return extreme_position(given, kSmaller, false);
+}
+
+Run aminmax(const Given& given) {
+  const Run low = extreme(given, checked_dims(given, "dims", "minOut"), kSmaller, "minOut");
+  const Run high = extreme(given, checked_dims(given, "dims", "maxOut"), kLarger, "maxOut");
+  return [=](const Arrays& arrays) {
+    low(arrays);
+    high(arrays);
+  };
+}
+
+// Of an even number of elements, the lower one of the two in the middle. NaN wins.
+Run median(const Given& given) {
+  const Rows rows = rows_of(given.tensor("self"), all_dims(given));
+  require_not_empty(rows);
+  return reduce(is_whole(given.tensor("self")), rows, [](auto row) {
+    std::vector values(row.begin(), row.end());
+    for (auto value : values)
+      if (value != value) return value;
+    const auto middle = values.begin() + (std::ssize(values) - 1) / 2;
+    std::ranges::nth_element(values, middle);
+    return *middle;
+  });
+}
+
+Run var(const Given& given) {
+  const Rows rows = rows_of(given.tensor("self"), checked_dims(given));
+  const double lost = given.integer("unbiased") != 0 ? 1 : 0;
+  return reduce(false, rows, [lost](auto row) {
+    const auto count = static_cast<double>(row.size());
+    double sum = 0, squares = 0;
+    for (double value : row) sum += value;
+    for (double value : row) squares += (value - sum / count) * (value - sum / count);
+    return squares / std::fmax(count - lost, 0);
+  });
+}
+
+Run log_sum_exp(const Given& given) {
+  return reduce(false, rows_of(given.tensor("self"), checked_dims(given)), [](auto row) {
+    double top = -HUGE_VAL, sum = 0;
+    for (double value : row) top = larger(top, value);
+    if (std::isinf(top)) return top;
+    for (double value : row) sum += std::exp(value - top);
+    return top + std::log(sum);
+  });
 }
 
 Run prod(const Given& given) {

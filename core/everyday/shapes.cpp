@@ -40,26 +40,6 @@ std::vector<const Tensor*> present_tensors(const Given& given) {
   return members;
 }
 
-Run triangle(const Given& given, bool upper) {
-  const Tensor& self = given.tensor(input(given));
-  require(self.rank() >= 2, "rank-differs"_rule, input(given), " has shape ", self.sizes,
-          "; expected rank 2 or more");
-  given.require_shape(output(given), self.sizes);
-  const int64_t rows = self.sizes[self.rank() - 2], columns = self.sizes.back();
-  const int64_t diagonal = std::clamp(given.integer("diagonal"), -rows - 1, columns + 1);
-  return in_type(is_whole(self),
-                 [=, from = input(given), to = output(given)](const Arrays& arrays, auto zero) {
-                   auto values = arrays.read<decltype(zero)>(from);
-                   int64_t i = 0;
-                   for (auto& value : values) {
-                     const int64_t distance = i % columns - i / columns % rows - diagonal;
-                     if (upper ? distance < 0 : distance > 0) value = 0;
-                     ++i;
-                   }
-                   arrays.write(to, values);
-                 });
-}
-
 }  // namespace
 
 Run cat(const Given& given) {
@@ -191,29 +171,6 @@ Run repeat(const Given& given) {
   return copy_view(view);
 }
 
-Run repeat_interleave_int_with_dim(const Given& given) {
-  const Tensor& self = given.tensor("self");
-  const size_t dim = given.dim("dim", self);
-  const int64_t repeats = given.integer("repeats");
-  Tensor view = view_of(self);
-  require(repeats >= 0 && checked_mul(repeats, view.sizes[dim]), "repeats-range"_rule,
-          "repeats is ", repeats, "; expected 0 or more, and sizes that fit 64 bits");
-  Sizes sizes(view.sizes.begin(), view.sizes.end()),
-      strides(view.strides.begin(), view.strides.end());
-  const int64_t size = sizes[dim] * repeats;
-  require(given.integer("outputSize") == size, "repeated-size"_rule, "outputSize is ",
-          given.integer("outputSize"), "; expected ", size);
-  sizes[dim] = size;
-  given.require_shape("out", sizes);
-  const auto next = static_cast<ptrdiff_t>(dim) + 1;
-  sizes[dim] = view.sizes[dim];
-  sizes.insert(sizes.begin() + next, repeats);
-  strides.insert(strides.begin() + next, 0);
-  view.sizes = Dims(sizes);
-  view.strides = Dims(strides);
-  return copy_view(view);
-}
-
 Run flip(const Given& given) {
   const Tensor& self = given.tensor("self");
   given.require_shape("out", self.sizes);
@@ -271,8 +228,5 @@ Run slice(const Given& given) {
   given.require_shape("out", resized(self, dim, count));
   return copy_view(view);
 }
-
-Run tril(const Given& given) { return triangle(given, false); }
-Run triu(const Given& given) { return triangle(given, true); }
 
 }  // namespace softnpu::everyday

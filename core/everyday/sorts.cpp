@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Along one dimension: running sums, orders. And operators that select elements in memory's order,
+// Orders along one dimension. And operators that select elements in memory's order,
 // whose output has a size that only the kernel knows.
 #include <algorithm>
 #include <numeric>
@@ -29,6 +29,7 @@ struct Ordered {
   bool descending;
   int64_t first, count;
   const char* values;  // null: the operator has none
+  bool nan_wins = false;
 };
 
 Run ordered(const Given& given, const Ordered& wanted, bool keep = true) {
@@ -54,6 +55,9 @@ Run ordered(const Given& given, const Ordered& wanted, bool keep = true) {
     for (int64_t i = 0; i < rows.count && !elements.empty(); ++i) {
       const T* const row = elements.data() + i * rows.length;
       order(row, wanted.descending, positions);
+      if (wanted.nan_wins && row[positions.back()] != row[positions.back()])
+        positions[static_cast<size_t>(wanted.first)] = *std::ranges::find_if(
+            positions, [row](int64_t position) { return row[position] != row[position]; });
       for (int64_t j = wanted.first; j < wanted.first + wanted.count; ++j) {
         chosen.push_back(positions[static_cast<size_t>(j)]);
         found.push_back(row[chosen.back()]);
@@ -84,21 +88,6 @@ void require_contiguous(const Given& given, std::string_view name) {
 
 }  // namespace
 
-Run cumsum(const Given& given) {
-  const Tensor &self = given.tensor("self"), &out = given.tensor("out");
-  const size_t dim = given.dim("dim", self);
-  const DType type = given.dtype("dtype");
-  require(is_real(type), "dtype-unsupported"_rule, "dtype is ", type, ", which is not supported");
-  given.require_shape("out", self.sizes);
-  const Rows from = rows_of(self, dim), to = rows_of(out, dim);
-  return in_type(!is_floating(type), [=](const Arrays& arrays, auto zero) {
-    auto values = read<decltype(zero)>(arrays, "self", from);
-    for (size_t i = 1; i < values.size(); ++i)
-      if (i % static_cast<size_t>(from.length) != 0) values[i] = plus(values[i - 1], values[i]);
-    write(arrays, "out", to, values);
-  });
-}
-
 Run sort(const Given& given) {
   return ordered(given, {given.integer("descending") != 0, 0, length_of_dim(given), "values"});
 }
@@ -116,15 +105,63 @@ Run kthvalue(const Given& given) {
   return ordered(given, {false, checked_k(given, 1) - 1, 1, "values"}, keep);
 }
 
-Run unique2(const Given& given) {
+// Of an even number of elements, the lower one of the two in the middle.
+Run median_dim(const Given& given) {
+  const int64_t length = length_of_dim(given);
+  require(length > 0, "reduction-empty"_rule, "self has no elements along dim ",
+          given.integer("dim"), "; expected at least one");
+  return ordered(given, {false, (length - 1) / 2, 1, "values", true},
+                 given.integer("keepDim") != 0);
+}
+
+// Where each element of self belongs in its row of sortedSequence: before equal ones, or after.
+Run search_sorted(const Given& given) {
+  const Tensor &sorted = given.tensor("sortedSequence"), &self = given.tensor("self");
+  const auto outer = [](const Tensor& t) {
+    return std::vector(t.sizes.begin(), t.sizes.end() - (t.rank() > 0));
+  };
+  require(sorted.rank() > 0 && (sorted.rank() == 1 || outer(sorted) == outer(self)),
+          "shape-differs"_rule, "sortedSequence has shape ", sorted.sizes, " and self has shape ",
+          self.sizes, "; expected rank 1, or equal sizes except in the last dimension");
+  if (given.has("sorter")) given.require_shape("sorter", sorted.sizes);
+  given.require_shape("out", self.sizes);
+  const auto length = static_cast<size_t>(sorted.sizes.back());
+  const size_t searched = sorted.rank() == 1 ? 0 : static_cast<size_t>(self.sizes.back());
+  const bool right = given.integer("right") != 0, has_sorter = given.has("sorter");
+  return in_type(is_whole(sorted) && is_whole(self), [=, sizes = sorted.sizes](const Arrays& arrays,
+                                                                               auto zero) {
+    using T = decltype(zero);
+    const std::vector<T> rows = arrays.read<T>("sortedSequence"), values = arrays.read<T>("self");
+    const Sizes sorter =
+        has_sorter ? read_indices(arrays, "sorter", sizes, static_cast<int64_t>(length)) : Sizes();
+    Sizes found(values.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      const size_t row = searched == 0 ? 0 : i / searched * length;
+      const auto before = [&](size_t at) {
+        const T& element = rows[row + (has_sorter ? static_cast<size_t>(sorter[row + at]) : at)];
+        return right ? !below(values[i], element) : below(element, values[i]);
+      };
+      size_t low = 0, high = length;
+      while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        (before(middle) ? low : high) = before(middle) ? middle + 1 : middle;
+      }
+      found[i] = static_cast<int64_t>(low);
+    }
+    arrays.write("out", found);
+  });
+}
+
+namespace {
+
+// The distinct elements in order, where each element is among them, and how often each is there.
+Run distinct(const Given& given, bool inverse, bool counts) {
   const Tensor& self = given.tensor("self");
-  const bool inverse = given.integer("returnInverse") != 0;
-  const bool counts = given.integer("returnCounts") != 0;
   require_contiguous(given, "valueOut");
   if (inverse) given.require_shape("inverseOut", self.sizes);
   if (counts) require_contiguous(given, "countsOut");
   const int64_t room = given.tensor("valueOut").numel();
-  const int64_t count_room = given.tensor("countsOut").numel();
+  const int64_t count_room = counts ? given.tensor("countsOut").numel() : 0;
   return in_type(is_whole(self), [=](const Arrays& arrays, auto zero) {
     using T = decltype(zero);
     const std::vector<T> elements = arrays.read<T>("self");
@@ -147,6 +184,16 @@ Run unique2(const Given& given) {
     if (inverse) arrays.write("inverseOut", inverses);
     if (counts) arrays.write_resized("countsOut", repeats, {size});
   });
+}
+
+}  // namespace
+
+Run unique(const Given& given) {
+  return distinct(given, given.integer("returnInverse") != 0, false);
+}
+
+Run unique2(const Given& given) {
+  return distinct(given, given.integer("returnInverse") != 0, given.integer("returnCounts") != 0);
 }
 
 Run masked_select(const Given& given) {

@@ -111,11 +111,12 @@ int64_t checked_index(std::string_view name, int64_t value, int64_t limit, bool 
       "index-out-of-range"_rule, Cause::index)};
 }
 
-Sizes read_indices(const Arrays& arrays, std::string_view name, const Dims& sizes, int64_t limit) {
+Sizes read_indices(const Arrays& arrays, std::string_view name, const Dims& sizes, int64_t limit,
+                   bool wraps) {
   const View view = arrays.view(name);
   Sizes values = described::read<int64_t>(view, sizes);
   for (size_t i = 0; i < values.size(); ++i)
-    checked_index(name, values[i], limit, false, sizes, static_cast<int64_t>(i));
+    values[i] = checked_index(name, values[i], limit, wraps, sizes, static_cast<int64_t>(i));
   return values;
 }
 

@@ -83,6 +83,7 @@ void require_range(bool condition, std::string_view name, double value, const ch
 int64_t checked_index(std::string_view name, int64_t value, int64_t limit, bool wraps,
                       const Dims& sizes, int64_t position);
 // The elements of an index tensor, checked so.
-Sizes read_indices(const Arrays& arrays, std::string_view name, const Dims& sizes, int64_t limit);
+Sizes read_indices(const Arrays& arrays, std::string_view name, const Dims& sizes, int64_t limit,
+                   bool wraps = false);
 
 }  // namespace softnpu::everyday

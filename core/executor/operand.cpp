@@ -58,12 +58,15 @@ Status check_aligned(const Operand& operand) {
   return {};
 }
 
+// What counts is the view: some programs pass its shape as the storage's even where strides are 0.
 Status check_room(const Operand& operand, int64_t room) {
   const Tensor& t = *operand.arg;
-  const int64_t bytes = *checked_numel(t.storage) * item_size(t.dtype);
-  REQUIRE(bytes <= room, kParamInvalid, "storage-past-allocation"_rule, operand.name,
-          " has storage ", t.storage, " of ", bytes,
-          " bytes, but its device allocation ends after ", room, " bytes",
+  Extent extent;
+  RETURN_IF_FAILED(view_extent(t, extent));
+  const int64_t bytes = (extent.high + 1) * item_size(t.dtype);
+  REQUIRE(bytes <= room, kParamInvalid, "view-past-allocation"_rule, operand.name, " has shape ",
+          t.sizes, ", strides ", t.strides, " and offset ", t.offset, ", which reach byte ", bytes,
+          " of its storage, but its device allocation ends after ", room, " bytes",
           runtime::describe_unmapped(t.data + room, "; "));
   return {};
 }

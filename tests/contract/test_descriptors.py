@@ -136,6 +136,21 @@ def test_the_storage_may_have_another_rank(session: Session) -> None:
     assert "gradOutput" in end.message
 
 
+def test_the_storage_may_be_larger_than_its_memory(session: Session) -> None:
+    """What the view reaches must be there: some programs declare its shape as the storage's."""
+    call = prepare(session, "elu_backward")
+    address = session.malloc(4)
+
+    def planned(strides: list[int]) -> Any:
+        tensor = session.tensor("FLOAT", [2, 2], address, strides=strides, storage=[2, 2])
+        return call.try_plan(gradOutput=tensor)
+
+    assert planned([0, 0]).status == 0
+    end = planned([0, 1])
+    assert end.status == INVALID
+    assert "which reach byte 8 of its storage" in end.message
+
+
 def test_init_tensor_describes_another_view_with_the_same_handle(session: Session) -> None:
     """AclInitTensor replaces the whole description; a refused one changes nothing."""
     tensor = made(session.tensor("FLOAT", [2, 2], None, format="NCHW"))

@@ -34,6 +34,15 @@ def power(x: Any, y: Any) -> Any:
     return np.power(x, np.abs(y)) if np.all(np.asarray(y) >= 0) else np.trunc(np.power(1.0 * x, y))
 
 
+def mish(x: Any) -> Any:
+    return x * np.tanh(np.log1p(np.exp(x)))
+
+
+def mish_slope(x: Any) -> Any:
+    w = np.tanh(np.log1p(np.exp(x)))
+    return w + x * (1 - w * w) * sigmoid(x)
+
+
 def softplus(x: Any, beta: Any, threshold: Any) -> Any:
     return np.where(beta * x > threshold, x, np.log1p(np.exp(beta * x)) / beta)
 
@@ -50,7 +59,10 @@ UNARY: dict[str, Any] = {
     "Cos": np.cos,
     "Cosh": np.cosh,
     "Erf": erf,
+    "Erfc": erfc,
     "Exp": np.exp,
+    "Exp2": np.exp2,
+    "Expm1": np.expm1,
     "Floor": np.floor,
     "Log": np.log,
     "Log10": np.log10,
@@ -73,6 +85,15 @@ UNARY: dict[str, Any] = {
     "Silu": lambda x: x * sigmoid(x),
     "Hardsigmoid": lambda x: np.clip(x + 3, 0, 6) / 6,
     "Hardswish": lambda x: x * np.clip(x + 3, 0, 6) / 6,
+    "Frac": lambda x: x - np.trunc(x),
+    "Mish": mish,
+    "Signbit": np.signbit,
+    "Sinc": np.sinc,
+    "Square": np.square,
+    "IsFinite": np.isfinite,
+    "IsInf": np.isinf,
+    "IsNegInf": lambda x: x == -np.inf,
+    "IsPosInf": lambda x: x == np.inf,
     "LogicalNot": lambda x: x == 0,
 }
 BINARY: dict[str, Any] = {
@@ -83,6 +104,9 @@ BINARY: dict[str, Any] = {
     "PowTensorTensor": power,
     "Atan2": np.arctan2,
     "FloorDivide": np.floor_divide,
+    "LogAddExp": np.logaddexp,
+    "LogAddExp2": np.logaddexp2,
+    "MishBackward": lambda g, x: g * mish_slope(x),
     "FmodTensor": np.fmod,
     "RemainderTensorTensor": np.remainder,
     "ClampMinTensor": np.maximum,
@@ -123,6 +147,7 @@ WITH_SCALARS: dict[str, tuple[Any, tuple[float, ...]]] = {
     "Clamp": (lambda x, low, high: np.minimum(np.maximum(x, low), high), (-1.0, 2.0)),
     "ClampMin": (np.maximum, (-1.0,)),
     "ClampMax": (np.minimum, (2.0,)),
+    "Hardtanh": (lambda x, low, high: np.minimum(np.maximum(x, low), high), (-1.0, 2.0)),
     "Threshold": (lambda x, threshold, value: np.where(x > threshold, x, value), (1.0, 5.0)),
     "FmodScalar": (np.fmod, (3.0,)),
     "RemainderTensorScalar": (np.remainder, (3.0,)),
@@ -140,6 +165,12 @@ TWO_WITH_SCALARS: dict[str, tuple[Any, tuple[float, ...]]] = {
     "Sub": (lambda x, y, alpha: x - alpha * y, (2.0,)),
     "Lerps": (lambda x, end, weight: x + weight * (end - x), (0.25,)),
     "ThresholdBackward": (lambda g, x, threshold: np.where(x > threshold, g, 0), (1.0,)),
+    "HardtanhBackward": (
+        lambda g, x, low, high: np.where((x > low) & (x < high), g, 0),
+        (-1.0, 2.0),
+    ),
+    "HardshrinkBackward": (lambda g, x, size: np.where(np.abs(x) <= size, 0, g), (1.0,)),
+    "SoftshrinkBackward": (lambda g, x, size: np.where(np.abs(x) <= size, 0, g), (1.0,)),
     "SoftplusBackward": (
         lambda g, x, beta, t: np.where(beta * x > t, g, g * sigmoid(beta * x)),
         (2.0, 4.0),

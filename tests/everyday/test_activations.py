@@ -59,14 +59,18 @@ def test_softmax_of_rank_0_and_of_infinities() -> None:
 @pytest.mark.parametrize("shape", [(3, 4, 5), (6, 4), (7,)])
 @pytest.mark.parametrize("size", [1, 4])
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
-def test_prelu_gradients(shape: Any, size: int, dtype: Any) -> None:
+def test_prelu(shape: Any, size: int, dtype: Any) -> None:
     """The weight has one entry, or one for each channel."""
     if len(shape) == 1 and size != 1:
         pytest.skip("has one channel")
     x, grad = data(dtype, shape, 1, "transposed"), data(dtype, shape, 2, "sliced")
     w = data(dtype, (size,), 3)
     given = [wide(x), wide(w)]
-    wanted = torch.autograd.grad(F.prelu(*given), given, wide(grad).detach())
+    y = F.prelu(*given)
+    out = unwritten(dtype, shape, "transposed")
+    call("Prelu", x, w, out)
+    assert_rounded(out, y.detach().numpy())
+    wanted = torch.autograd.grad(y, given, wide(grad).detach())
     outs = unwritten(dtype, shape), unwritten(dtype, (size,))
     call("PreluBackward", grad, x, w, *outs)
     for out, each in zip(outs, wanted, strict=True):
@@ -120,6 +124,7 @@ MISTAKES: list[tuple[str, list[Any], str]] = [
     ("Softmax", [(3, 4), 2, (3, 4)], "dim is 2"),
     ("LogSoftmax", [(3, 4), 1, (4, 3)], "out has shape"),
     ("SoftmaxBackward", [(3, 4), (3, 5), 1, (3, 4)], "output has shape"),
+    ("Prelu", [(3, 4), (3,), (3, 4)], "weight has shape"),
     ("PreluBackward", [(3, 4), (3, 4), (3,), (3, 4), (3,)], "weight has shape"),
     ("SwiGlu", [(3, 5), 1, (3, 2)], "has size 5; expected an even size"),
     ("SwiGlu", [(3, 6), 1, (3, 6)], "out has shape"),

@@ -151,3 +151,19 @@ def test_mistakes(name: str, arguments: Any, message: str) -> None:
 def test_data_is_not_all_the_same() -> None:
     """The tests' own elements would hide mistakes if they were."""
     assert len(np.unique(data("f4", (3, 4, 5)))) > 5
+
+
+def test_permutations() -> None:
+    """Each number once, in an order that the seed and the offset decide."""
+    drawn = []
+    for seed, offset, dtype in ((1, 0, "i8"), (1, 0, "f8"), (2, 0, "i8"), (1, 1, "i4")):
+        call("Randperm", N, seed, offset, out := np.zeros(N, dtype))
+        equal(np.sort(out), np.arange(N))
+        drawn.append(out.astype("i8"))
+    equal(drawn[0], drawn[1])
+    for other in (np.arange(N), drawn[2], drawn[3]):
+        assert np.mean(drawn[0] == other) < 0.01
+    # The place of a number does not depend on the number.
+    assert abs(np.corrcoef(drawn[0], np.arange(N))[0, 1]) < 0.05
+    with pytest.raises(ParamInvalidError, match="out has shape"):
+        call("Randperm", 3, 0, 0, np.zeros(4, "i8"))

@@ -46,6 +46,9 @@ def test_taken(dtype: Any, dim: int, index_type: str) -> None:
         index = indices(tuple(shape), SHAPE[dim], index_type)
         part = wide(x)[tuple(slice(None if d == dim % 3 else n) for d, n in enumerate(shape))]
         call("Gather", x, dim, index, out := like(dtype, tuple(shape), layout))
+        from_end = like(dtype, tuple(shape), layout)
+        call("Gather", x, dim, index.astype("i8") - SHAPE[dim], from_end)
+        equal(from_end, wide(out))
         equal(out, np.take_along_axis(part, index.astype("i8"), dim))
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -55,10 +56,15 @@ def test_averages(shape: Any, window: Any, dtype: Any, counted: bool, divisor: i
 def test_adaptive_averages(shape: Any, size: Any, dtype: Any) -> None:
     """Windows overlap where sizes do not divide."""
     x = data(dtype, shape, 1, "sliced")
-    wanted = F.adaptive_avg_pool2d(wide(x), size if len(size) == 2 else size[0])
+    source = wide(x)
+    wanted = F.adaptive_avg_pool2d(source, size if len(size) == 2 else size[0])
     out = unwritten(dtype, wanted.shape, "transposed")
     call("AdaptiveAvgPool2d", x, size, out)
     assert_rounded(out, wanted.detach().numpy())
+    grad, result = data(dtype, tuple(wanted.shape), 2), unwritten(dtype, shape, "transposed")
+    call("AdaptiveAvgPool2dBackward", grad, x, result)
+    (wanted,) = torch.autograd.grad(wanted, source, wide(grad).detach())
+    assert_rounded(result, wanted.numpy())
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -85,6 +91,14 @@ def test_maxima(shape: Any, window: Any, dilation: Any, dtype: Any) -> None:
     (wanted,) = torch.autograd.grad(y, source, wide(grad).detach())
     rest = (kernel, stride, padding, dilation, ceils, result)
     call("MaxPool2dWithIndicesBackward", grad, x, indices.astype("i8"), *rest)
+    assert_rounded(result, wanted.numpy())
+    # The mask has a row for each element of the kernel, and a bit for each window.
+    count = math.prod(kernel * (2 // len(kernel)))
+    mask = unwritten("i1", (*shape[:-2], count, 32))
+    out, result = unwritten(dtype, y.shape, "sliced"), unwritten(dtype, shape)
+    call("MaxPool2dWithMask", x, kernel, stride, padding, dilation, ceils, out, mask)
+    np.testing.assert_array_equal(out.astype("f8"), y.detach().numpy())
+    call("MaxPool2dWithMaskBackward", grad, x, mask, *rest[:-1], result)
     assert_rounded(result, wanted.numpy())
 
 
@@ -116,6 +130,15 @@ def test_an_index_beyond_the_plane() -> None:
     given = (grad, x, indices, [2, 2], [2, 2], [0, 0], [1, 1], False, np.zeros_like(x))
     with pytest.raises(RuntimeError, match="indices has 16"):
         call("MaxPool2dWithIndicesBackward", *given)
+
+
+def test_a_mask_that_is_too_small() -> None:
+    """It needs a row for each element of the kernel."""
+    x, out = np.zeros((1, 6, 6), "f4"), np.zeros((1, 3, 3), "f4")
+    for shape in ((1, 3, 32), (1, 4, 1), (2, 4, 32)):
+        given = ([2, 2], [2, 2], [0, 0], [1, 1], False, out, np.zeros(shape, "i1"))
+        with pytest.raises(ParamInvalidError, match=r"expected \[1, 4, 2\] or longer rows"):
+            call("MaxPool2dWithMask", x, *given)
 
 
 MISTAKES: list[tuple[list[Any], str]] = [

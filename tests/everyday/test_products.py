@@ -29,6 +29,7 @@ PRODUCTS = [
     ("Mm", (5, 7), (7, 2)),
     ("BatchMatMul", (4, 2, 3), (4, 3, 6)),
     ("BatchMatMul", (1, 2, 3), (4, 3, 6)),
+    ("BatchMatMul", (2, 1, 2, 3), (5, 3, 4)),
     ("Mv", (4, 6), (6,)),
 ]
 
@@ -188,6 +189,18 @@ def test_triangular_solve(upper: bool, transpose: bool, unit: bool, rhs: Any, ma
     np.testing.assert_array_equal(m, wide)
 
 
+@pytest.mark.parametrize("shape", [(4, 4), (2, 3, 5, 5), (0, 0)])
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_inverse(shape: Any, dtype: Any) -> None:
+    """Batches, any layout, and a matrix whose first pivot is 0."""
+    a = laid_out((data("f8", shape) + 4 * np.eye(shape[-1])).astype(dtype), "sliced")
+    call("Inverse", a, out := unwritten(dtype, shape, "transposed"))
+    assert_rounded(out, np.linalg.inv(a.astype("f8")))
+    swap = np.array([[0, 2], [4, 0]], dtype)
+    call("Inverse", swap, out := unwritten(dtype, (2, 2)))
+    assert_rounded(out, [[0, 0.25], [0.5, 0]])
+
+
 def test_a_weight_stays_as_it_is() -> None:
     """There is no private layout."""
     weight = data("f2", (4, 6))
@@ -214,7 +227,7 @@ MISTAKES: list[tuple[str, list[Any], str]] = [
     ("Matmul", [(2, 3, 4), (3, 4, 2), (3, 3, 2), 0], "cannot be broadcast"),
     ("Matmul", [(3, 4), (4, 2), (3, 3), 0], r"out has shape \[3, 3\]; expected \[3, 2\]"),
     ("Mm", [(1, 3, 4), (4, 2), (1, 3, 2), 0], "expected rank 2"),
-    ("BatchMatMul", [(3, 4), (4, 2), (3, 2), 0], "expected rank 3"),
+    ("BatchMatMul", [(3, 4), (4, 2), (3, 2), 0], "expected rank 3 to 64"),
     ("Mv", [(3, 4), (4, 1), (3, 1), 0], "vec has shape"),
     ("Dot", [(3,), (4,), ()], "inner sizes"),
     ("Addmm", [(2, 2), (3, 4), (4, 2), 1.0, 1.0, (3, 2), 0], "self has shape"),
@@ -223,6 +236,7 @@ MISTAKES: list[tuple[str, list[Any], str]] = [
     ("LinalgCross", [(4, 3), (2, 3), 1, (4, 3)], "cannot be broadcast"),
     ("LinalgQr", [(3, 4), 3, (3, 3), (3, 4)], "mode is 3"),
     ("LinalgQr", [(3, 4), 0, (3, 4), (3, 4)], "Q has shape"),
+    ("Inverse", [(3, 4), (3, 4)], r"self has shape \[3, 4\]; expected \[4, 4\]"),
     ("TriangularSolve", [(3, 2), (3, 4), True, False, False, (3, 2), (3, 3)], "A has shape"),
 ]
 

@@ -64,6 +64,10 @@ def test_sums(dtype: Any, dims: list[int]) -> None:
             out = like(dtype if name[0:2] == "Am" else np.dtype("?"), shape, layout)
             call(name, x, dims, keep, out)
             equal(out, f(wide(x), **where))
+        low, high = like(dtype, shape, layout), like(dtype, shape, layout)
+        call("Aminmax", x, dims, keep, low, high)
+        equal(low, np.min(wide(x), **where))
+        equal(high, np.max(wide(x), **where))
 
 
 def norm(x: np.ndarray, p: float, where: Any) -> Any:
@@ -104,13 +108,58 @@ def test_positions_and_products(dtype: Any, dim: int) -> None:
             equal(out, best(wide(x), axis=dim, keepdims=keep))
             equal(indices, where(wide(x), axis=dim, keepdims=keep))
         for index_type in ("i8", "i4"):
-            out = like(index_type, shape, layout)
-            call("ArgMax", x, dim, keep, out)
-            equal(out, np.argmax(wide(x), axis=dim, keepdims=keep))
+            for name, position in (("ArgMax", np.argmax), ("ArgMin", np.argmin)):
+                out = like(index_type, shape, layout)
+                call(name, x, dim, keep, out)
+                equal(out, position(wide(x), axis=dim, keepdims=keep))
         out_type = I64 if is_whole(dtype) else np.dtype("f8")
         out = like(out_type, shape, layout)
         call("ProdDim", x, dim, keep, CODES[out_type.name], out)
         close(out, wide(x).prod(axis=dim, keepdims=keep))
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("dims", DIMS, ids=str)
+def test_variances_and_log_sums(dtype: Any, dims: list[int]) -> None:
+    """Variances are divided by n or n - 1; the logarithms of sums do not overflow."""
+    for keep, layout in itertools.product((False, True), range(3)):
+        x = layouts(dtype, SHAPE)[layout]
+        where = {"axis": axes(dims), "keepdims": keep}
+        for unbiased in (False, True):
+            out = like(dtype, reduced(SHAPE, dims, keep), layout)
+            call("Var", x, dims, unbiased, keep, out)
+            close(out, wide(x).var(ddof=int(unbiased), **where), 1e-13)
+        call("LogSumExp", x, dims, keep, out)
+        close(out, np.log(np.exp(wide(x)).sum(**where)), 1e-13)
+    large = np.float32([[1000, 1000], [-np.inf, -np.inf], [np.inf, 1], [np.nan, 1]])
+    call("LogSumExp", large, [1], False, out := np.zeros(4, "f4"))
+    close(out, [1000 + np.log(2), -np.inf, np.inf, np.nan])
+    call("Var", large[:, :1], [1], True, False, out)
+    assert np.isnan(out).all()
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_medians(dtype: Any) -> None:
+    """The lower of two in the middle; NaN wins."""
+    for layout in range(3):
+        x = layouts(dtype, SHAPE)[layout]
+        call("Median", x, out := np.zeros((), dtype))
+        equal(out, np.sort(wide(x).reshape(-1))[29])
+        for dim, keep in itertools.product((0, 1, -1), (False, True)):
+            wanted = np.sort(wide(x), dim).take([(SHAPE[dim] - 1) // 2], dim)
+            shape = reduced(SHAPE, [dim], keep)
+            values, indices = like(dtype, shape, layout), like(I64, shape, layout)
+            call("MedianDim", x, dim, keep, values, indices)
+            equal(values, wanted.reshape(shape))
+            where = indices.reshape(wanted.shape)
+            equal(np.take_along_axis(wide(x), where, dim), wanted)
+    x = np.float32([[3, np.nan, 1, np.nan], [4, 3, 2, 1]])
+    values, indices = np.zeros(2, "f4"), np.zeros(2, "i8")
+    call("MedianDim", x, 1, False, values, indices)
+    equal(values, [np.nan, 2])
+    equal(indices, [1, 2])
+    call("Median", x, out := np.zeros((), "f4"))
+    assert np.isnan(out)
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
@@ -183,8 +232,13 @@ def test_no_elements() -> None:
     call("Amax", x, [1], False, np.zeros(0, "f4"))
     with pytest.raises(ParamInvalidError, match="no elements along the reduced dimensions"):
         call("Amax", x, [0], False, out)
+    for name in ("ArgMax", "ArgMin"):
+        with pytest.raises(ParamInvalidError, match="no elements"):
+            call(name, x, 0, False, np.zeros(3, "i8"))
     with pytest.raises(ParamInvalidError, match="no elements"):
-        call("ArgMax", x, 0, False, np.zeros(3, "i8"))
+        call("Median", x, np.zeros((), "f4"))
+    with pytest.raises(ParamInvalidError, match="no elements along dim 0"):
+        call("MedianDim", x, 0, False, out, np.zeros(3, "i8"))
 
 
 @pytest.mark.parametrize("index_type", ["i8", "i4", "u1"])

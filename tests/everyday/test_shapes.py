@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from softnpu.errors import ParamInvalidError
-from tests.everyday.arrays import TYPES, data, equal, layouts, like, wide
+from tests.everyday.arrays import TYPES, data, equal, is_whole, layouts, like, wide
 from tests.support.described import call
 
 SHAPE = (3, 4, 5)
@@ -23,6 +23,7 @@ CASES: list[tuple[str, tuple[Any, ...], Any]] = [
     ("Repeat", ([1, 2, 3],), lambda x: np.tile(x, (1, 2, 3))),
     ("Repeat", ([2, 1, 3, 2],), lambda x: np.tile(x, (2, 1, 3, 2))),
     ("Repeat", ([1, 0, 3],), lambda x: np.tile(x, (1, 0, 3))),
+    ("RepeatInterleaveInt", (2, 120), lambda x: np.repeat(x, 2)),
     ("RepeatInterleaveIntWithDim", (3, 1, 12), lambda x: np.repeat(x, 3, 1)),
     ("RepeatInterleaveIntWithDim", (0, -1, 0), lambda x: np.repeat(x, 0, 2)),
     ("Flip", ([0],), lambda x: np.flip(x, 0)),
@@ -206,3 +207,49 @@ def test_mistakes_in_lists() -> None:
         call("SplitWithSize", out, [3, 1], 0, [np.zeros((3, 3), "f4"), x])
     with pytest.raises(ParamInvalidError, match="whose sum is 4"):
         call("SplitWithSize", out, [1, 1], 0, [np.zeros((1, 3), "f4"), np.zeros((1, 3), "f4")])
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+@pytest.mark.parametrize("diagonal", [0, 1, 3, -2])
+def test_diagonals(dtype: Any, diagonal: int) -> None:
+    """Of a matrix, into a matrix, and their sum."""
+    for layout in range(3):
+        x = layouts(dtype, (3, 5))[layout]
+        wanted = np.diagonal(wide(x), diagonal)
+        call("Diag", x, diagonal, out := like(dtype, wanted.shape, layout))
+        equal(out, wanted)
+        row = x[1]
+        wanted = np.diag(wide(row), diagonal)
+        call("Diag", row, diagonal, out := like(dtype, wanted.shape, layout))
+        equal(out, wanted)
+        call("Trace", x, total := np.zeros((), "i8" if is_whole(dtype) else dtype))
+        equal(total, np.trace(wide(x)))
+    call("Diag", np.zeros((3, 5), dtype), 9, np.zeros(0, dtype))
+    with pytest.raises(ParamInvalidError, match=r"out has shape \[3\]; expected \[2\]"):
+        call("Diag", np.zeros((3, 5), dtype), -1, np.zeros(3, dtype))
+    with pytest.raises(ParamInvalidError, match="expected rank 1 or 2"):
+        call("Diag", np.zeros((3, 5, 2), dtype), 0, np.zeros(3, dtype))
+    with pytest.raises(ParamInvalidError, match="sizes that fit 64 bits"):
+        call("Diag", np.zeros(3, dtype), -(2**63), np.zeros((3, 3), dtype))
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_repeats_from_a_tensor(dtype: Any) -> None:
+    """One count for each slice, or one for all; their sum must be what the caller says."""
+    for layout in range(3):
+        x = layouts(dtype, SHAPE)[layout]
+        for dim, counts in ((0, [2, 0, 1]), (1, [1, 3, 0, 1]), (-1, [2])):
+            wanted = np.repeat(wide(x), counts, dim)
+            out = like(dtype, wanted.shape, layout)
+            given = (np.array(counts), dim, wanted.shape[dim])
+            call("RepeatInterleaveWithDim", x, *given, out)
+            equal(out, wanted)
+        every = np.arange(60, dtype="i4") % 3
+        call("RepeatInterleave", x, every, 60, out := like(dtype, (60,), layout))
+        equal(out, np.repeat(wide(x), every))
+    out = np.zeros((4, 5), "f4")
+    for counts, message in (([1, -1, 4], "repeats has -1"), ([1, 1, 1], "sum of repeats is 3")):
+        with pytest.raises(RuntimeError, match=message):
+            call("RepeatInterleaveWithDim", out[:3], np.array(counts), 0, 4, out)
+    with pytest.raises(ParamInvalidError, match=r"expected \[1\] or \[3\]"):
+        call("RepeatInterleaveWithDim", out[:3], np.array([2, 2]), 0, 4, out)

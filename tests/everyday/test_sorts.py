@@ -35,6 +35,49 @@ def test_cumsum(dtype: Any, dim: int) -> None:
     equal(in_place, wanted)
 
 
+@every_type
+@every_dim
+def test_running_products_and_extremes(dtype: Any, dim: int) -> None:
+    """Of equal elements, the last is the position."""
+    for layout in range(3):
+        x = layouts(dtype, SHAPE)[layout]
+        out = like(I64 if is_whole(dtype) else np.dtype("f8"), SHAPE, layout)
+        call("Cumprod", x, dim, CODES[out.dtype.name], out)
+        equal(out, wide(x).cumprod(axis=dim))
+        for name, best in (("Cummax", np.maximum), ("Cummin", np.minimum)):
+            values, indices = like(dtype, SHAPE, layout), like(I64, SHAPE, 2 - layout)
+            call(name, x, dim, values, indices)
+            wanted = best.accumulate(wide(x), axis=dim)
+            equal(values, wanted)
+            count = np.arange(SHAPE[dim]).reshape([-1 if d == dim % 3 else 1 for d in range(3)])
+            at = np.where(wide(x) == wanted, count, 0)
+            equal(indices, np.maximum.accumulate(at, axis=dim))
+    x = np.float32([1, np.nan, 3, np.nan, 0])
+    values, indices = np.zeros(5, "f4"), np.zeros(5, "i8")
+    call("Cummax", x, 0, values, indices)
+    equal(values, [1, *[np.nan] * 4])
+    equal(indices, [0, 1, 1, 3, 3])
+
+
+@every_type
+def test_search(dtype: Any) -> None:
+    """In one row, in a row for each, and in rows that are sorted by an index."""
+    rows, x = data(dtype, (3, 8), 1), data(dtype, (3, 5), 2)
+    order = np.argsort(rows, axis=1, kind="stable")
+    ascending = np.take_along_axis(rows, order, 1)
+    for right, index_type in itertools.product((False, True), ("i8", "i4")):
+        side: Any = "right" if right else "left"
+        wanted = [
+            np.searchsorted(wide(a), wide(b), side) for a, b in zip(ascending, x, strict=True)
+        ]
+        for given, sorter in ((ascending, None), (rows, order)):
+            out = np.zeros((3, 5), index_type)
+            call("SearchSorted", given, x, index_type == "i4", right, sorter, out)
+            equal(out, wanted)
+        call("SearchSorted", ascending[1], x, index_type == "i4", right, None, out)
+        equal(out, np.searchsorted(wide(ascending[1]), wide(x), side))
+
+
 def positions(x: np.ndarray, dim: int, descending: bool) -> np.ndarray:
     """Sort stably; NaN is the largest number."""
     key = np.where(np.isnan(x), np.inf, x) if x.dtype.kind == "f" else x
@@ -117,6 +160,11 @@ def test_unique(dtype: Any) -> None:
         equal(out[:size], values)
         equal(places, inverse.reshape(SHAPE))
         equal(numbers[:size], counts)
+        places[...] = 0
+        device = call("Unique", x, True, True, one := np.zeros(60, dtype), places)
+        assert device.shape_of(one) == [size]
+        equal(one[:size], values)
+        equal(places, inverse.reshape(SHAPE))
         nothing = np.zeros(0, "i8")
         exact = np.zeros(size, dtype)
         call("Unique2", x, False, False, False, exact, nothing, nothing)
@@ -175,6 +223,14 @@ def test_mistakes() -> None:
     x, f4, i8 = np.zeros((2, 3), "f4"), np.zeros((2, 3), "f4"), np.zeros((2, 3), "i8")
     with pytest.raises(ParamInvalidError, match="dim is 2; expected -2 to 1"):
         call("Sort", x, True, 2, False, f4, i8)
+    with pytest.raises(ParamInvalidError, match="dim is -3; expected -2 to 1"):
+        call("Cumprod", x, -3, aclnn.ACL_FLOAT, f4)
+    with pytest.raises(ParamInvalidError, match="indices has shape"):
+        call("Cummin", x, 0, f4, np.zeros(2, "i8"))
+    with pytest.raises(ParamInvalidError, match="expected rank 1, or equal sizes"):
+        call("SearchSorted", np.zeros((3, 3), "f4"), x, False, False, None, i8)
+    with pytest.raises(RuntimeError, match=r"sorter\[2\] is 3"):
+        call("SearchSorted", f4[0], x, False, False, np.array([0, 1, 3]), i8)
     with pytest.raises(ParamInvalidError, match="values has shape"):
         call("Sort", x, True, 1, False, np.zeros((3, 2), "f4"), i8)
     with pytest.raises(ParamInvalidError, match="k is 4; expected 0 to 3, the size of dim 1"):

@@ -165,7 +165,7 @@ def _fields_clash(a: Table, b: Table) -> bool:
     for one, other in ((a, b), (b, a)):
         if "shape" in one and any(isinstance(other.get(k), list) for k in ("strides", "storage")):
             return True
-        if "alias" in one and ("data" in other or "storage" in other):
+        if "alias" in one and other.keys() & {"data", "storage", "room"}:
             return True
     return False
 
@@ -175,7 +175,7 @@ def _alias_clashes(a: Table, b: Table) -> bool:
     for value in a.values():
         target = b.get(value["alias"]) if isinstance(value, dict) and "alias" in value else None
         if target == "null" or (
-            isinstance(target, dict) and target.keys() & {"handle", "data", "storage"}
+            isinstance(target, dict) and target.keys() & {"handle", "data", "storage", "room"}
         ):
             return True
     return False

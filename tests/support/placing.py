@@ -96,7 +96,7 @@ def describe(table: Mapping[str, Any]) -> Described:
     default = shape if described.extent == math.prod(shape) else [described.extent]
     storage = table.get("storage", default)
     if isinstance(storage, str):
-        storage = [max(described.extent + {"short": -1, "long": 1}[storage], 0)]
+        storage = [max(described.extent + {"short": -1}[storage], 0)]
     described.storage.extend(storage)
     return described
 
@@ -132,8 +132,9 @@ class Arena:
 
 
 def _room(tensor: Described, table: Mapping[str, Any]) -> int:
-    declared = math.prod(tensor.storage) if table.get("storage") != "long" else 0
-    return max(tensor.extent, declared, 1) * tensor.item
+    if table.get("room") == "short":
+        return max((tensor.extent - 1) * tensor.item, 1)
+    return max(tensor.extent, math.prod(tensor.storage), 1) * tensor.item
 
 
 def lay_out(tables: Mapping[str, Mapping[str, Any]]) -> Arena:
