@@ -14,8 +14,10 @@ from .texts import LICENCE
 
 _KINDS = {"ints": "int_array", "bools": "bool_array", "tensors": "tensor_list"}
 _ROLES = {"=": "out", "&": "inout"}
-_PARAMETER = re.compile(r"(?:(?P<kind>\w+) )?(?P<marks>[=&?]*)(?P<name>\w+)(?::(?P<absent>\S+))?")
-_KEYS = {"parameters", "compute", "real", "whole", "fills", "in_place", "plan", "summary"}
+_PARAMETER = re.compile(r"(?:(?P<kind>\w+) )?(?P<marks>[=&?#]*)(?P<name>\w+)(?::(?P<absent>\S+))?")
+_KEYS = {"parameters", "compute", "real", "whole", "fills", "in_place", "plan", "header"}
+# Headers that programs include although softnpu has no operator of them.
+_OTHER_HEADERS = ("ger", "grouped_matmul_v3", "recurrent_gated_delta_rule", "sum")
 HEADER = "aclnnop/softnpu_everyday.h"
 
 
@@ -50,19 +52,26 @@ def _operators(name: str, row: dict[str, Any]) -> Iterator[Operator]:
 def _argument(text: str) -> Argument:
     match = _PARAMETER.fullmatch(text)
     if match is None:
-        raise ValueError(f"parameter {text!r}; expected [KIND] [=&?]NAME")
+        raise ValueError(f"parameter {text!r}; expected [KIND] [=&?#]NAME")
     kind = match["kind"] or "tensor"
     kind = _KINDS.get(kind, kind)
     role = "in" if kind in ("tensor", "tensor_list") else "attr"
     for mark, other in _ROLES.items():
         role = other if mark in match["marks"] else role
     absent = match["absent"] or "0"
-    return Argument(match["name"], kind, role, optional="?" in match["marks"], absent=absent)
+    marks = match["marks"]
+    return Argument(
+        *(match["name"], kind, role),
+        optional="?" in marks,
+        absent=absent,
+        may_be_int4="#" in marks,
+    )
 
 
 def files(found: list[Operator]) -> dict[str, str]:
     """Generate all files, by their names in the folder for what is generated."""
-    names = sorted({f"aclnnop/aclnn_{o.family}.h" for o in found})
+    headers = {header for o in found for header in (o.family, _header_name(o))}
+    names = sorted(f"aclnnop/aclnn_{name}.h" for name in headers.union(_OTHER_HEADERS))
     return {
         f"include/{HEADER}": _header(found),
         **{f"include/{name}": _thin_header(name) for name in names},
@@ -70,6 +79,11 @@ def files(found: list[Operator]) -> dict[str, str]:
         "core/everyday/table.cpp": _table(found),
         "core/everyday/entries.cpp": _entries(found),
     }
+
+
+def _header_name(operator: Operator) -> str:
+    """Name the toolkit's header; in-place operators are in the one of the other form."""
+    return str(operator.table.get("header", operator.family.removeprefix("inplace_")))
 
 
 def _thin_header(name: str) -> str:
