@@ -15,7 +15,7 @@ from .texts import LICENCE
 _KINDS = {"ints": "int_array", "bools": "bool_array", "tensors": "tensor_list"}
 _ROLES = {"=": "out", "&": "inout"}
 _PARAMETER = re.compile(r"(?:(?P<kind>\w+) )?(?P<marks>[=&?#]*)(?P<name>\w+)(?::(?P<absent>\S+))?")
-_KEYS = {"parameters", "compute", "real", "whole", "fills", "in_place", "plan", "header"}
+_KEYS = {"parameters", "compute", "real", "whole", "fills", "in_place", "plan", "header", "apart"}
 # Headers that programs include although softnpu has no operator of them.
 _OTHER_HEADERS = ("ger", "grouped_matmul_v3", "recurrent_gated_delta_rule", "sum")
 HEADER = "aclnnop/softnpu_everyday.h"
@@ -70,15 +70,28 @@ def _argument(text: str) -> Argument:
 
 def files(found: list[Operator]) -> dict[str, str]:
     """Generate all files, by their names in the folder for what is generated."""
-    headers = {header for o in found for header in (o.family, _header_name(o))}
+    apart = [o for o in found if _is_apart(o)]
+    common = [o for o in found if not _is_apart(o)]
+    headers = {header for o in common for header in (o.family, _header_name(o))}
     names = sorted(f"aclnnop/aclnn_{name}.h" for name in headers.union(_OTHER_HEADERS))
     return {
-        f"include/{HEADER}": _header(found),
+        f"include/{HEADER}": _header(common),
+        **{f"include/{o.header}": _own_header(o) for o in apart},
         **{f"include/{name}": _thin_header(name) for name in names},
         "core/everyday/plans.h": _plans(found),
         "core/everyday/table.cpp": _table(found),
         "core/everyday/entries.cpp": _entries(found),
     }
+
+
+def _is_apart(operator: Operator) -> bool:
+    """Whether only its own header declares it."""
+    return bool(operator.table.get("apart", False))
+
+
+def _own_header(operator: Operator) -> str:
+    summary = "An everyday operator that programs declare themselves: no other header declares it."
+    return c_api.header_of(operator.header, summary, c_api.declarations(operator))
 
 
 def _header_name(operator: Operator) -> str:
@@ -161,10 +174,11 @@ def _entries(found: list[Operator]) -> str:
         described.entry_points(o, f"softnpu::everyday::kOperators[{i}]")
         for i, o in enumerate(found)
     )
+    headers = [HEADER, *(o.header for o in found if _is_apart(o))]
+    included = "".join(f'#include "{name}"\n' for name in headers)
     return f"""// {LICENCE}
 // Generated from operators/everyday/.
-#include "{HEADER}"
-#include "described/operator.h"
+{included}#include "described/operator.h"
 #include "everyday/operators.h"
 
 {entries}"""
