@@ -210,18 +210,14 @@ def test_quantised_weights(kind: str, layout: str, size: int, groups: int) -> No
         call("WeightQuantBatchMatmulV2", x, weight, scale, None, bias, None, None, size, out)
 
 
-def test_int4_elsewhere_and_beyond_its_memory() -> None:
-    """Only this operator reads it. Two elements share a byte of the storage."""
+def test_int4_elsewhere() -> None:
+    """Only this operator reads it."""
     weight, x, out = np.zeros((4, 2), INT4), data("f2", (1, 4)), unwritten("f2", (1, 2))
     with pytest.raises(ParamInvalidError, match="mat2 has data type INT4, which is not supported"):
         call("Mm", x, weight, out, 0)
     scale = data("f2", (1, 2))
-    arguments = (None, None, None, None, 0)
-    call("WeightQuantBatchMatmulV2", x, weight, scale, *arguments, out)
+    call("WeightQuantBatchMatmulV2", x, weight, scale, None, None, None, None, 0, out)
     np.testing.assert_array_equal(out, 0)
-    wide = np.lib.stride_tricks.as_strided(weight, (4, 2), (2, 6))
-    with pytest.raises(ParamInvalidError, match="weight"):
-        call("WeightQuantBatchMatmulV2", x, wide, scale, *arguments, out)
 
 
 def test_a_weight_stays_as_it_is() -> None:

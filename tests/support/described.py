@@ -56,11 +56,11 @@ class Device:
         """Make a tensor with the array's sizes, strides and offset on a copy of its memory."""
         base = base_of(array)
         size = array.itemsize
-        address, error = acl.rt.malloc(max(base.nbytes, 1), 0)
+        sent = packed(base) if array.dtype == INT4 else base
+        address, error = acl.rt.malloc(max(sent.nbytes, 1), 0)
         assert error == 0
         self._stack.callback(acl.rt.free, address)
-        sent = packed(base) if array.dtype == INT4 else base
-        acl.rt.memcpy(address, base.nbytes, sent.ctypes.data, sent.nbytes, _TO_DEVICE)
+        acl.rt.memcpy(address, sent.nbytes, sent.ctypes.data, sent.nbytes, _TO_DEVICE)
         offset = (array.ctypes.data - base.ctypes.data) // size if array.size else 0
         strides = [s // size for s in array.strides]
         kind = TYPES[array.dtype.name]
