@@ -46,7 +46,7 @@ def test_a_view_past_its_storage(memory: int) -> None:
 
 def test_a_view_past_its_memory(memory: int) -> None:
     """The storage then ends where the view does."""
-    with pytest.raises(ParamInvalidError, match="self has storage .17. of 68 bytes, but its"):
+    with pytest.raises(ParamInvalidError, match=r"self has storage .17. of 68 bytes, but its"):
         aclnn.aclnnNegGetWorkspaceSize(view(memory, [4], 13, 4), view(memory, [4], 0, 4))
 
 
