@@ -43,6 +43,11 @@ nb::list names() {
 
 Value c_value(const char* function, const Parameter& parameter, nb::handle object) {
   const Place place{function, parameter.name};
+  if (parameter.kind == Kind::text) {
+    if (object.is_none()) return {static_cast<const void*>(nullptr)};
+    if (!nb::isinstance<nb::str>(object)) refuse(place, object, "a str, or None");
+    return {static_cast<const void*>(nb::borrow<nb::str>(object).c_str())};
+  }
   if (is_pointer(parameter.kind)) return {Reader<const void*>::read(place, object)};
   if (parameter.kind == Kind::number) return {Reader<double>::read(place, object)};
   if (parameter.kind == Kind::flag) return {Reader<bool>::read(place, object)};

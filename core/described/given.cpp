@@ -8,6 +8,30 @@
 namespace softnpu::described {
 namespace {
 
+// The bytes in which a tensor of INT4 has its elements.
+Status find_bytes(const Tensor& tensor, Tensor& bytes) {
+  Extent extent;
+  RETURN_IF_FAILED(view_extent(tensor, extent));
+  bytes = tensor;
+  bytes.dtype = DType::u8;
+  bytes.offset = extent.low >> 1;
+  bytes.sizes = {(extent.high >> 1) - bytes.offset + 1};
+  bytes.strides = {1};
+  bytes.storage = {(checked_numel(tensor.storage).value() + 1) / 2};
+  return {};
+}
+
+// Callers count the elements of the storage without the view's offset, ggml for example. The
+// storage then ends where the view does, and only the memory is checked.
+std::shared_ptr<Tensor> with_room_for_view(const Tensor& tensor) {
+  Extent extent;
+  if (!tensor.has_storage || !view_extent(tensor, extent).ok()) return nullptr;
+  if (extent.high < checked_numel(tensor.storage).value()) return nullptr;
+  auto larger = std::make_shared<Tensor>(tensor);
+  larger->storage = {extent.high + 1};
+  return larger;
+}
+
 // An object that somebody else keeps alive.
 std::shared_ptr<const void> borrowed(const void* object) {
   return {std::shared_ptr<const void>(), object};
@@ -36,7 +60,7 @@ Given::Given(const Operator& op, std::span<const Value> values, std::span<const 
 void Given::look_up(size_t i) {
   const void* const handle = values_[i].handle;
   const Parameter& parameter = op_->parameters[i];
-  if (handle == nullptr || !is_pointer(parameter.kind)) return;
+  if (handle == nullptr || !is_handle(parameter.kind)) return;
   const auto find = [&](auto& table) {
     objects_[i] = table.find(handle);
     if (objects_[i] == nullptr && status_.ok())
@@ -74,6 +98,18 @@ void Given::look_up_list(size_t i) {
 
 void Given::add_operand(size_t i, const Tensor* tensor, const void* handle) {
   if (tensor == nullptr) return;
+  if (tensor->dtype == DType::i4 && op_->parameters[i].may_be_int4) {
+    auto bytes = std::make_shared<Tensor>();
+    if (Status found = find_bytes(*tensor, *bytes); !found.ok() && status_.ok())
+      status_ = std::move(found);
+    tensor = bytes.get();
+    members_.push_back(std::move(bytes));
+  }
+  auto larger = op_->traits.everyday ? with_room_for_view(*tensor) : nullptr;
+  if (larger != nullptr) {
+    tensor = larger.get();
+    members_.push_back(std::move(larger));
+  }
   operands_.push_back({op_->parameters[i].name, {tensor, handle}, op_->parameters[i].use});
 }
 
@@ -150,6 +186,8 @@ std::vector<bool> Given::dims(std::string_view name, const Tensor& tensor) const
 
 void Given::require_shape(std::string_view name, std::span<const int64_t> sizes) const {
   const Dims& given = tensor(name).sizes;
+  // A result without dimensions may be in a tensor of one element.
+  if (sizes.empty() && given == Dims{1}) return;
   require(std::ranges::equal(std::span<const int64_t>(given), sizes), "shape-differs"_rule, name,
           " has shape ", given, "; expected ", Dims(sizes));
 }

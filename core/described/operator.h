@@ -26,20 +26,23 @@ enum class Kind : uint8_t {
   int_array,
   bool_array,
   tensor_list,
+  text,
   integer,  // of any width
   number,   // float or double
   flag,
   dtype,
 };
 
-constexpr bool is_pointer(Kind kind) { return kind <= Kind::tensor_list; }
+constexpr bool is_handle(Kind kind) { return kind <= Kind::tensor_list; }
+constexpr bool is_pointer(Kind kind) { return kind <= Kind::text; }
 
 struct Parameter {
   const char* name;
   Kind kind = Kind::tensor;
-  Use use = Use::read;    // of a tensor, or of the members of a list
-  bool optional = false;  // a null pointer is allowed
-  double absent = 0;      // what a formula takes a null pointer for
+  Use use = Use::read;       // of a tensor, or of the members of a list
+  bool optional = false;     // a null pointer is allowed
+  double absent = 0;         // what a formula takes a null pointer for
+  bool may_be_int4 = false;  // its operand is then the bytes, of which each has two elements
 };
 
 // An argument as C passes it.
@@ -82,6 +85,7 @@ class SOFTNPU_EXPORT Given {
   Given(const Operator& op, std::span<const Value> values, std::span<const void* const> named);
 
   const Operator& op() const { return *op_; }
+  // Of an object behind a handle.
   bool has(std::string_view name) const { return object(index(name)) != nullptr; }
   const Tensor& tensor(std::string_view name) const;
   const Scalar& scalar(std::string_view name) const;
@@ -89,6 +93,9 @@ class SOFTNPU_EXPORT Given {
   bool flag(std::string_view name, size_t i) const;  // one of a bool array
   int64_t integer(std::string_view name) const { return value(name).integer; }
   double number(std::string_view name) const { return value(name).number; }
+  std::string_view text(std::string_view name) const {
+    return static_cast<const char*>(value(name).handle);
+  }
   DType dtype(std::string_view name) const { return static_cast<DType>(integer(name)); }
   // A scalar as float64. Fails if it is complex.
   double real(std::string_view name) const;

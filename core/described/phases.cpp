@@ -54,7 +54,9 @@ class PhaseOneCall : public Call {
 
   static void add(const Parameter& parameter, const Value& value, std::vector<Argument>& out) {
     Argument& added = out.emplace_back(parameter.name);
-    if (is_pointer(parameter.kind))
+    if (parameter.kind == Kind::text)
+      append_argument(added.value, static_cast<const char*>(value.handle));
+    else if (is_pointer(parameter.kind))
       append_argument(added.value, added.pointer = value.handle);
     else if (parameter.kind == Kind::number)
       append_argument(added.value, value.number);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors from numbers. A random tensor is a function of its seed and offset alone.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -29,7 +30,9 @@ Run progression(const Given& given, bool with_end) {
   for (const char* name : {"start", "end", "step"})
     whole = whole && !is_floating(given.scalar(name).dtype);
   const Tensor& out = given.tensor("out");
-  require(out.rank() == 1, "rank-differs"_rule, "out has shape ", out.sizes, "; expected rank 1");
+  const auto ones = std::ranges::count(out.sizes, 1);
+  require(out.rank() > 0 && ones + 1 >= static_cast<int64_t>(out.rank()), "rank-differs"_rule,
+          "out has shape ", out.sizes, "; expected rank 1, or other dimensions of size 1");
   require_range(step != 0 && std::isfinite(step), "step", step, "a finite number but 0");
   const auto first = number_from<int64_t>(given.scalar("start"));
   const auto each = number_from<int64_t>(given.scalar("step"));

@@ -28,6 +28,19 @@ void require_shape_if_given(const Given& given, std::string_view name, const Dim
   if (given.has(name)) given.require_shape(name, sizes);
 }
 
+void require_absent(const Given& given, std::initializer_list<std::string_view> names) {
+  for (std::string_view name : names)
+    require(!given.has(name), "argument-unsupported"_rule, name,
+            " is given, but softnpu only computes without it; expected null");
+}
+
+void require_broadcast(const Given& given, std::string_view name, const Dims& sizes) {
+  if (!given.has(name)) return;
+  const Dims& own = given.tensor(name).sizes;
+  require(broadcast_sizes(own, sizes) == sizes, "broadcast"_rule, name, " has shape ", own,
+          ", which cannot be broadcast to ", sizes);
+}
+
 bool is_wanted(const Given& given, size_t flag, std::string_view output) {
   if (!given.flag("outputMask", flag)) return false;
   require_given(given, output);

@@ -40,6 +40,11 @@ void require_given(const Given& given, std::string_view name);
 // Of a tensor that may be absent.
 void require_shape_if_given(const Given& given, std::string_view name, const Dims& sizes);
 
+// Fails if one of them is given: softnpu's operator cannot use it.
+void require_absent(const Given& given, std::initializer_list<std::string_view> names);
+// Of a tensor that may be absent.
+void require_broadcast(const Given& given, std::string_view name, const Dims& sizes);
+
 // Whether the flag of an output is set. Fails if the output is null then.
 bool is_wanted(const Given& given, size_t flag, std::string_view output);
 

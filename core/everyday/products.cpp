@@ -166,6 +166,58 @@ Run dot(const Given& given) { return plan_ranked(given, "tensor", 1, 1); }
 Run addmm(const Given& given) { return plan_sum(given, "mat1", "mat2", 2); }
 Run baddbmm(const Given& given) { return plan_sum(given, "batch1", "batch2", 3); }
 
+namespace {
+
+// Elements of INT4 in row-major order, of a matrix whose bytes are at hand. The first of two has
+// the lower bits.
+Values read_int4(const Tensor& matrix, const View& bytes) {
+  Values values(static_cast<size_t>(matrix.numel()));
+  auto next = values.begin();
+  for (int64_t i = 0; i < matrix.sizes[0]; ++i)
+    for (int64_t j = 0; j < matrix.sizes[1]; ++j) {
+      const int64_t at = matrix.offset + i * matrix.strides[0] + j * matrix.strides[1];
+      const auto both = static_cast<int>(bytes.first[(at >> 1) - bytes.tensor->offset]);
+      const int bits = (both >> (at % 2 * 4)) & 15;
+      *next++ = bits < 8 ? bits : bits - 16;
+    }
+  return values;
+}
+
+}  // namespace
+
+// x · ((weight + antiquantOffset) · antiquantScale) + bias. A row of the scales is for as many rows
+// of the weight as a group has, or for all.
+Run weight_quant_batch_matmul(const Given& given) {
+  require_rank(given, "weight", 2, 2);
+  require_absent(given, {"quantScale", "quantOffset"});
+  Factors f = factors(given, "x", "weight");
+  f.is_whole = false;
+  const int64_t size = given.integer("antiquantGroupSize");
+  require(size >= 0, "groups"_rule, "antiquantGroupSize is ", size, "; expected 0 or more");
+  const int64_t rows = size == 0 ? std::max<int64_t>(f.k, 1) : size;
+  const Dims groups{(f.k + rows - 1) / rows, f.n}, row{f.n};
+  require_broadcast(given, "antiquantScale", groups);
+  require_broadcast(given, "antiquantOffset", groups);
+  require_broadcast(given, "bias", row);
+  const bool has_offset = given.has("antiquantOffset"), has_bias = given.has("bias");
+  return [=, weight = given.tensor("weight")](const Arrays& arrays) {
+    Values b = weight.dtype == DType::i4 ? read_int4(weight, arrays.view("weight"))
+                                         : arrays.read("weight");
+    const Values scales = arrays.read("antiquantScale", groups);
+    const Values offsets = has_offset ? arrays.read("antiquantOffset", groups) : Values();
+    for (int64_t i = 0, at = 0; i < f.k; ++i)
+      for (int64_t j = 0; j < f.n; ++j, ++at) {
+        const auto group = static_cast<size_t>(i / rows * f.n + j);
+        double& element = b[static_cast<size_t>(at)];
+        element = (element + (has_offset ? offsets[group] : 0)) * scales[group];
+      }
+    Values c = multiply(f, arrays.read("x"), b);
+    const Values bias = has_bias ? arrays.read("bias", row) : Values();
+    for (size_t i = 0; has_bias && i < c.size(); ++i) c[i] += bias[i % bias.size()];
+    arrays.write("out", c);
+  };
+}
+
 Run trans_matmul_weight(const Given& given) {
   require_rank(given, "weight", 2, 64);
   return [](const Arrays&) {};  // products read any layout

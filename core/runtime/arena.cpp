@@ -35,7 +35,7 @@ std::atomic<size_t> alias_count{0};
 
 size_t Arena::padded(size_t size) const {
   if (kind_ == Kind::pages) return round_up(size + kGap, page_size());
-  return round_up(size, kSmallAlignment) + (kind_ == Kind::shared ? 0 : kGap);
+  return round_up(size + (kind_ == Kind::shared ? 0 : kGap), kSmallAlignment);
 }
 
 // Reserves address space, and checks that `left` more bytes remain for the program.

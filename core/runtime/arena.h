@@ -19,7 +19,8 @@ namespace softnpu::runtime {
 class Arena {
  public:
   static constexpr size_t kHugePage = size_t{2} << 20;
-  static constexpr size_t kSmallAlignment = 64;
+  // Programs, ggml among them, round sizes to 128 bytes or more and expect such addresses.
+  static constexpr size_t kSmallAlignment = 512;
 
   enum class Kind : uint8_t {
     memory,     // for take()

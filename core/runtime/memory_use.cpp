@@ -35,7 +35,7 @@ DeviceMemory find_device_memory() {
 const DeviceMemory& found() { return made_once<find_device_memory>(); }
 
 size_t whole(size_t size) {
-  constexpr size_t kUnit = Arena::kSmallAlignment;
+  constexpr size_t kUnit = 64;
   return (size + kUnit - 1) / kUnit * kUnit;
 }
 

@@ -133,11 +133,27 @@ def test_every_declared_function_is_listed() -> None:
     tests/runtime/collectives.cpp calls those of hccl.
     """
     others = {header for header in HEADERS if header.startswith("hccl/")}
-    listed = [header for header in HEADERS if header not in {EVERYDAY, *others}]
+    listed = [header for header in HEADERS if header not in {*EVERYDAY, *others}]
     text = "".join((INCLUDE / header).read_text(encoding="utf-8") for header in listed)
     text = re.sub(r"//.*|^#.*", "", text, flags=re.MULTILINE)
     declared = re.findall(r"(?:ACL_FUNC_VISIBILITY|ACLNN_API)[^;(]*?\b(\w+)\(", text)
     assert sorted(declared) == sorted(FUNCTIONS)
+
+
+OWN_DECLARATION = """
+#include "aclnnop/aclnn_cos.h"
+#include "aclnnop/aclnn_copy.h"
+#include "aclnnop/aclnn_avgpool2d.h"
+#include "aclnnop/aclnn_sum.h"
+extern "C" int aclnnRotaryPositionEmbeddingGetWorkspaceSize(const aclTensor*, const aclTensor*,
+    const aclTensor*, int64_t, const aclTensor*, uint64_t*, aclOpExecutor**);
+void* use[] = {(void*)&aclnnAvgPool2d, (void*)&aclnnInplaceCopy};
+"""
+
+
+def test_a_program_declares_an_operator_itself(cxx: str) -> None:
+    """As ggml does, which includes headers by these names, and takes the output for const."""
+    assert compile_text(cxx, "c++", "c++11", OWN_DECLARATION) == ""
 
 
 def test_every_function_links(cxx: str, sdk: Path, tmp_path: Path) -> None:

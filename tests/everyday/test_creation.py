@@ -34,6 +34,14 @@ def test_progressions(dtype: Any) -> None:
     equal(one, [3])
 
 
+def test_a_progression_in_a_tensor_of_higher_rank() -> None:
+    """The other dimensions have size 1."""
+    call("Arange", 0, 3, 1, out := np.zeros((1, 3, 1, 1), "f4"))
+    np.testing.assert_array_equal(out.ravel(), [0, 1, 2])
+    call("Arange", 0, 1, 1, out := np.ones((1, 1), "f4"))
+    assert out[0, 0] == 0
+
+
 def test_progressions_are_rounded_once() -> None:
     """Integers are exact, and so are both ends."""
     call("Arange", 0.0, 1.0, 0.1, out := np.zeros(10, "f4"))

@@ -14,7 +14,7 @@ from softnpu.errors import ParamInvalidError, ParamNullptrError
 from tests.everyday.arrays import FLOATS
 from tests.everyday.layers import LAYOUTS, assert_rounded, data, laid_out, unwritten
 from tests.support.capi_symbols import library_folder
-from tests.support.described import call
+from tests.support.described import INT4, call
 
 PRODUCTS = [
     ("Matmul", (3, 4), (4, 5)),
@@ -199,6 +199,38 @@ def test_inverse(shape: Any, dtype: Any) -> None:
     swap = np.array([[0, 2], [4, 0]], dtype)
     call("Inverse", swap, out := unwritten(dtype, (2, 2)))
     assert_rounded(out, [[0, 0.25], [0.5, 0]])
+
+
+@pytest.mark.parametrize("kind", ["int8", "int4"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("size", "groups"), [(32, 3), (50, 2), (0, 1)])
+def test_quantised_weights(kind: str, layout: str, size: int, groups: int) -> None:
+    """Each group of rows of the weight has its scales; the last one may be smaller."""
+    x, weight = data("f2", (3, 96), 1), laid_out(data("i1", (96, 5), 2), layout)
+    weight = np.clip(weight, -8, 7)
+    if kind == "int4":
+        weight = laid_out(weight.astype(INT4), layout)
+    scale, offset = data("f2", (groups, 5), 3, "transposed"), data("f2", (groups, 5), 4)
+    bias, out = data("f2", (5,)), unwritten("f2", (3, 5))
+    rows = [slice(None)] if size == 0 else [slice(i, i + size) for i in range(0, 96, size)]
+    wide = weight.astype("f8")
+    for group, each in enumerate(rows):
+        wide[each] = (wide[each] + offset[group]) * scale[group]
+    call("WeightQuantBatchMatmulV2", x, weight, scale, offset, None, None, bias, size, out)
+    assert_rounded(out, x.astype("f8") @ wide + bias)
+    call("WeightQuantBatchMatmulV2", x, weight, scale, None, None, None, None, size, out)
+    with pytest.raises(ParamInvalidError, match="quantScale is given, but softnpu only"):
+        call("WeightQuantBatchMatmulV2", x, weight, scale, None, bias, None, None, size, out)
+
+
+def test_int4_elsewhere() -> None:
+    """Only this operator reads it."""
+    weight, x, out = np.zeros((4, 2), INT4), data("f2", (1, 4)), unwritten("f2", (1, 2))
+    with pytest.raises(ParamInvalidError, match="mat2 has data type INT4, which is not supported"):
+        call("Mm", x, weight, out, 0)
+    scale = data("f2", (1, 2))
+    call("WeightQuantBatchMatmulV2", x, weight, scale, None, None, None, None, 0, out)
+    np.testing.assert_array_equal(out, 0)
 
 
 def test_a_weight_stays_as_it_is() -> None:

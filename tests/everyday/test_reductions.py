@@ -219,6 +219,16 @@ def test_rank_0(dims: list[int]) -> None:
     assert index == 0
 
 
+def test_a_result_of_rank_0_in_a_tensor_of_one_element() -> None:
+    """Programs pass [1] for []; other shapes are refused."""
+    x = np.arange(4, dtype="f4")
+    call("ReduceSum", x, [0], False, aclnn.ACL_FLOAT, out := np.zeros(1, "f4"))
+    assert out[0] == 6
+    for shape in ((2,), (1, 1)):
+        with pytest.raises(ParamInvalidError, match=r"expected \[\]"):
+            call("ReduceSum", x, [0], False, aclnn.ACL_FLOAT, np.zeros(shape, "f4"))
+
+
 def test_no_elements() -> None:
     """Sums, products and means of nothing exist; extremes do not."""
     x = np.zeros((0, 3), "f4")

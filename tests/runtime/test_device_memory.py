@@ -48,6 +48,14 @@ def test_memory_info(api: Functions) -> None:
     assert api.aclrtGetMemInfo(0, ct.byref(free), None) == PARAM_INVALID
 
 
+@in_fresh_process
+def test_addresses(api: Functions) -> None:
+    """They are multiples of 512, whatever was allocated before."""
+    started(api)
+    for size in (1, 64, 65, 512, 513, 5 * MIB + 1) * 2:
+        assert made(api.aclrtMalloc, size, 0) % 512 == 0
+
+
 @in_fresh_process(SOFTNPU_MEMORY_MB="101")
 def test_what_takes_memory(api: Functions) -> None:
     """Device and physical memory, rounded to 64 bytes, until it is freed; nothing else."""

@@ -23,8 +23,10 @@ TYPES = {
     "int64": aclnn.ACL_INT64,
     "uint8": aclnn.ACL_UINT8,
     "bool": aclnn.ACL_BOOL,
+    "int4": aclnn.ACL_INT4,
 }
 _TENSOR, _SCALAR, _INTS, _BOOLS, _TENSORS = range(5)
+INT4 = np.dtype(ml_dtypes.int4)
 _TO_DEVICE, _TO_HOST = 1, 2
 BF16 = np.dtype(ml_dtypes.bfloat16)
 
@@ -34,6 +36,12 @@ def base_of(array: np.ndarray) -> np.ndarray:
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array.ravel(order="K")  # no copy: memory of its own is dense
+
+
+def packed(int4: np.ndarray) -> np.ndarray:
+    """Put two elements into each byte, the first into its lower bits."""
+    bits = np.pad(int4.astype(np.uint8) & 15, (0, int4.size % 2))
+    return np.asarray(bits[::2] | bits[1::2] << 4)
 
 
 class Device:
@@ -48,10 +56,11 @@ class Device:
         """Make a tensor with the array's sizes, strides and offset on a copy of its memory."""
         base = base_of(array)
         size = array.itemsize
-        address, error = acl.rt.malloc(max(base.nbytes, 1), 0)
+        sent = packed(base) if array.dtype == INT4 else base
+        address, error = acl.rt.malloc(max(sent.nbytes, 1), 0)
         assert error == 0
         self._stack.callback(acl.rt.free, address)
-        acl.rt.memcpy(address, base.nbytes, base.ctypes.data, base.nbytes, _TO_DEVICE)
+        acl.rt.memcpy(address, sent.nbytes, sent.ctypes.data, sent.nbytes, _TO_DEVICE)
         offset = (array.ctypes.data - base.ctypes.data) // size if array.size else 0
         strides = [s // size for s in array.strides]
         kind = TYPES[array.dtype.name]
@@ -59,7 +68,8 @@ class Device:
             list(array.shape), kind, strides, offset, aclnn.ACL_FORMAT_ND, [base.size], address
         )
         self._stack.callback(aclnn.aclDestroyTensor, tensor)
-        self._copies.append((address, base, array, tensor))
+        if array.dtype != INT4:  # which operators only read
+            self._copies.append((address, base, array, tensor))
         return tensor
 
     def read_back(self) -> None:

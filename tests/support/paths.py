@@ -11,13 +11,15 @@ from softnpu.cli.environment import sdk_prefix
 ROOT = Path(__file__).resolve().parents[2]
 # The headers of the SDK, those that are generated among them.
 INCLUDE = sdk_prefix() / "include"
-# The header of all everyday operators, which the headers that programs include for them are.
-EVERYDAY = "aclnnop/softnpu_everyday.h"
+# The header of everyday operators, which the headers that programs include for them are, and those
+# of operators that programs declare themselves.
+EVERYDAY = ("aclnnop/softnpu_everyday.h", "aclnnop/aclnn_rotary_position_embedding.h")
 
 
 def everyday_functions() -> list[str]:
-    """The functions of everyday operators, as their header declares them."""
-    return re.findall(r"aclnnStatus (aclnn\w+)\(", (INCLUDE / EVERYDAY).read_text("utf-8"))
+    """The functions of everyday operators, as their headers declare them."""
+    text = "".join((INCLUDE / header).read_text("utf-8") for header in EVERYDAY)
+    return re.findall(r"aclnnStatus (aclnn\w+)\(", text)
 
 
 def headers() -> list[str]:

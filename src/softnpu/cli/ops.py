@@ -19,7 +19,10 @@ TIER = (
     "programs pass, its checks are general, and its results are rounded once from float64."
 )
 EVERYDAY = "Everyday operators, for C and softnpu.aclnn. No vendor document describes them:"
-_KINDS = ("tensor", "scalar", "int_array", "bool_array", "tensor_list", "int", "float", "bool")
+_KINDS = (
+    *("tensor", "scalar", "int_array", "bool_array", "tensor_list", "text"),
+    *("int", "float", "bool", "dtype"),
+)
 
 
 def everyday() -> list[str]:
@@ -31,7 +34,7 @@ def _parameters(operator: str) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "kind": (*_KINDS, "dtype")[kind],
+            "kind": _KINDS[kind],
             "optional": optional,
             "role": "out" if is_written else "in",
         }

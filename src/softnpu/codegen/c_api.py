@@ -14,6 +14,7 @@ _C_TYPES = {
     "int_array": "const aclIntArray*",
     "bool_array": "const aclBoolArray*",
     "tensor_list": "aclTensorList*",
+    "text": "const char*",
     "int": "int64_t",
     "int8": "int8_t",
     "float": "float",

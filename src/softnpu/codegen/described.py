@@ -11,7 +11,8 @@ from .texts import LICENCE, call
 
 _KINDS = {
     **{"tensor": "tensor", "scalar": "scalar", "int_array": "int_array"},
-    **{"bool_array": "bool_array", "tensor_list": "tensor_list", "dtype": "dtype"},
+    **{"bool_array": "bool_array", "tensor_list": "tensor_list", "text": "text"},
+    **{"dtype": "dtype"},
     **{"int": "integer", "int8": "integer", "float": "number", "double": "number", "bool": "flag"},
 }
 _SCALAR = 'given.scalar("{name}")'
@@ -37,7 +38,8 @@ def parameters(operator: Operator) -> str:
 def _parameter(argument: Argument) -> str:
     use = "shape_only" if not argument.reads else _USES[argument.role]
     values = [f'"{argument.name}"', f"Kind::{_KINDS[argument.kind]}", f"Use::{use}"]
-    values += ["true", argument.absent] if argument.optional else []
+    if argument.optional or argument.may_be_int4:
+        values += [_bool(argument.optional), argument.absent, _bool(argument.may_be_int4)]
     return f"{{{', '.join(values)}}}"
 
 

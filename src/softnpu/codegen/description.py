@@ -17,7 +17,7 @@ PRODUCTS = ("Ascend950", "Ascend910_93", "Ascend910B", "Ascend310B", "Ascend310P
 HAVE_BF16 = ("Ascend950", "Ascend910_93", "Ascend910B")
 REAL_TYPES = tuple(f"{u}INT{bits}" for bits in (8, 16, 32, 64) for u in ("", "U"))
 REAL_TYPES += ("FLOAT16", "BF16", "FLOAT", "DOUBLE", "BOOL")
-_POINTERS = ("tensor", "scalar", "int_array", "bool_array", "tensor_list")
+_POINTERS = ("tensor", "scalar", "int_array", "bool_array", "tensor_list", "text")
 KINDS = (*_POINTERS, "int", "int8", "float", "double", "bool", "dtype")
 _KEYS = {
     *("operator", "in_place", "header", "source", "pytorch", "products", "summary", "text"),
@@ -67,6 +67,7 @@ class Argument:
     text: str = ""  # for the docstring
     optional: bool = False  # null is allowed
     absent: str = "0"  # what a formula takes null for, in C++
+    may_be_int4: bool = False  # of a tensor
 
     @property
     def field(self) -> str:

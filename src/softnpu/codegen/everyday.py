@@ -14,8 +14,10 @@ from .texts import LICENCE
 
 _KINDS = {"ints": "int_array", "bools": "bool_array", "tensors": "tensor_list"}
 _ROLES = {"=": "out", "&": "inout"}
-_PARAMETER = re.compile(r"(?:(?P<kind>\w+) )?(?P<marks>[=&?]*)(?P<name>\w+)(?::(?P<absent>\S+))?")
-_KEYS = {"parameters", "compute", "real", "whole", "fills", "in_place", "plan", "summary"}
+_PARAMETER = re.compile(r"(?:(?P<kind>\w+) )?(?P<marks>[=&?#]*)(?P<name>\w+)(?::(?P<absent>\S+))?")
+_KEYS = {"parameters", "compute", "real", "whole", "fills", "in_place", "plan", "header", "apart"}
+# Headers that programs include although softnpu has no operator of them.
+_OTHER_HEADERS = ("ger", "grouped_matmul_v3", "recurrent_gated_delta_rule", "sum")
 HEADER = "aclnnop/softnpu_everyday.h"
 
 
@@ -50,26 +52,51 @@ def _operators(name: str, row: dict[str, Any]) -> Iterator[Operator]:
 def _argument(text: str) -> Argument:
     match = _PARAMETER.fullmatch(text)
     if match is None:
-        raise ValueError(f"parameter {text!r}; expected [KIND] [=&?]NAME")
+        raise ValueError(f"parameter {text!r}; expected [KIND] [=&?#]NAME")
     kind = match["kind"] or "tensor"
     kind = _KINDS.get(kind, kind)
     role = "in" if kind in ("tensor", "tensor_list") else "attr"
     for mark, other in _ROLES.items():
         role = other if mark in match["marks"] else role
     absent = match["absent"] or "0"
-    return Argument(match["name"], kind, role, optional="?" in match["marks"], absent=absent)
+    marks = match["marks"]
+    return Argument(
+        *(match["name"], kind, role),
+        optional="?" in marks,
+        absent=absent,
+        may_be_int4="#" in marks,
+    )
 
 
 def files(found: list[Operator]) -> dict[str, str]:
     """Generate all files, by their names in the folder for what is generated."""
-    names = sorted({f"aclnnop/aclnn_{o.family}.h" for o in found})
+    apart = [o for o in found if _is_apart(o)]
+    common = [o for o in found if not _is_apart(o)]
+    headers = {header for o in common for header in (o.family, _header_name(o))}
+    names = sorted(f"aclnnop/aclnn_{name}.h" for name in headers.union(_OTHER_HEADERS))
     return {
-        f"include/{HEADER}": _header(found),
+        f"include/{HEADER}": _header(common),
+        **{f"include/{o.header}": _own_header(o) for o in apart},
         **{f"include/{name}": _thin_header(name) for name in names},
         "core/everyday/plans.h": _plans(found),
         "core/everyday/table.cpp": _table(found),
         "core/everyday/entries.cpp": _entries(found),
     }
+
+
+def _is_apart(operator: Operator) -> bool:
+    """Whether only its own header declares it."""
+    return bool(operator.table.get("apart", False))
+
+
+def _own_header(operator: Operator) -> str:
+    summary = "An everyday operator that programs declare themselves: no other header declares it."
+    return c_api.header_of(operator.header, summary, c_api.declarations(operator))
+
+
+def _header_name(operator: Operator) -> str:
+    """Name the toolkit's header; in-place operators are in the one of the other form."""
+    return str(operator.table.get("header", operator.family.removeprefix("inplace_")))
 
 
 def _thin_header(name: str) -> str:
@@ -147,10 +174,11 @@ def _entries(found: list[Operator]) -> str:
         described.entry_points(o, f"softnpu::everyday::kOperators[{i}]")
         for i, o in enumerate(found)
     )
+    headers = [HEADER, *(o.header for o in found if _is_apart(o))]
+    included = "".join(f'#include "{name}"\n' for name in headers)
     return f"""// {LICENCE}
 // Generated from operators/everyday/.
-#include "{HEADER}"
-#include "described/operator.h"
+{included}#include "described/operator.h"
 #include "everyday/operators.h"
 
 {entries}"""
