@@ -46,7 +46,7 @@ def test_a_view_past_its_storage(memory: int) -> None:
 
 def test_a_view_past_its_memory(memory: int) -> None:
     """The storage then ends where the view does."""
-    with pytest.raises(ParamInvalidError, match=r"self has storage .17. of 68 bytes, but its"):
+    with pytest.raises(ParamInvalidError, match=r"self has shape .*, which reach byte 68 of its"):
         aclnn.aclnnNegGetWorkspaceSize(view(memory, [4], 13, 4), view(memory, [4], 0, 4))
 
 
@@ -54,7 +54,7 @@ def test_int4_past_its_memory(memory: int) -> None:
     """Two elements share a byte: 128 of them fit 64 bytes."""
     x = view(memory, [1, 64], 0, 64, aclnn.ACL_INT8)
     scale, out = (view(memory, [1, 2], 0, 2) for _ in range(2))
-    for offset, message in ((1, "weight has storage [65] of 65 bytes"), (0, "out overlaps x")):
+    for offset, message in ((1, "which reach byte 65 of its storage"), (0, "out overlaps x")):
         weight = view(memory, [64, 2], offset, 128, aclnn.ACL_INT4)
         arguments = (x, weight, scale, None, None, None, None, 0, out)
         with pytest.raises(ParamInvalidError) as failed:
