@@ -48,7 +48,7 @@ def test_programs_find_the_tree(softnpu: Any, tmp_path: Path) -> None:
     assert home == tmp_path / "ascend-toolkit" / "latest"
     assert (home / "version.cfg").read_text("utf-8").splitlines()[0] == "Version=8.5.0"
     assert "path=" in (home / arch / "ascend_toolkit_install.info").read_text("utf-8")
-    for name in (".", "runtime", "compiler", arch):
+    for name in (".", "runtime", "compiler", arch, "aarch64-linux"):
         assert (home / name / "lib64" / "libascendcl.so").is_file(), name
         assert (home / name / "include" / "acl" / "acl.h").is_file(), name
     for name in ("opp/vendors", "python/site-packages"):

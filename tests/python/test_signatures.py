@@ -235,7 +235,8 @@ def test_aclnn_covers_the_headers_of_the_operators() -> None:
     for header in (INCLUDE / "aclnnop").glob("aclnn_*.h"):
         names |= declared(f"aclnnop/{header.name}")
     assert len(names) > 45
-    assert [n for n in sorted(names) if n not in aclnn.__all__] == []
+    # Everyday operators are not in __all__; one has a header of its own.
+    assert [n for n in sorted(names) if not hasattr(aclnn, n)] == []
 
 
 def test_the_constants_are_those_of_the_headers() -> None:

@@ -16,6 +16,8 @@ MARK = ".softnpu"
 LINKS = ("latest", "cann")
 # What programs expect in folders of their own; each has the headers and the libraries.
 COMPONENTS = ("runtime", "compiler", "acllib")
+# Some programs look only in the folder of a machine with an Arm processor.
+FOR_ARM = "aarch64-linux"
 
 
 def install(prefix: Path, folder: Path) -> Path:
@@ -60,6 +62,8 @@ def _fill(version: Path, prefix: Path) -> None:
         for name in ("include", "lib64"):
             _link(part / name, prefix / name)
         _describe(part / "version.info")
+    if arch.name != FOR_ARM:
+        _link(version / FOR_ARM, Path(arch.name))
     _describe(arch / "ascend_toolkit_install.info", f"arch={platform.machine()}\npath={version}\n")
     for name in ("include", "lib64", "python"):
         _link(version / name, prefix / name)
