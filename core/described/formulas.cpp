@@ -7,12 +7,12 @@ namespace softnpu::described {
 
 // Steps up to where the asymptotic series is exact. Negative numbers are reflected.
 double digamma(double x) {
-  constexpr double kPi = 3.141592653589793;
   if (x == 0) return std::copysign(HUGE_VAL, -x);
   if (x < 0) {
     // The tangent of the fraction keeps its digits; an integer is a pole with two signs.
     const double rest = x - std::trunc(x);
-    return rest == 0 ? std::nan("") : digamma(1 - x) - kPi / std::tan(kPi * rest);
+    return rest == 0 ? std::nan("")
+                     : digamma(1 - x) - std::numbers::pi / std::tan(std::numbers::pi * rest);
   }
   double sum = 0;
   for (; x < 10; ++x) sum -= 1 / x;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 
 namespace softnpu::described {
 
@@ -107,7 +108,7 @@ inline double mish_slope(double x) {
   return w + x * (1 - w * w) * sigmoid(x);
 }
 inline double sinc(double x) {
-  const double angle = x * 3.141592653589793;
+  const double angle = x * std::numbers::pi;
   return x == 0 ? 1 : std::sin(angle) / angle;
 }
 double digamma(double x);

@@ -114,6 +114,14 @@ Maxima maxima(const Pooling& p, const std::vector<double>& in) {
   return found;
 }
 
+// Adds part(element, window) to the gradient of each element, for each window that has it.
+template <class Part>
+void write_gradient(const Pooling& p, const Arrays& arrays, Part part) {
+  std::vector<double> sums(static_cast<size_t>(p.planes * p.windows.in_plane()));
+  for_each_pair(p, [&](size_t large, size_t small) { sums[large] += part(large, small); });
+  arrays.write("gradInput", sums);
+}
+
 }  // namespace
 
 Run avg_pool2d(const Given& given) {
@@ -134,11 +142,9 @@ Run avg_pool2d_backward(const Given& given) {
   require_like(given, "gradInput", "self");
   return [p, divisor = divisors(given, p)](const Arrays& arrays) {
     const std::vector<double> grad = arrays.read("gradOutput");
-    std::vector<double> sums(static_cast<size_t>(p.planes * p.windows.in_plane()));
-    for_each_pair(p, [&](size_t large, size_t small) {
-      sums[large] += grad[small] / divisor[small % divisor.size()];
+    write_gradient(p, arrays, [&](size_t, size_t small) {
+      return grad[small] / divisor[small % divisor.size()];
     });
-    arrays.write("gradInput", sums);
   };
 }
 
@@ -310,15 +316,13 @@ Run max_pool2d_with_mask_backward(const Given& given) {
   return [p, mask = mask_of(given, p)](const Arrays& arrays) {
     const std::vector<double> grad = arrays.read("gradOutput");
     const std::vector<int64_t> bytes = arrays.read<int64_t>("mask");
-    std::vector<double> sums(static_cast<size_t>(p.planes * p.windows.in_plane()));
     const Windows& s = p.windows;
-    for_each_pair(p, [&](size_t large, size_t small) {
+    write_gradient(p, arrays, [&](size_t large, size_t small) {
       const int64_t o = static_cast<int64_t>(small) % s.out_plane();
       const int64_t k = kernel_element(s, o, static_cast<int64_t>(large) % s.in_plane());
-      if (bytes[mask.byte(static_cast<int64_t>(small) / s.out_plane(), k, o)] >> o % 8 & 1)
-        sums[large] += grad[small];
+      const size_t byte = mask.byte(static_cast<int64_t>(small) / s.out_plane(), k, o);
+      return (bytes[byte] >> o % 8 & 1) != 0 ? grad[small] : 0;
     });
-    arrays.write("gradInput", sums);
   };
 }
 

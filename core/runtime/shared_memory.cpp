@@ -60,21 +60,25 @@ Status unknown_key(const std::string& key) {
 uintptr_t down(uintptr_t address) { return address / page_size() * page_size(); }
 uintptr_t up(uintptr_t address) { return down(address + page_size() - 1); }
 
-Status check_memory(const void* address, size_t size) {
+// Finds the device of memory that may be shared.
+Status find_memory(const void* address, size_t size, int32_t& device) {
   RETURN_IF_FAILED(check_not_zero(size));
   RETURN_IF_FAILED(check_range("devPtr", address, size));
   Registry& r = registry();
   std::shared_lock lock(r.mutex);
   const auto found = r.containing(address);
-  if (found != r.live.end() && found->second.family == Family::device) return {};
-  return fail("ipc-memory"_rule, kRtParamInvalid,
-              "devPtr is no memory of aclrtMalloc, which alone can be shared by keys");
+  if (found == r.live.end() || found->second.family != Family::device)
+    return fail("ipc-memory"_rule, kRtParamInvalid,
+                "devPtr is no memory of aclrtMalloc, which alone can be shared by keys");
+  device = found->second.device;
+  return {};
 }
 
 }  // namespace
 
 Status export_memory(const void* address, size_t size, bool is_for_all, std::string& key) {
-  RETURN_IF_FAILED(check_memory(address, size));
+  int32_t device = 0;
+  RETURN_IF_FAILED(find_memory(address, size, device));
   RETURN_IF_FAILED(wait_for_all_devices());
   Shares& s = shares();
   std::lock_guard own(s.mutex);
@@ -84,7 +88,7 @@ Status export_memory(const void* address, size_t size, bool is_for_all, std::str
   RETURN_IF_FAILED(s.file.add_slot(place, slot));
   key = place.key();
   s.exports.emplace(key, slot);
-  slot->device = device_of(address).value_or(0);
+  slot->device = device;
   slot->address = number(address);
   slot->size = size;
   slot->is_for_all = is_for_all;

@@ -17,7 +17,7 @@ from pathlib import Path
 import typer
 
 from softnpu import __version__
-from softnpu.cli.output import fail, hint
+from softnpu.cli.output import advise, fail
 from softnpu.cli.private import NotPrivateError, require_private
 from softnpu.cli.toolchain import Toolchain, advice
 
@@ -52,7 +52,7 @@ def compiled(source: Path, toolchain: Toolchain) -> Iterator[Compiled]:
     if preprocessed.status:
         sys.stderr.buffer.write(preprocessed.stderr)
         if missing := advice(preprocessed.stderr):
-            hint(missing)
+            advise(missing)
         raise typer.Exit(preprocessed.status)
     key = _key(source, toolchain, preprocessed.stdout)
     reuse = toolchain.reads_only(preprocessed.stdout)

@@ -12,10 +12,10 @@ from typing import Annotated, TextIO
 import typer
 
 from softnpu.cli import schedules
-from softnpu.cli.child import StoppedError, exit_status, run_to_its_end
+from softnpu.cli.child import StoppedError, exit_status, run_to_its_end, signal_of
 from softnpu.cli.findings import Finding, read_findings, show
 from softnpu.cli.operators import OperatorsOption
-from softnpu.cli.output import EXIT_USAGE, fail
+from softnpu.cli.output import EXIT_USAGE, PIPE_WIDTH, fail
 from softnpu.cli.reports import Report, as_json, as_sarif, ended_by
 from softnpu.cli.run import (
     FailOption,
@@ -87,15 +87,15 @@ def command(
     known = read_suppressions(suppressions, TOOLS) if suppressions is not None else []
     with _opened(output) as written:
         # The document has stdout for itself.
-        own_stdout = form is not Format.TEXT and output is None
-        stdout = sys.stderr if own_stdout else None
+        stdout = None if form is Format.TEXT or written else sys.stderr
         try:
             with command_line(file, words, cxxflags, operators) as program:
                 status, number, findings = _checked(program, tool, count, known, stdout)
         except typer.Exit as ended:
-            # Writes a report anyway, for jobs that upload it, with the reason why it is empty.
-            why = "the program did not compile or start"
-            _write(Report(file, [], ended.exit_code, why), form, written)
+            # Writes a document anyway, for jobs that upload it, with the reason why it is empty.
+            if form is not Format.TEXT:
+                why = "the program did not compile or start"
+                _write(Report(file, [], ended.exit_code, why), form, written)
             raise
         failure = ended_by(number) if number else ""
         if failure:
@@ -128,7 +128,7 @@ def _checked(
             status, number = _run_all(program.words, environment, count, found, stdout)
         else:
             returned = run_to_its_end(program.words, environment, stdout)
-            status, number = exit_status(returned), max(0, -returned)
+            status, number = exit_status(returned), signal_of(returned)
         return status, number, found()
 
 
@@ -185,13 +185,9 @@ def _write(report: Report, form: Format, file: TextIO | None) -> None:
     if form is Format.TEXT:
         from rich.console import Console
 
-        console = (
-            Console(stderr=True, highlight=False, width=None)
-            if file is None
-            else Console(file=file, highlight=False, width=240)
-        )
-        if report.findings or file is not None or "compile" not in report.failure:
-            show(report.findings, console, report.fold_leaks)
+        width = None if file is None else PIPE_WIDTH
+        console = Console(file=file, stderr=file is None, highlight=False, width=width)
+        show(report.findings, console, report.fold_leaks)
         return
     text = as_json(report) if form is Format.JSON else as_sarif(report)
     (file or sys.stdout).write(text)

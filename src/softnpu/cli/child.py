@@ -140,8 +140,8 @@ def _outcome(child: "subprocess.Popen[bytes]", limit: float | None) -> Outcome:
         child.wait()
         output = late.stdout, late.stderr
     stdout, stderr = (text or b"" for text in output)
-    ended_by = max(0, -(child.returncode or 0)) if status is not None else 0
-    return Outcome(status, stdout, stderr, time.monotonic() - start, ended_by)
+    number = 0 if status is None else signal_of(child.returncode)
+    return Outcome(status, stdout, stderr, time.monotonic() - start, number)
 
 
 def _signal_group(child: "subprocess.Popen[bytes]", number: int) -> None:
@@ -186,6 +186,11 @@ def _start(
 def exit_status(returncode: int) -> int:
     """Return a process's exit status as a shell does: 128 + n if signal n killed it."""
     return returncode if returncode >= 0 else 128 - returncode
+
+
+def signal_of(returncode: int) -> int:
+    """Return the signal that killed a process, or 0."""
+    return max(0, -returncode)
 
 
 def end_as(status: int) -> NoReturn:

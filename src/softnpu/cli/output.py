@@ -29,24 +29,26 @@ PIPE_WIDTH = 240
 
 def fail(message: str, status: int = EXIT_FAILURE, hint: str = "") -> NoReturn:
     """Print an error and, if known, a hint how to fix it; end the command."""
-    _complain(message, hint)
+    _complain(message)
+    if hint:
+        advise(hint)
     raise typer.Exit(status)
 
 
-def hint(text: str) -> None:
-    """Print a hint how to fix what another program reported."""
-    _complain("", text)
+def advise(text: str) -> None:
+    """Print a hint how to fix what was reported."""
+    from rich.console import Console
+    from rich.text import Text
+
+    Console(stderr=True, highlight=False).print(Text(text, style="dim"), soft_wrap=True)
 
 
-def _complain(message: str, hint: str = "") -> None:
+def _complain(message: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
     console = Console(stderr=True, highlight=False)
-    if message:
-        console.print(Text.assemble(("softnpu: ", "bold red"), message), soft_wrap=True)
-    if hint:
-        console.print(Text(hint, style="dim"), soft_wrap=True)
+    console.print(Text.assemble(("softnpu: ", "bold red"), message), soft_wrap=True)
 
 
 def prepare_streams() -> None:

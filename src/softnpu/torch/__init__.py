@@ -11,16 +11,14 @@ that requires grad imports this module.
 model's own operators.
 """
 
-try:
-    import torch as _torch  # noqa: F401
-except ModuleNotFoundError as error:
-    if error.name != "torch":
-        raise
+from importlib.util import find_spec
+
+if find_spec("torch") is None:
     raise ModuleNotFoundError(
         "softnpu.torch needs PyTorch: pip install torch (docs/support.md names the versions that "
         "are tested; the index of its builds for CPUs alone has the smallest)",
         name="torch",
-    ) from None
+    )
 
 from softnpu.torch import calls, functions, nn
 from softnpu.torch.functions import *  # noqa: F403  the operators
