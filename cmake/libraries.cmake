@@ -30,8 +30,9 @@ set(stay_loaded -Wl,-z,nodelete)
 add_library(softnpu_everyday OBJECT ${everyday_sources})
 target_link_libraries(softnpu_everyday PRIVATE softnpu_options)
 target_compile_options(softnpu_everyday PRIVATE -fwrapv $<$<CONFIG:Release>:-O1>)
-set_source_files_properties("${PROJECT_SOURCE_DIR}/core/everyday/products.cpp" PROPERTIES
-                            COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>")
+set_source_files_properties(
+  "${PROJECT_SOURCE_DIR}/core/everyday/products.cpp" "${PROJECT_SOURCE_DIR}/core/everyday/reductions.cpp"
+  PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>")
 
 add_library(softnpu SHARED ${SOFTNPU_KERNEL_OBJECTS} ${core_sources} "${PROJECT_SOURCE_DIR}/core/start.cpp"
             $<TARGET_OBJECTS:softnpu_everyday>)

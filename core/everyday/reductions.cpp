@@ -52,7 +52,7 @@ void require_not_empty(const Rows& rows) {
 
 // out = of_row(the elements of a row)
 template <class OfRow>
-Run reduce(bool whole, const Rows& rows, OfRow of_row, const char* out = "out") {
+Run reduce(bool whole, const Rows& rows, OfRow of_row) {
   return in_type(whole, [=](const Arrays& arrays, auto zero) {
     using T = decltype(zero);
     const std::vector<T> values = read<T>(arrays, "self", rows);
@@ -60,35 +60,66 @@ Run reduce(bool whole, const Rows& rows, OfRow of_row, const char* out = "out") 
     for (int64_t i = 0; i < rows.count; ++i)
       results.push_back(of_row(std::span(values).subspan(static_cast<size_t>(i * rows.length),
                                                          static_cast<size_t>(rows.length))));
-    arrays.write(out, results);
+    arrays.write("out", results);
   });
 }
 
+// Combines the elements along the reduced dimensions, in row-major order.
+template <class T, class Combine>
+std::vector<T> folded(const View& self, const Along& along, T start, Combine combine) {
+  constexpr int64_t kBlock = 1024;
+  Tensor sums = *self.tensor;  // strides of 0 along the reduced dimensions
+  int64_t count = 1;
+  for (size_t d = sums.rank(); d-- > 0;) {
+    sums.strides[d] = along[d] ? 0 : count;
+    if (!along[d]) count *= sums.sizes[d];
+  }
+  std::vector<T> results(static_cast<size_t>(count), start), block(kBlock);
+  const auto load = described::loader<T>(self.tensor->dtype);
+  const described::Walk walk(self.tensor->sizes, {self.tensor, &sums});
+  const int64_t from = walk.row_stride(0), to = walk.row_stride(1);
+  walk.for_each_row([&](const std::vector<int64_t>& offsets) {
+    for (int64_t done = 0; done < walk.row_length(); done += kBlock) {
+      const int64_t n = std::min(kBlock, walk.row_length() - done);
+      load(self.first + (offsets[0] + done * from) * item_size(self.tensor->dtype), from, n,
+           block.data());
+      T* const result = results.data() + offsets[1] + done * to;
+      if (to == 0) {
+        T sum = *result;
+        for (int64_t i = 0; i < n; ++i) sum = combine(sum, block[static_cast<size_t>(i)]);
+        *result = sum;
+      } else {
+        for (int64_t i = 0; i < n; ++i)
+          result[i * to] = combine(result[i * to], block[static_cast<size_t>(i)]);
+      }
+    }
+  });
+  return results;
+}
+
 template <class Combine>
-Run fold(const Given& given, bool whole, const Along& along, int64_t start, Combine combine) {
-  return reduce(whole, rows_of(given.tensor("self"), along), [=](auto row) {
-    auto result = static_cast<std::remove_cv_t<typename decltype(row)::element_type>>(start);
-    for (auto value : row) result = combine(result, value);
-    return result;
+Run fold(bool whole, const Along& along, int64_t start, Combine combine) {
+  return in_type(whole, [=](const Arrays& arrays, auto zero) {
+    using T = decltype(zero);
+    arrays.write("out", folded(arrays.view("self"), along, static_cast<T>(start), combine));
   });
 }
 
 constexpr auto kSum = [](auto a, auto b) { return plus(a, b); };
 constexpr auto kProduct = [](auto a, auto b) { return times(a, b); };
 
-// The largest or smallest element, or the first NaN.
+// The largest or smallest element, or NaN where there is one.
 template <class Better>
 Run extreme(const Given& given, const Along& along, Better better, const char* out = "out") {
-  const Rows rows = rows_of(given.tensor("self"), along);
-  require_not_empty(rows);
-  return reduce(
-      is_whole(given.tensor("self")), rows,
-      [=](auto row) {
-        auto result = row[0];
-        for (auto value : row) result = better(result, value);
-        return result;
-      },
-      out);
+  require_not_empty(rows_of(given.tensor("self"), along));
+  return in_type(is_whole(given.tensor("self")), [=](const Arrays& arrays, auto zero) {
+    using T = decltype(zero);
+    using Limits = std::numeric_limits<T>;
+    const T least = std::is_integral_v<T> ? Limits::lowest() : -Limits::infinity();
+    const T most = std::is_integral_v<T> ? Limits::max() : Limits::infinity();
+    const T worst = better(least, most) == most ? least : most;
+    arrays.write(out, folded(arrays.view("self"), along, worst, better));
+  });
 }
 
 constexpr auto kLarger = [](auto a, auto b) { return larger(a, b); };
@@ -106,9 +137,13 @@ Run extreme_position(const Given& given, Better better, bool with_values) {
     std::vector<int64_t> positions;
     for (const T* row = values.data(); row != values.data() + values.size(); row += rows.length) {
       int64_t at = 0;
-      for (int64_t i = 1; i < rows.length; ++i)
-        if (row[at] == row[at] && better(row[at], row[i]) != row[at]) at = i;
-      best.push_back(row[at]);
+      T top = row[0];
+      for (int64_t i = 1; i < rows.length && top == top; ++i) {
+        if (better(top, row[i]) == top) continue;
+        at = i;
+        top = row[i];
+      }
+      best.push_back(top);
       positions.push_back(at);
     }
     if (with_values) arrays.write("out", best);
@@ -141,22 +176,23 @@ Run norm_of(const Given& given, double p) {
 }  // namespace
 
 Run reduce_sum(const Given& given) {
-  return fold(given, is_whole_type(given), checked_dims(given), 0, kSum);
+  return fold(is_whole_type(given), checked_dims(given), 0, kSum);
 }
 
 Run reduce_nansum(const Given& given) {
-  return fold(given, is_whole_type(given), checked_dims(given), 0,
+  return fold(is_whole_type(given), checked_dims(given), 0,
               [](auto sum, auto value) { return value == value ? plus(sum, value) : sum; });
 }
 
 Run mean(const Given& given) {
   is_whole_type(given);
-  const Rows rows = rows_of(given.tensor("self"), checked_dims(given));
-  return reduce(false, rows, [](auto row) {
-    double sum = 0;
-    for (auto value : row) sum += static_cast<double>(value);
-    return sum / static_cast<double>(row.size());
-  });
+  const Along along = checked_dims(given);
+  const auto length = static_cast<double>(rows_of(given.tensor("self"), along).length);
+  return [=](const Arrays& arrays) {
+    std::vector<double> sums = folded(arrays.view("self"), along, 0.0, kSum);
+    for (double& sum : sums) sum /= length;
+    arrays.write("out", sums);
+  };
 }
 
 Run amax(const Given& given) { return extreme(given, checked_dims(given), kLarger); }
@@ -220,21 +256,19 @@ Run log_sum_exp(const Given& given) {
   });
 }
 
-Run prod(const Given& given) {
-  return fold(given, is_whole_type(given), all_dims(given), 1, kProduct);
-}
+Run prod(const Given& given) { return fold(is_whole_type(given), all_dims(given), 1, kProduct); }
 
 Run prod_dim(const Given& given) {
-  return fold(given, is_whole_type(given), checked_dims(given, "dim"), 1, kProduct);
+  return fold(is_whole_type(given), checked_dims(given, "dim"), 1, kProduct);
 }
 
 Run all_nonzero(const Given& given) {
-  return fold(given, is_whole(given.tensor("self")), checked_dims(given), 1,
+  return fold(is_whole(given.tensor("self")), checked_dims(given), 1,
               [](auto so_far, auto value) { return so_far * (value != 0); });
 }
 
 Run any_nonzero(const Given& given) {
-  return fold(given, is_whole(given.tensor("self")), checked_dims(given), 0,
+  return fold(is_whole(given.tensor("self")), checked_dims(given), 0,
               [](auto so_far, auto value) { return value != 0 ? so_far * 0 + 1 : so_far; });
 }
 
