@@ -38,6 +38,7 @@ enum Code : int32_t {
   kRtStreamContext = 107003,
   kRtEventTimestampInvalid = 107006,
   kRtEventTimestampReversal = 107007,
+  kRtStreamNoCallback = 107015,
   kRtInvalidHandle = 107017,
   kRtSysParamOptNotSet = 107021,
   kRtMemoryAllocation = 207001,

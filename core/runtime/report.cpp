@@ -46,6 +46,7 @@ struct Reports {
   // Removes subscriptions of the parent's threads, except the one that called fork().
   void renew_in_forked_child() {
     std::construct_at(&mutex);
+    std::construct_at(&subscribed);
     const auto self = static_cast<uint64_t>(pthread_self());
     std::erase_if(threads, [=](const auto& entry) { return entry.second != self; });
     std::erase_if(inboxes, [=](const auto& entry) { return entry.first != self; });
@@ -53,6 +54,7 @@ struct Reports {
   }
 
   std::mutex mutex;
+  std::condition_variable subscribed;
   std::map<uint64_t, std::shared_ptr<Inbox>> inboxes;  // by thread, while it has subscriptions
   std::map<int32_t, uint64_t> threads;                 // by stream id
 };
@@ -60,7 +62,7 @@ struct Reports {
 Reports& reports() { return lasting<Reports>; }
 
 Status not_subscribed() {
-  return fail("stream-not-subscribed"_rule, kRtParamInvalid,
+  return fail("stream-not-subscribed"_rule, kRtStreamNoCallback,
               "no thread runs the stream's callbacks; call aclrtSubscribeReport first");
 }
 
@@ -169,6 +171,7 @@ Status subscribe(uint64_t thread, const Stream& stream) {
     throw;
   }
   ++inbox->second->streams;
+  reports().subscribed.notify_all();
   return {};
 }
 
@@ -233,9 +236,11 @@ Status launch_callback(const void* stream_handle, Callback callback,
 Status process_reports(const Deadline& deadline) {
   const auto self = static_cast<uint64_t>(pthread_self());
   std::unique_lock lock(reports().mutex);
-  const auto found = reports().inboxes.find(self);
-  if (found == reports().inboxes.end()) return thread_not_subscribed();
-  const std::shared_ptr<Inbox> inbox = found->second;
+  // Programs start the thread and let it wait before they subscribe it.
+  while (!reports().inboxes.contains(self))
+    if (deadline.milliseconds == 0 || !wait(reports().subscribed, lock, deadline))
+      return thread_not_subscribed();
+  const std::shared_ptr<Inbox> inbox = reports().inboxes.at(self);
   while (inbox->pending.empty()) {
     if (inbox->streams == 0) return thread_not_subscribed();  // unsubscribed during the call
     if (scheduler().defers() && advance_streams(lock, self)) continue;

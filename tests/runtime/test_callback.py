@@ -13,6 +13,7 @@ from tests.support.acl_runtime import (
     NO_BLOCK,
     NOT_A_HANDLE,
     PARAM_INVALID,
+    STREAM_NO_CB_REG,
     STREAM_SYNC_TIMEOUT,
     Runtime,
     in_fresh_process,
@@ -146,12 +147,28 @@ def test_unsubscribing_drops_callbacks(rt: Runtime) -> None:
 
 
 def test_no_subscription(rt: Runtime) -> None:
-    """A callback in a stream that no thread serves is 107000; it would never run."""
+    """A callback in a stream that no thread serves is refused; it would never run."""
     nothing = rt.host(lambda: None)
-    assert rt.api.aclrtLaunchCallback(nothing, None, BLOCK, rt.stream) == PARAM_INVALID
+    assert rt.api.aclrtLaunchCallback(nothing, None, BLOCK, rt.stream) == STREAM_NO_CB_REG
     assert "aclrtSubscribeReport" in rt.message()
-    assert rt.api.aclrtUnSubscribeReport(threading.get_ident(), rt.stream) == PARAM_INVALID
-    assert rt.api.aclrtProcessReport(10) == PARAM_INVALID
+    assert rt.api.aclrtUnSubscribeReport(threading.get_ident(), rt.stream) == STREAM_NO_CB_REG
+    for timeout in (10, -1):
+        assert rt.api.aclrtProcessReport(timeout) == PARAM_INVALID
+
+
+def test_thread_that_waits_before_it_is_subscribed(rt: Runtime) -> None:
+    """It runs the callbacks, although aclrtProcessReport was called first."""
+    seen: list[str] = []
+    codes: list[int] = []
+    thread = threading.Thread(target=lambda: codes.append(rt.api.aclrtProcessReport(60_000)))
+    thread.start()
+    time.sleep(0.05)
+    rt.check(rt.api.aclrtSubscribeReport(thread.ident, rt.stream))
+    work = rt.host(lambda: seen.append("work"))
+    rt.check(rt.api.aclrtLaunchCallback(work, None, BLOCK, rt.stream))
+    rt.check(rt.synchronize())
+    thread.join()
+    assert (seen, codes) == (["work"], [0])
 
 
 def test_misuse(rt: Runtime) -> None:
