@@ -276,3 +276,11 @@ def test_compiled_operators() -> None:
     assert op.set_model_dir("./op_models") == 0
     assert op.set_model_dir(None) == acl.ACL_ERROR_INVALID_PARAM
     assert acl.get_recent_err_msg() == "aclopSetModelDir: modelDir is null"
+
+
+@pytest.mark.parametrize("name", ["mdl", "media", "create_data_buffer"])
+def test_parts_that_are_missing(name: str) -> None:
+    """The message says what softnpu.acl has, and what it does not."""
+    assert not hasattr(acl, name)
+    with pytest.raises(AttributeError, match=rf"softnpu\.acl has no {name}: .*neither models"):
+        getattr(acl, name)

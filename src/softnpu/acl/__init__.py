@@ -10,6 +10,10 @@ call releases the GIL while it waits or runs work.
 ``softnpu run script.py``, ``softnpu env`` and set_env.sh make this module importable as ``acl``.
 """
 
+from __future__ import annotations
+
+from typing import NoReturn
+
 from softnpu import _core
 from softnpu.acl import op, rt, util
 from softnpu.acl.constants import *  # noqa: F403  the names are documented, and many
@@ -39,3 +43,11 @@ __all__ = [
     "rt",
     "util",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise AttributeError(
+        f"softnpu.acl has no {name}: it has the runtime, but neither models (acl.mdl), media "
+        "(acl.media) nor what they need",
+        name=name,
+    )
