@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from docs_tools import api, commands, headers, operators, pictures, status
+from docs_tools import api, commands, headers, operators, pictures, rules, status
 from softnpu.contract import load_contracts
 
 
@@ -14,12 +14,11 @@ def everything() -> dict[str, str | bytes]:
     made: dict[str, str | bytes] = {
         "operators/index.md": operators.index(),
         "reference/commands.md": commands.page(),
-        "reference/rules.md": status.rules_page(),
         "reference/status.md": status.page(),
     }
     for contract in load_contracts().values():
         made[f"operators/{contract.name}.md"] = operators.page(contract)
-    return made | api.pages() | headers.pages() | pictures.everything()
+    return made | rules.pages() | api.pages() | headers.pages() | pictures.everything()
 
 
 def listed(nav: Any) -> Any:
@@ -37,4 +36,6 @@ def _entries(item: Any) -> list[Any]:
         return [{contract.operator: f"operators/{contract.name}.md"} for contract in names]
     if item == "reference/c/*":
         return [{headers.title(name): f"reference/c/{name}.md"} for name in headers.HEADERS]
+    if item == "reference/rules/*":
+        return [{rules.title(area): f"reference/rules/{area}.md"} for area in rules.areas()]
     return [listed(item)]

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from docs_tools import headers, status
+from docs_tools import headers, rules, status
 from docs_tools.links import mended, published
 from softnpu.contract import load_contracts
 from softnpu.explanations import load
@@ -55,12 +55,14 @@ def test_a_broken_link_is_found(tmp_path: Path) -> None:
 
 def test_pages_of_codes_and_rules() -> None:
     """Every explanation has its place; tests/cli/test_cli_explain.py says that none is missing."""
-    codes, rules = status.page(), status.rules_page()
+    codes, found = status.page(), rules.pages()
     for each in load():
         if each.kind == "code":
             assert f"\n## {each.names[0]} " in codes
         elif each.kind == "rule":
-            assert f"\n### {each.names[0]}\n" in rules
+            page = found[f"reference/rules/{each.area}.md"]
+            assert f"\n## {each.names[0]} {{" in page
+            assert [name for name in each.names[1:] if f'<span id="{name}">' not in page] == []
 
 
 def test_every_variable_is_listed() -> None:
