@@ -12,6 +12,7 @@ from torch import Tensor
 
 import softnpu
 import softnpu.torch
+from tests.support.acl_runtime import run_python
 from tests.torch.samples import SAMPLES, Sample, values
 
 pytestmark = [
@@ -156,3 +157,22 @@ def test_sizes_that_depend_on_data() -> None:
         for call in (compiled, exported):
             for each in (x, -x, x.abs()):
                 torch.testing.assert_close(call(each), of_unknown_sizes(each), check_stride=True)
+
+
+COMPILES_LATER = """
+import sys
+import softnpu
+import softnpu.torch.npu
+import torch
+assert not {"torch._dynamo", "sympy"} & set(sys.modules)
+compiled = torch.compile(lambda x: softnpu.elu(x, 1.5) + 1, fullgraph=True, backend="eager")
+assert torch.equal(compiled(torch.tensor([2.0])), torch.tensor([3.0]))
+print([type(finder).__name__ for finder in sys.meta_path])
+"""
+
+
+def test_the_compiler_is_imported_when_it_is_used() -> None:
+    """Its import takes as long as that of the rest of PyTorch; functions are in its graphs."""
+    done = run_python(COMPILES_LATER)
+    assert done.returncode == 0, done.stderr
+    assert "_AtImport" not in done.stdout

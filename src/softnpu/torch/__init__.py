@@ -20,7 +20,7 @@ if find_spec("torch") is None:
         name="torch",
     )
 
-from softnpu.torch import calls, functions, nn
+from softnpu.torch import calls, compiling, functions, nn
 from softnpu.torch.functions import *  # noqa: F403  the operators
 from softnpu.torch.gpu import check_indices, deferred_index_checks
 from softnpu.torch.patching import Patch, patch
@@ -36,4 +36,5 @@ __all__ = [
 ]
 
 calls.take_part()
+compiling.take_part()
 meet_distributed()

@@ -7,13 +7,12 @@ The core passes them to this module, and `torch.compile` traces these functions 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from types import FunctionType
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from softnpu import _core, functional
+from softnpu import _core
 from softnpu.errors import AclnnError, with_rule
 from softnpu.torch.places import NPU
 from softnpu.torch.recording import is_plain, is_recorded
@@ -109,7 +108,3 @@ def _take_over(name: str, arguments: tuple[Any, ...]) -> Any:
 def take_part() -> None:
     """Register this module with the core, which then passes on calls for PyTorch."""
     _core.set_autograd(_take_over)
-    for name in functional.__all__:
-        function = getattr(functional, name)
-        if isinstance(function, FunctionType):
-            torch.compiler.allow_in_graph(function)
