@@ -115,7 +115,7 @@ int32_t phase_one(const char* function, const Operator& op, std::span<const Valu
     Run run;
     RETURN_IF_FAILED(try_plan(given, run));
     const uint64_t time = runtime::memory_time();
-    RETURN_IF_FAILED(check_common(op.traits, given.operands(), Memory::device));
+    RETURN_IF_FAILED(check_common(op.traits, given.operands(), Memory::device_later));
 
     const std::vector<Operand> operands(given.operands().begin(), given.operands().end());
     auto planned = std::make_unique<Planned>(std::move(given), std::move(run));
