@@ -20,7 +20,7 @@ class Memory:
 
     def __init__(self, values: Any) -> None:
         self._host = np.array(values, np.float32).reshape(SIZES)
-        self.address, error = acl.rt.malloc(24, 0)
+        self.address, error = acl.rt.malloc(32, 0)
         assert error == 0
         acl.rt.memcpy(self.address, 24, self._host.ctypes.data, 24, 1)
 
@@ -93,7 +93,7 @@ def test_an_address_is_checked(memories: list[Memory]) -> None:
         aclnn.aclSetTensorAddr(executor, 0, tensors[0], 0)
     aclnn.aclSetTensorAddr(executor, 0, tensors[0], memories[0].address)
     with pytest.raises(ParamInvalidError, match="allocation ends after"):
-        aclnn.aclSetTensorAddr(executor, 1, tensors[1], memories[1].address + 4)
+        aclnn.aclSetTensorAddr(executor, 1, tensors[1], memories[1].address + 12)
     with pytest.raises(ParamInvalidError, match="out overlaps self in memory"):
         aclnn.aclSetTensorAddr(executor, 1, tensors[1], memories[0].address + 4)
     aclnn.aclDestroyAclOpExecutor(executor)
