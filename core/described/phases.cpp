@@ -79,6 +79,22 @@ Status check_types(const Given& given) {
   return {};
 }
 
+// Whether no output has elements, and none can get some from the inputs. Kernels then need not
+// guard each loop over an outer size, which may be huge although a row is empty.
+bool has_nothing_to_do(const Given& given) {
+  bool reads = false, reads_nothing = false;
+  for (const Operand& operand : given.operands()) {
+    const bool is_empty = operand.arg->numel() == 0;
+    if (writes(operand.use)) {
+      if (!is_empty) return false;
+    } else if (operand.use == Use::read) {
+      reads = true;
+      reads_nothing |= is_empty;
+    }
+  }
+  return !reads || reads_nothing;
+}
+
 }  // namespace
 
 Status try_plan(const Given& given, Run& out) {
@@ -91,6 +107,7 @@ Status try_plan(const Given& given, Run& out) {
 }
 
 Status run(const Run& run, const Given& given, std::byte* const* origins) {
+  if (has_nothing_to_do(given)) return {};
   return caught([&]() -> Status {
     try {
       run(Arrays(given, origins));
@@ -115,7 +132,7 @@ int32_t phase_one(const char* function, const Operator& op, std::span<const Valu
     Run run;
     RETURN_IF_FAILED(try_plan(given, run));
     const uint64_t time = runtime::memory_time();
-    RETURN_IF_FAILED(check_common(op.traits, given.operands(), Memory::device));
+    RETURN_IF_FAILED(check_common(op.traits, given.operands(), Memory::device_later));
 
     const std::vector<Operand> operands(given.operands().begin(), given.operands().end());
     auto planned = std::make_unique<Planned>(std::move(given), std::move(run));

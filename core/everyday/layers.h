@@ -2,6 +2,7 @@
 // What the layers of networks share.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -11,9 +12,11 @@ namespace softnpu::everyday {
 
 using Values = std::vector<double>;
 
+// The largest number if the product is larger, which only sizes beside a 0 reach.
 inline int64_t product(std::span<const int64_t> sizes) {
   int64_t n = 1;
-  for (int64_t size : sizes) n *= size;
+  for (int64_t size : sizes)
+    if (__builtin_mul_overflow(n, size, &n)) n = std::numeric_limits<int64_t>::max();
   return n;
 }
 

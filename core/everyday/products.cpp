@@ -34,8 +34,8 @@ std::vector<int64_t> matrices(const Dims& batch, std::span<const int64_t> own) {
 
 // As torch.matmul: a vector at the left is a row, and at the right a column; the result lacks the
 // dimension.
-Factors factors(const Given& given, std::string_view left, std::string_view right) {
-  const Tensor &a = given.tensor(left), &b = given.tensor(right);
+Factors factors(const Given& given, std::string_view left, std::string_view right, const Tensor& a,
+                const Tensor& b) {
   require_rank(given, left, 1, 64);
   require_rank(given, right, 1, 64);
   const bool is_row = a.rank() == 1, is_column = b.rank() == 1;
@@ -56,6 +56,10 @@ Factors factors(const Given& given, std::string_view left, std::string_view righ
   found.is_whole = !is_floating(a.dtype) && !is_floating(b.dtype);
   given.require_shape("out", found.sizes);
   return found;
+}
+
+Factors factors(const Given& given, std::string_view left, std::string_view right) {
+  return factors(given, left, right, given.tensor(left), given.tensor(right));
 }
 
 // Adds multiples of `count` rows of b, which are n apart, to a row of c, one after the other.
@@ -113,15 +117,38 @@ Run plan_product(const Given& given, const char* left, const char* right) {
   };
 }
 
-// alpha · product + beta · self, without self where beta is 0.
+// alpha · left · right + beta · added, without `added` where beta is 0.
+struct ScaledSum {
+  const char *left, *right, *added;
+  double alpha, beta;
+  bool turns_left = false, turns_right = false;  // transpose the matrix
+};
+
+// A matrix, transposed or as it is.
+Tensor turned(Tensor matrix, bool turns) {
+  if (turns) {
+    std::swap(matrix.sizes[0], matrix.sizes[1]);
+    std::swap(matrix.strides[0], matrix.strides[1]);
+  }
+  return matrix;
+}
+
 template <class T>
-void write_sum(const Factors& f, const Arrays& arrays, std::vector<T> sums, double alpha,
-               double beta) {
-  for (T& sum : sums) sum = times(sum, static_cast<T>(alpha));
-  if (beta != 0) {
-    const std::vector<T> self = arrays.read<T>("self", f.sizes);
+std::vector<T> read_turned(const Arrays& arrays, std::string_view name, bool turns) {
+  const View view = arrays.view(name);
+  const Tensor matrix = turned(*view.tensor, turns);
+  return described::read<T>(View{&matrix, view.first}, matrix.sizes);
+}
+
+template <class T>
+void write_sum(const Factors& f, const ScaledSum& of, const Arrays& arrays) {
+  std::vector<T> sums = multiply(f, read_turned<T>(arrays, of.left, of.turns_left),
+                                 read_turned<T>(arrays, of.right, of.turns_right));
+  for (T& sum : sums) sum = times(sum, static_cast<T>(of.alpha));
+  if (of.beta != 0) {
+    const std::vector<T> added = arrays.read<T>(of.added, f.sizes);
     for (size_t i = 0; i < sums.size(); ++i)
-      sums[i] = plus(sums[i], times(self[i], static_cast<T>(beta)));
+      sums[i] = plus(sums[i], times(added[i], static_cast<T>(of.beta)));
   }
   arrays.write("out", sums);
 }
@@ -129,21 +156,19 @@ void write_sum(const Factors& f, const Arrays& arrays, std::vector<T> sums, doub
 // Whether int64 holds the number.
 bool is_int64(double number) { return number == std::trunc(number) && std::fabs(number) < 0x1p63; }
 
-Run plan_sum(const Given& given, const char* left, const char* right, size_t rank) {
-  require_rank(given, left, rank, rank);
-  require_rank(given, right, rank, rank);
-  Factors f = factors(given, left, right);
-  const Tensor& self = given.tensor("self");
-  require(broadcast_sizes(self.sizes, f.sizes) == f.sizes, "broadcast"_rule, "self has shape ",
-          self.sizes, ", which cannot be broadcast to ", f.sizes);
-  const double alpha = given.real("alpha"), beta = given.real("beta");
-  f.is_whole &= !is_floating(self.dtype) && is_int64(alpha) && is_int64(beta);
+Run plan_sum(const Given& given, const ScaledSum& of, size_t rank) {
+  require_rank(given, of.left, rank, rank);
+  require_rank(given, of.right, rank, rank);
+  Factors f = factors(given, of.left, of.right, turned(given.tensor(of.left), of.turns_left),
+                      turned(given.tensor(of.right), of.turns_right));
+  require_broadcast(given, of.added, f.sizes);
+  f.is_whole &= is_int64(of.alpha) && is_int64(of.beta);
+  if (given.has(of.added)) f.is_whole &= !is_floating(given.tensor(of.added).dtype);
   return [=](const Arrays& arrays) {
     if (f.is_whole)
-      write_sum(f, arrays, multiply(f, arrays.read<int64_t>(left), arrays.read<int64_t>(right)),
-                alpha, beta);
+      write_sum<int64_t>(f, of, arrays);
     else
-      write_sum(f, arrays, multiply(f, arrays.read(left), arrays.read(right)), alpha, beta);
+      write_sum<double>(f, of, arrays);
   };
 }
 
@@ -163,8 +188,23 @@ Run batch_mat_mul(const Given& given) {
 }
 Run mv(const Given& given) { return plan_ranked(given, "vec", 2, 1); }
 Run dot(const Given& given) { return plan_ranked(given, "tensor", 1, 1); }
-Run addmm(const Given& given) { return plan_sum(given, "mat1", "mat2", 2); }
-Run baddbmm(const Given& given) { return plan_sum(given, "batch1", "batch2", 3); }
+Run addmm(const Given& given) {
+  return plan_sum(given, {"mat1", "mat2", "self", given.real("alpha"), given.real("beta")}, 2);
+}
+Run baddbmm(const Given& given) {
+  return plan_sum(given, {"batch1", "batch2", "self", given.real("alpha"), given.real("beta")}, 3);
+}
+Run gemm(const Given& given) {
+  const ScaledSum of{"A",
+                     "B",
+                     "C",
+                     given.number("alpha"),
+                     given.number("beta"),
+                     given.integer("transA") != 0,
+                     given.integer("transB") != 0};
+  if (of.beta != 0) require_given(given, "C");
+  return plan_sum(given, of, 2);
+}
 
 namespace {
 

@@ -15,10 +15,12 @@ Run copy_view(const Tensor& view) {
   };
 }
 
-// Sizes after a function that changes one of them; a tensor of rank 0 keeps its own.
+// Sizes after a function that changes one of them; a tensor of rank 0 keeps its own if it keeps its
+// element.
 Sizes resized(const Tensor& tensor, size_t dim, int64_t size) {
   Sizes sizes(tensor.sizes.begin(), tensor.sizes.end());
-  if (!sizes.empty()) sizes[dim] = size;
+  if (sizes.empty()) return size == 1 ? sizes : Sizes{size};
+  sizes[dim] = size;
   return sizes;
 }
 

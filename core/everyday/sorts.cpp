@@ -37,7 +37,10 @@ Run ordered(const Given& given, const Ordered& wanted, bool keep = true) {
   const size_t dim = given.dim("dim", self);
   const Rows rows = rows_of(self, dim);
   Sizes sizes(self.sizes.begin(), self.sizes.end());
-  if (!sizes.empty()) sizes[dim] = wanted.count;
+  if (!sizes.empty())
+    sizes[dim] = wanted.count;
+  else if (wanted.count == 0)
+    sizes = {0};  // without its element, a tensor of rank 0 is one of rank 1
   if (!sizes.empty() && !keep) sizes.erase(sizes.begin() + static_cast<ptrdiff_t>(dim));
   if (wanted.values != nullptr) given.require_shape(wanted.values, sizes);
   given.require_shape("indices", sizes);

@@ -59,6 +59,9 @@ Status Executor::place(Placement& out) const {
   std::lock_guard lock(mutex_);
   out.origins.reserve(operands_.size());
   for (const Bound& operand : operands_) {
+    REQUIRE(operand.tensor.data != nullptr || operand.bytes == 0, kParamNullptr, "data-null"_rule,
+            operand.name, " has no data (its address was null in phase one); set its address with ",
+            "aclSetTensorAddr before the launch");
     std::byte* const origin = operand.tensor.origin();
     if (operand.time != out.time && operand.bytes > 0)
       RETURN_IF_FAILED(check_allocated(operand.name, origin, operand.bytes, operand.time,
@@ -142,12 +145,13 @@ Status Executor::set_address(Counted counted, size_t index, const void* handle, 
   Tensor moved = found->tensor;
   moved.data = static_cast<std::byte*>(address);
   const Operand changed{found->name, {&moved, found->handle}, found->use};
-  // Operands in freed memory are ignored: they must get a new address before they can be launched.
+  // Operands without memory are ignored: they must get an address before they can be launched.
   std::vector<Operand> live;
   for (const Bound& o : operands_) {
     if (&o == found)
       live.push_back(changed);
-    else if (runtime::was_allocated_at(o.time, o.tensor.origin(), o.bytes))
+    else if (o.tensor.data != nullptr &&
+             runtime::was_allocated_at(o.time, o.tensor.origin(), o.bytes))
       live.push_back({o.name, {&o.tensor, o.handle}, o.use});
   }
   RETURN_IF_FAILED(check_new_address(traits_, changed, live));

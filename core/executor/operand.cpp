@@ -73,10 +73,10 @@ Status check_room(const Operand& operand, int64_t room) {
 
 Status check_overlap(const OperatorTraits& traits, std::span<const Operand> operands) {
   for (const Operand& out : operands) {
-    if (!writes(out.use)) continue;
+    if (!writes(out.use) || out.arg->data == nullptr) continue;
     const Bounds bounds(*out.arg);
     for (const Operand& in : operands) {
-      if (writes(in.use) || !bounds.meet(Bounds(*in.arg))) continue;
+      if (writes(in.use) || in.arg->data == nullptr || !bounds.meet(Bounds(*in.arg))) continue;
       if (traits.in_place && is_same_view(*out.arg, *in.arg)) continue;
       REQUIRE(!overlaps(*out.arg, *in.arg), kParamInvalid, "output-overlaps-input"_rule, out.name,
               " overlaps ", in.name, " in memory",
@@ -89,8 +89,10 @@ Status check_overlap(const OperatorTraits& traits, std::span<const Operand> oper
 Status check_data(std::span<const Operand> operands, Memory memory) {
   // Each check runs on all operands before the next check, which is the order of the contract.
   const auto every = [&](auto&& check) -> Status {
-    for (size_t i = 0; i < operands.size(); ++i)
-      if (needs_data(operands[i])) RETURN_IF_FAILED(check(operands[i], i));
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const bool is_later = memory == Memory::device_later && operands[i].arg->data == nullptr;
+      if (needs_data(operands[i]) && !is_later) RETURN_IF_FAILED(check(operands[i], i));
+    }
     return {};
   };
   RETURN_IF_FAILED(every([](const Operand& o, size_t) { return check_present(o); }));

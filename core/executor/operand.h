@@ -62,8 +62,9 @@ struct OperatorTraits {
   bool everyday = false;  // no vendor document describes it
 };
 
-// Device: pointers must be in device memory (the C API). Host: anywhere (Python arrays).
-enum class Memory : uint8_t { device, host };
+// Device: pointers must be in device memory (the C API). Device later: the same, but null pointers
+// are replaced before the launch (aclSetTensorAddr). Host: anywhere (Python arrays).
+enum class Memory : uint8_t { device, device_later, host };
 
 // The common rules, checked after the operator's own: storage, output layout, data, overlap,
 // product.

@@ -110,6 +110,29 @@ def test_scaled_sums_in_place_and_of_integers() -> None:
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("turns", [(0, 0), (1, 0), (0, 1), (1, 2)])
+def test_gemm(dtype: Any, turns: tuple[int, int]) -> None:
+    """Any flag but 0 transposes a matrix. C may be out, and null if beta is 0."""
+    a, b = data(dtype, (3, 4), 1, "sliced"), data(dtype, (4, 5), 2, "transposed")
+    given = [each.T.copy() if turn else each for each, turn in zip((a, b), turns, strict=True)]
+    c, product = data(dtype, (3, 5)), a.astype("f8") @ b.astype("f8")
+    for added, beta, factor in ((c, 0.5, 1.0), (c[:1], -1.0, 2.0), (None, 0.0, 1.0)):
+        out = unwritten(dtype, (3, 5))
+        call("Gemm", *given, added, factor, beta, *turns, out, 1)
+        assert_rounded(out, factor * product + (0 if added is None else beta * added.astype("f8")))
+    wanted = product + c.astype("f8")
+    call("Gemm", *given, c, 1.0, 1.0, *turns, c, 1)
+    assert_rounded(c, wanted)
+
+
+def test_gemm_without_c() -> None:
+    """A factor of nothing is a mistake."""
+    a = data("f4", (2, 2))
+    with pytest.raises(ParamNullptrError, match="C is null"):
+        call("Gemm", a, a, None, 1.0, 0.5, 0, 0, unwritten("f4", (2, 2)), 0)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize("dim", [1, -1])
 def test_cross(dtype: Any, dim: int) -> None:
     """Shapes are broadcast."""

@@ -205,6 +205,12 @@ def test_mistakes_in_lists() -> None:
         call("Stack", [x, x], 3, np.zeros((2, 2, 3), "f4"))
     with pytest.raises(ParamInvalidError, match=r"out\[1\] has shape \[2, 3\]; expected \[1, 3\]"):
         call("SplitWithSize", out, [3, 1], 0, [np.zeros((3, 3), "f4"), x])
+    one, none = np.zeros((), "f4"), np.zeros(0, "f4")
+    with pytest.raises(ParamInvalidError, match=r"out has shape \[\]; expected \[0\]"):
+        call("Slice", one, 0, 1, 1, 1, one.copy())
+    with pytest.raises(ParamInvalidError, match=r"out\[0\] has shape \[\]; expected \[0\]"):
+        call("SplitWithSize", one, [0, 1], 0, [one.copy(), one.copy()])
+    call("Slice", one, 0, 1, 1, 1, none)
     with pytest.raises(ParamInvalidError, match="whose sum is 4"):
         call("SplitWithSize", out, [1, 1], 0, [np.zeros((1, 3), "f4"), np.zeros((1, 3), "f4")])
 

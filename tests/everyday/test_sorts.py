@@ -35,6 +35,14 @@ def test_cumsum(dtype: Any, dim: int) -> None:
     equal(in_place, wanted)
 
 
+def test_none_of_one() -> None:
+    """Without its element, a tensor of rank 0 has rank 1."""
+    one, none = np.zeros((), "f4"), np.zeros(0, "f4")
+    call("Topk", one, 0, 0, True, True, none, np.zeros(0, "i8"))
+    with pytest.raises(ParamInvalidError, match=r"values has shape \[\]; expected \[0\]"):
+        call("Topk", one, 0, 0, True, True, one.copy(), np.zeros((), "i8"))
+
+
 @every_type
 @every_dim
 def test_running_products_and_extremes(dtype: Any, dim: int) -> None:

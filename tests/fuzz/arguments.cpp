@@ -48,6 +48,15 @@ aclTensor* Arguments::tensor(const Dims& dims, aclDataType type) {
   return keep(made);
 }
 
+aclTensorList* Arguments::tensors(size_t count, const Dims& dims, aclDataType type) {
+  if (s.in.once_in(24)) return s.pick_as<aclTensorList>(kTensorList);
+  std::vector<aclTensor*> members;
+  while (members.size() < count) members.push_back(tensor(dims, type));
+  aclTensorList* made = CALL(aclCreateTensorList, members.data(), count);
+  if (made != nullptr) s.add(kTensorList, {made, true, 0, {members.begin(), members.end()}});
+  return made;
+}
+
 aclScalar* Arguments::scalar() {
   if (s.in.once_in(3)) return s.pick_as<aclScalar>(kScalar);
   float value = static_cast<float>(s.in.byte()) / 16;

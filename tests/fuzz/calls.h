@@ -31,6 +31,9 @@ Room array_calls();
 Room executor_calls();
 Room operator_calls();
 
+// Plans or launches one of the everyday operators.
+void everyday_call(State& state);
+
 // Makes one, the right way.
 void make_tensor(State& state);
 void make_scalar(State& state);

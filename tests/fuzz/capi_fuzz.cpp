@@ -33,6 +33,10 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 
 // Bytes from here on choose no call, but that memory runs out.
 constexpr uint8_t kShortage = 248;
+// Bytes from here on choose a call of an everyday operator.
+static uint8_t first_everyday = 232;
+
+void fuzz::prefer_everyday() { first_everyday = 128; }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto& calls = fuzz::all_calls();
@@ -42,6 +46,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const uint8_t choice = state.in.byte();
     if (choice >= kShortage) {
       fuzz::run_short_after(choice % 8 == 0 ? 0 : static_cast<int>(state.in.below(32)));
+      continue;
+    }
+    if (choice >= first_everyday) {
+      fuzz::everyday_call(state);
       continue;
     }
     const fuzz::Call& call = calls[choice % calls.size()];

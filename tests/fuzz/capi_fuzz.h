@@ -10,6 +10,8 @@
 namespace fuzz {
 
 const std::vector<Call>& all_calls();
+// From now on half of all calls are of everyday operators.
+void prefer_everyday();
 
 }  // namespace fuzz
 

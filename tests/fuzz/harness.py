@@ -12,7 +12,7 @@ ROOT = HERE.parents[1]
 CORPUS = HERE / "corpus"
 sys.path.insert(0, str(ROOT))  # for run.py
 
-from tests.support.operator_list import write_operator_list  # noqa: E402
+from tests.support.operator_list import write_everyday_list, write_operator_list  # noqa: E402
 from tests.support.paths import INCLUDE  # noqa: E402
 
 # Passing numbers that are no enumerators is the point of it.
@@ -27,6 +27,7 @@ def build(
     """Compile it without a warning. libFuzzer brings a main() of its own."""
     libraries = libraries.resolve()
     write_operator_list(program.parent)
+    write_everyday_list(program.parent)
     files = sorted(HERE.glob("*.cpp"))
     sources = [str(file) for file in files if main or file.stem != "standalone"]
     command = [compiler, "-std=c++20", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]

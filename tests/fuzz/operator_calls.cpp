@@ -93,28 +93,30 @@ std::tuple<A...> arguments_for(aclnnStatus (*)(A...), Maker& maker) {
   return std::tuple<A...>{maker.next<A>()...};
 }
 
+// Makes the arguments of one of the recipes, and calls phase one with them.
+template <class CallOne>
+void plan_from(State& s, const Operator& op, const std::vector<Recipe>& recipes, CallOne&& call) {
+  Arguments arguments(s);
+  Maker maker(arguments, recipes[s.in.below(recipes.size())]);
+  arguments.planned(op, static_cast<int>(call(maker)));
+}
+
 #define OPERATOR(function, ...)                                                              \
-  Operator{#function,                                                                        \
-           #function "GetWorkspaceSize",                                                     \
-           {__VA_ARGS__},                                                                    \
-           [](Maker& maker) {                                                                \
+  Operator{#function, #function "GetWorkspaceSize",                                          \
+           [](State& s, const Operator& op) {                                                \
+             static const std::vector<Recipe> recipes{__VA_ARGS__};                          \
              const auto call = [](auto... each) {                                            \
                return CALL(function##GetWorkspaceSize, each...);                             \
              };                                                                              \
-             return static_cast<int>(                                                        \
-                 std::apply(call, arguments_for(function##GetWorkspaceSize, maker)));        \
+             plan_from(s, op, recipes, [&](Maker& maker) {                                   \
+               return std::apply(call, arguments_for(function##GetWorkspaceSize, maker));    \
+             });                                                                             \
            },                                                                                \
            [](void* workspace, uint64_t size, aclOpExecutor* executor, aclrtStream stream) { \
              return CALL(function, workspace, size, executor, stream);                       \
            }},
 
 const Operator kOperators[] = {OPERATORS};
-
-void plan(State& s, const Operator& op) {
-  Arguments arguments(s);
-  Maker maker(arguments, op.recipes[s.in.below(op.recipes.size())]);
-  arguments.planned(op, op.plan(maker));
-}
 
 // Mostly one that was planned for the operator.
 aclOpExecutor* executor_for(State& s, const Operator& op) {
@@ -123,11 +125,13 @@ aclOpExecutor* executor_for(State& s, const Operator& op) {
   const auto fits = [&op](const Thing& each) { return each.is_live && each.planned == &op; };
   auto found = std::find_if(all.rbegin(), all.rend(), fits);
   if (found == all.rend()) {
-    plan(s, op);
+    op.plan(s, op);
     found = std::find_if(all.rbegin(), all.rend(), fits);
   }
   return found == all.rend() ? nullptr : static_cast<aclOpExecutor*>(found->value);
 }
+
+}  // namespace
 
 void launch(State& s, const Operator& op) {
   aclOpExecutor* executor = executor_for(s, op);
@@ -145,9 +149,11 @@ void launch(State& s, const Operator& op) {
   launched->is_live = launched->is_repeatable;
 }
 
+namespace {
+
 template <size_t kOperator>
 void plan_one(State& s) {
-  plan(s, kOperators[kOperator]);
+  kOperators[kOperator].plan(s, kOperators[kOperator]);
 }
 template <size_t kOperator>
 void launch_one(State& s) {
@@ -166,6 +172,9 @@ const auto all_calls = calls_of(std::make_index_sequence<std::size(kOperators)>(
 
 Room operator_calls() { return {all_calls.data(), all_calls.size()}; }
 
-void make_executor(State& s) { plan(s, kOperators[s.in.below(std::size(kOperators))]); }
+void make_executor(State& s) {
+  const Operator& op = kOperators[s.in.below(std::size(kOperators))];
+  op.plan(s, op);
+}
 
 }  // namespace fuzz

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "aclnn/aclnn_base.h"
@@ -19,6 +20,7 @@ class Arguments {
   explicit Arguments(State& state);
 
   aclTensor* tensor(const Dims& dims, aclDataType type);
+  aclTensorList* tensors(size_t count, const Dims& dims, aclDataType type);
   aclScalar* scalar();
   aclIntArray* ints(const Dims& values);
   aclDataType floating();
@@ -52,14 +54,15 @@ struct Value {
 };
 using Recipe = std::vector<Value>;
 
-class Maker;  // operator_calls.cpp
-
 struct Operator {
   const char* name;
   const char* phase_one;
-  std::vector<Recipe> recipes;
-  int (*plan)(Maker& maker);
-  int (*launch)(void* workspace, uint64_t size, aclOpExecutor* executor, aclrtStream stream);
+  std::function<void(State& state, const Operator& op)> plan;  // makes arguments, calls phase one
+  std::function<int(void* workspace, uint64_t size, aclOpExecutor* executor, aclrtStream stream)>
+      launch;
 };
+
+// Launches an executor, mostly one that was planned for the operator.
+void launch(State& state, const Operator& op);
 
 }  // namespace fuzz

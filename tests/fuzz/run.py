@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attack the C API under AddressSanitizer and UndefinedBehaviorSanitizer.
 
-python tests/fuzz/run.py                     the corpus, then ten million random calls
+python tests/fuzz/run.py                     the corpus, then ten million random calls, and as many
+                                             with half of them of everyday operators
 python tests/fuzz/run.py --calls N --seed S  another number of calls, other inputs
 python tests/fuzz/run.py --grow SECONDS      look for new inputs with libFuzzer; needs clang
 """
@@ -34,8 +35,11 @@ def attack(calls: int, seed: int) -> int:
     """Replay the corpus, make random calls, print how often each function was called."""
     program = FUZZ / "capi_fuzz"
     build(program, libraries(ROOT / "build" / "asan"), SANITIZED)
-    command = [program, CORPUS, "--random", str(calls), "--seed", str(seed)]
-    return subprocess.run(command, env=ENVIRONMENT, check=False).returncode
+    for first in ([CORPUS], ["--everyday"]):
+        command = [program, *first, "--random", str(calls), "--seed", str(seed)]
+        if code := subprocess.run(command, env=ENVIRONMENT, check=False).returncode:
+            return code
+    return 0
 
 
 def grow(seconds: int) -> int:

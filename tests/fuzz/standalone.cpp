@@ -2,6 +2,7 @@
 // Runs the fuzzer's inputs without libFuzzer: files, or random ones until there were enough calls.
 //   capi_fuzz FILE_OR_FOLDER...
 //   capi_fuzz --random CALLS [--seed SEED]
+//   capi_fuzz --everyday ...                  the same, half of all calls are of everyday operators
 //   capi_fuzz --list                          the functions that it calls
 //   capi_fuzz --sites                         each function, each of whose allocations fails
 #include <atomic>
@@ -105,7 +106,9 @@ int main(int argc, char** argv) {
       fuzz::fail_at_every_site();
       return 0;
     }
-    if (argument == "--random" && i + 1 < argc)
+    if (argument == "--everyday")
+      fuzz::prefer_everyday();
+    else if (argument == "--random" && i + 1 < argc)
       random_calls = std::stoull(argv[++i]);
     else if (argument == "--seed" && i + 1 < argc)
       seed = std::stoull(argv[++i]);

@@ -90,16 +90,34 @@ def test_every_function_without_memory(fuzzer: Path) -> None:
     assert sum(count > 0 for count in sites.values()) > 70
 
 
+def counted(lines: list[str]) -> dict[str, tuple[int, int]]:
+    """Read how often each function was called, and with success."""
+    return {name: (int(calls), int(good)) for name, calls, good in map(str.split, lines)}
+
+
 def test_random_calls_find_nothing(fuzzer: Path) -> None:
     """Random inputs end well, and reach every function's success and most functions' failures."""
     done = run(fuzzer, "--random", "1000000", "--seed", "1")
     assert done.returncode == 0, done.stderr
     *lines, total = done.stdout.splitlines()
     assert int(total.split()[0]) >= 1000000
-    counts = {name: (int(calls), int(good)) for name, calls, good in map(str.split, lines)}
+    counts = counted(lines)
+    for name in everyday_functions():
+        counts.pop(name, None)
     assert set(counts) == exported()
     assert [name for name, (_, good) in counts.items() if good == 0] == []
     assert sum(good < calls for calls, good in counts.values()) > 100
+
+
+def test_everyday_operators_find_nothing(fuzzer: Path) -> None:
+    """The same with many calls of everyday operators, most of which succeed in some."""
+    done = run(fuzzer, "--everyday", "--random", "500000", "--seed", "1")
+    assert done.returncode == 0, done.stderr
+    counts = counted(done.stdout.splitlines()[:-1])
+    functions = everyday_functions()
+    assert set(functions) <= set(counts)
+    good = [name for name in functions if counts[name][1] > 0]
+    assert len(good) > 0.8 * len(functions)
 
 
 BROKEN = {

@@ -197,6 +197,14 @@ def test_sparse_modes_of_attention(mode: int, shift: int) -> None:
     _close(got[0], expected)
 
 
+def test_shift_of_attention() -> None:
+    """The shift is added before the scale."""
+    q, pse = torch.randn(1, 2, 3, 4), torch.randn(1, 2, 3, 3)
+    scores = (q.double() @ q.double().mT + pse.double()) * 0.5
+    got = torch_npu.npu_fusion_attention(q.npu(), q.npu(), q.npu(), 2, "BNSD", pse.npu(), scale=0.5)
+    _close(got[0], scores.softmax(-1) @ q.double())
+
+
 def test_tokens_and_experts() -> None:
     """Permuting and unpermuting with weights that add up to 1 gives the tokens back."""
     tokens, experts = torch.randn(6, 4), torch.randint(0, 3, (6, 2))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.contract import DEFAULT_SOC, OPERATORS, Contract, contract
-from tests.support.paths import INCLUDE
+from tests.support.paths import EVERYDAY, INCLUDE, everyday_functions
 
 MOST = 12  # calls of each operator
 
@@ -48,3 +48,14 @@ def write_operator_list(folder: Path) -> None:
     ]
     text = "\n".join([*includes, "#define OPERATORS " + " ".join(rows), ""])
     (folder / "operator_list.h").write_text(text, "utf-8")
+
+
+def write_everyday_list(folder: Path) -> None:
+    """Write `everyday_list.h`: EVERYDAY calls OPERATOR(name) with each everyday operator."""
+    includes = [f'#include "{header}"' for header in EVERYDAY]
+    suffix = "GetWorkspaceSize"
+    names = [name.removesuffix(suffix) for name in everyday_functions() if name.endswith(suffix)]
+    rows = " ".join(f"OPERATOR({name})" for name in names)
+    (folder / "everyday_list.h").write_text(
+        "\n".join([*includes, f"#define EVERYDAY {rows}", ""]), "utf-8"
+    )

@@ -56,7 +56,7 @@ def npu_fusion_attention(
     gen_mask_parallel: bool = True,
     sync: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, int, int, int]:
-    """Give dropout(softmax(query @ key.T * scale + pse, masked)) @ value.
+    """Give dropout(softmax((query @ key.T + pse) * scale, masked)) @ value.
 
     `atten_mask` is true where nothing is attended to. `sparse_mode` 0 takes it as it is, with the
     tokens from `pre_tockens` before to `next_tockens` after; 1 alone; 2 and 3 attend to nothing
@@ -122,9 +122,10 @@ def _as_before(out: Tensor, layout: str) -> Tensor:
 def _attend(q: Tensor, k: Tensor, v: Tensor, rules: _Rules) -> tuple[Tensor, Tensor, Tensor]:
     groups = q.shape[1] // k.shape[1]
     k, v = (t.repeat_interleave(groups, 1) if groups > 1 else t for t in (k, v))
-    scores = wide(q) @ wide(k).transpose(-1, -2) * rules.scale
+    scores = wide(q) @ wide(k).transpose(-1, -2)
     if rules.pse is not None:
         scores = scores + wide(rules.pse)
+    scores = scores * rules.scale
     hidden = _hidden(scores, rules)
     if hidden is not None:
         scores = scores.masked_fill(hidden, -math.inf)
