@@ -31,6 +31,7 @@ struct Findings {
   std::set<std::string> seen;
   Lines* file = nullptr;
   bool kept = false;
+  int last_words = -1;
   std::vector<std::string> lines;
   size_t count = 0;
 };
@@ -120,13 +121,26 @@ void report(const Finding& finding) {
   }
 }
 
+void report_last(const Finding& finding) {
+  report(finding);
+  int last_words;
+  {
+    std::lock_guard lock(findings().mutex);
+    last_words = findings().last_words;
+  }
+  if (last_words < 0) return;
+  const std::string words = readable(finding);
+  (void)!write(last_words, words.data(), words.size());  // an error is ignored: the process ends
+}
+
 size_t finding_count() {
   std::lock_guard lock(findings().mutex);
   return findings().count;
 }
 
-void keep_findings() {
+void keep_findings(int last_words) {
   std::lock_guard lock(findings().mutex);
+  findings().last_words = last_words;
   findings().kept = true;
 }
 

@@ -68,6 +68,14 @@ Stack Stack::here() {
   return stack;
 }
 
+Stack Stack::of_signal(const void* instruction) {
+  Stack stack = here();
+  // frames() takes all addresses for return addresses, which are behind the call.
+  for (void*& address : stack.addresses_)
+    if (address == instruction) address = static_cast<std::byte*>(address) + 1;
+  return stack;
+}
+
 std::vector<Frame> Stack::frames() const {
   std::vector<Frame> frames = known_;
   for (void* const address : addresses_) {
