@@ -18,7 +18,7 @@ struct CheckedProgram {
 
 // A function of the preloaded library: begins to report to the checkers. Returns the system's
 // sigaction().
-using WatchProgram = decltype(&sigaction) (*)(const CheckedProgram*);
+using WatchProgram = decltype (&sigaction) (*)(const CheckedProgram*);
 constexpr const char* kWatchProgram = "softnpu_watch_program";
 
 }  // namespace softnpu

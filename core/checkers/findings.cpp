@@ -81,8 +81,11 @@ std::string readable(const Finding& f) {
   for (const Part& part : f.parts) {
     const std::string call = part.site ? part.site->text() : "";
     out += text("    ", part.role, call.empty() ? "" : ": ", call, "\n");
-    if (part.site)
-      for (const Frame& frame : part.site->stack.frames()) out += readable(frame);
+    if (!part.site) continue;
+    for (const Frame& frame : part.site->stack.frames()) {
+      if (frame.file.find("/_pytest/") != frame.file.npos) break;  // what calls a test
+      out += readable(frame);
+    }
   }
   return out + text("    ", f.suggestion, "\n");
 }

@@ -96,9 +96,8 @@ const Misuse* misuse_of(std::string_view rule, bool is_call) {
 
 std::string finding_of(std::string_view rule) {
   const Misuse* const misuse = misuse_of(rule, true);
-  return misuse == nullptr
-             ? ""
-             : text(kToolNames[static_cast<size_t>(misuse->tool)], "/", misuse->kind);
+  return misuse == nullptr ? ""
+                           : text(kToolNames[static_cast<size_t>(misuse->tool)], "/", misuse->kind);
 }
 
 void MisuseChecker::leave(const Call&, const Status& status) {

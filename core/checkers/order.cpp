@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "checkers/idle.h"
 #include "checkers/in_flight.h"
 #include "checkers/ledger.h"
 #include "tensor/handles.h"
@@ -57,9 +58,8 @@ OrderChecker::OrderChecker(Tools tools) : tools_(tools) {
 }
 
 bool OrderChecker::is_held(Point work) const {
-  return std::ranges::any_of(functions_, [&](const auto& function) {
-    return order_.waits_for(work, function.second);
-  });
+  return std::ranges::any_of(
+      functions_, [&](const auto& function) { return order_.waits_for(work, function.second); });
 }
 
 void OrderChecker::launched(const Piece& piece) {
@@ -98,6 +98,7 @@ void OrderChecker::destroyed(HandleKind kind, const void* handle) {
 }
 
 void OrderChecker::started(const Piece& piece) {
+  if (piece.kind == Piece::Kind::host_function) wait_until_others_sleep();
   in_flight().begin(piece);
   std::vector<Conflict> found;
   {

@@ -37,7 +37,7 @@ std::atomic<StackSource> source{nullptr};
 
 constexpr std::string_view kOwnFiles[] = {"libsoftnpu.so",  "libascendcl.so", "libacl_rt.so",
                                           "libnnopbase.so", "libopapi",       "libasan.so",
-                                          "libtsan.so",     "_core.cpython"};
+                                          "libtsan.so",     "_core.cpython",  "libchecked.so"};
 // Libraries that start a program and are not part of it.
 constexpr std::string_view kStarters[] = {"libc.so", "ld-linux"};
 
