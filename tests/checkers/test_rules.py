@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from softnpu import _core, explanations
+from tests.support.command import run_softnpu
 from tests.support.contract import load
 from tests.support.paths import ROOT
 
@@ -35,3 +36,10 @@ def test_the_table_lists_rules() -> None:
     assert len(listed) == len(set(listed))
     assert set(listed) <= set(RULES)
     assert all(TABLE["unreported"].values())
+
+
+def test_explain_names_the_finding() -> None:
+    """Of rules of the C API that the checkers report."""
+    text = run_softnpu("explain", "context-dead").stdout
+    assert "softnpu check reports it as memcheck/dead-handle." in text
+    assert "softnpu check" not in run_softnpu("explain", "wait-timeout").stdout
