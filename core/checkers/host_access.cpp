@@ -68,16 +68,12 @@ std::string_view ended(const Allocation& allocation) {
 }
 
 std::optional<Place> place_of(const void* address) {
-  const auto is_device = [](const auto& one) { return one->family != runtime::Family::host; };
   auto allocation = ledger().find(address);
-  if (allocation && !is_device(allocation)) return std::nullopt;
-  if (!allocation) {
-    if (runtime::find_reservation(address))
-      return Place{runtime::describe_unmapped(address), std::nullopt};
-    allocation = ledger().find_beside(address);
-    if (allocation && !is_device(allocation)) allocation.reset();
-  }
+  if (!allocation && runtime::find_reservation(address))
+    return Place{runtime::describe_unmapped(address), std::nullopt};
+  if (!allocation) allocation = ledger().find_beside(address);
   if (allocation) {
+    if (allocation->family == runtime::Family::host) return std::nullopt;
     const bool is_before = reinterpret_cast<uintptr_t>(address) < allocation->base;
     return Place{text(place_in(*allocation, address), ended(*allocation)), allocation, is_before};
   }
