@@ -7,6 +7,7 @@
 
 #include "bound_function.h"
 #include "checkers/findings.h"
+#include "checkers/misuse.h"
 #include "checkers/site.h"
 #include "checkers/tools.h"
 #include "gil.h"
@@ -49,12 +50,12 @@ bool python_frames(std::vector<checkers::Frame>& out) {
   return !out.empty();
 }
 
-void start_checks(const std::string& tools) {
+void start_checks(const std::string& tools, int last_words) {
   const auto parsed = checkers::parse_tools(tools);
   if (!parsed)
     raise(PyExc_ValueError, "check-tools"_rule,
           text("tools is \"", tools, "\"; expected ", checkers::kToolLists));
-  checkers::keep_findings();
+  checkers::keep_findings(last_words);
   checkers::start(*parsed);
 }
 
@@ -68,10 +69,14 @@ nb::list take_findings() {
 
 void bind_checks(nb::module_& m) {
   checkers::set_stack_source(&python_frames);
-  m.def("start_checks", &start_checks, nb::arg("tools"),
-        "Start checkers, which keep what they find until it is taken.");
+  m.def("start_checks", &start_checks, nb::arg("tools"), nb::arg("last_words"),
+        "Start checkers, which keep what they find until it is taken. A finding that ends the "
+        "process is written to the descriptor last_words.");
   m.def("take_findings", &take_findings, nb::sig("def take_findings() -> list[str]"),
         "What was found since the last call: a JSON object for each finding.");
+  m.def(
+      "finding_of", [](const std::string& rule) { return checkers::finding_of(rule); },
+      nb::arg("rule"), "As what a call that breaks the rule is reported, as TOOL/KIND, or \"\".");
   m.def("check_moment", &checkers::moment, "Count what was made so far, for look_for_leaks().");
   define(m, "look_for_leaks", &checkers::look_for_leaks, nb::arg("since"),
          "Report what is alive and was made after that moment.");

@@ -89,10 +89,19 @@ target_link_libraries(softnpu_missing PRIVATE ${CMAKE_DL_LIBS})
 set_target_properties(softnpu_missing PROPERTIES OUTPUT_NAME missing LIBRARY_OUTPUT_DIRECTORY
                       "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/softnpu")
 
+# What `softnpu check` loads before a program.
+add_library(softnpu_checked SHARED "${PROJECT_SOURCE_DIR}/core/explain/checked.cpp")
+target_include_directories(softnpu_checked PRIVATE "${PROJECT_SOURCE_DIR}/core")
+target_compile_options(softnpu_checked PRIVATE -Wall -Wextra -fexceptions -O2 -U_FORTIFY_SOURCE)
+target_link_options(softnpu_checked PRIVATE -Wl,--as-needed -Wl,--no-undefined ${stay_loaded})
+target_link_libraries(softnpu_checked PRIVATE ${CMAKE_DL_LIBS})
+set_target_properties(softnpu_checked PROPERTIES OUTPUT_NAME checked LIBRARY_OUTPUT_DIRECTORY
+                      "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/softnpu")
+
 set(SOFTNPU_SDK softnpu/sdk)
 install(TARGETS softnpu ${runtime_libraries} nnopbase hccl ${operator_libraries}
         LIBRARY DESTINATION ${SOFTNPU_SDK}/lib64)
-install(TARGETS softnpu_missing LIBRARY DESTINATION ${SOFTNPU_SDK}/lib64/softnpu)
+install(TARGETS softnpu_missing softnpu_checked LIBRARY DESTINATION ${SOFTNPU_SDK}/lib64/softnpu)
 install(DIRECTORY "${SOFTNPU_INCLUDE}/" DESTINATION ${SOFTNPU_SDK}/include)
 # What operators from outside of softnpu are compiled against.
 foreach(folder IN ITEMS base tensor executor described runtime softnpu)

@@ -99,8 +99,12 @@ class Observer {
   // A mark is one recording of an event; null if the event was never recorded.
   virtual void recorded(const void* /*mark*/, int32_t /*stream*/) {}
   virtual void held_back(int32_t /*stream*/, const void* /*mark*/) {}
+  // A stream will make the event forget this recording.
+  virtual void resetting(const void* /*mark*/) {}
   // The calling thread now knows that a mark was reached, or that all work of a stream is done.
   virtual void saw_mark(const void* /*mark*/) {}
+  // It knows that all streams which were held back by a mark have passed it.
+  virtual void saw_waits(const void* /*mark*/) {}
   virtual void saw_end(int32_t /*stream*/) {}
   // The calling thread begins and ends a callback that its stream waits for. The callback's launch
   // was recorded as a mark.

@@ -31,6 +31,7 @@ struct Findings {
   std::set<std::string> seen;
   Lines* file = nullptr;
   bool kept = false;
+  int last_words = -1;
   std::vector<std::string> lines;
   size_t count = 0;
 };
@@ -80,8 +81,11 @@ std::string readable(const Finding& f) {
   for (const Part& part : f.parts) {
     const std::string call = part.site ? part.site->text() : "";
     out += text("    ", part.role, call.empty() ? "" : ": ", call, "\n");
-    if (part.site)
-      for (const Frame& frame : part.site->stack.frames()) out += readable(frame);
+    if (!part.site) continue;
+    for (const Frame& frame : part.site->stack.frames()) {
+      if (frame.file.find("/_pytest/") != frame.file.npos) break;  // what calls a test
+      out += readable(frame);
+    }
   }
   return out + text("    ", f.suggestion, "\n");
 }
@@ -120,13 +124,26 @@ void report(const Finding& finding) {
   }
 }
 
+void report_last(const Finding& finding) {
+  report(finding);
+  int last_words;
+  {
+    std::lock_guard lock(findings().mutex);
+    last_words = findings().last_words;
+  }
+  if (last_words < 0) return;
+  const std::string words = readable(finding);
+  (void)!write(last_words, words.data(), words.size());  // an error is ignored: the process ends
+}
+
 size_t finding_count() {
   std::lock_guard lock(findings().mutex);
   return findings().count;
 }
 
-void keep_findings() {
+void keep_findings(int last_words) {
   std::lock_guard lock(findings().mutex);
+  findings().last_words = last_words;
   findings().kept = true;
 }
 

@@ -34,10 +34,15 @@ void choose_report();
 // take_findings(), or as text on stderr. The same finding at the same place is reported once.
 void report(const Finding& finding);
 
+// The same for the last finding before the process ends: it is not kept, but also written to the
+// descriptor that keep_findings() got.
+void report_last(const Finding& finding);
+
 size_t finding_count();
 
-// Keeps findings, as lines of JSON, until they are taken.
-SOFTNPU_EXPORT void keep_findings();
+// Keeps findings, as lines of JSON, until they are taken. One that ends the process is written to
+// the descriptor as text.
+SOFTNPU_EXPORT void keep_findings(int last_words);
 SOFTNPU_EXPORT std::vector<std::string> take_findings();
 
 }  // namespace softnpu::checkers

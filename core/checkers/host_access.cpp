@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkers/host_access.h"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
+#include <optional>
 
+#include "base/checked_program.h"
 #include "checkers/in_flight.h"
 #include "checkers/ledger.h"
 
 namespace softnpu::checkers {
 namespace {
 
+// The program's own handling of SIGSEGV.
 struct sigaction before;
+// Whether a fault was left to the program, and nothing has been installed since.
+std::atomic<bool> was_left{false};
+
+using SetHandler = decltype(&sigaction);
+// The system's sigaction(), also where a preloaded library replaces it.
+SetHandler set_handler = &sigaction;
 
 #if defined(__x86_64__)
 constexpr bool kIsKnown = true;
@@ -22,9 +33,21 @@ bool writes_memory(const void* context) {
   const auto* const machine = static_cast<const ucontext_t*>(context);
   return (machine->uc_mcontext.gregs[REG_ERR] & kWrites) != 0;
 }
+const void* instruction_of(const void* context) {
+  const auto* const machine = static_cast<const ucontext_t*>(context);
+  return reinterpret_cast<const void*>(machine->uc_mcontext.gregs[REG_RIP]);
+}
+#elif defined(__aarch64__)
+constexpr bool kIsKnown = false;
+bool writes_memory(const void*) { return true; }
+const void* instruction_of(const void* context) {
+  const auto* const machine = static_cast<const ucontext_t*>(context);
+  return reinterpret_cast<const void*>(machine->uc_mcontext.pc);
+}
 #else
 constexpr bool kIsKnown = false;
 bool writes_memory(const void*) { return true; }
+const void* instruction_of(const void*) { return nullptr; }
 #endif
 
 const char* what_it_does(const void* context) {
@@ -32,27 +55,55 @@ const char* what_it_does(const void* context) {
   return writes_memory(context) ? "writes" : "reads";
 }
 
-std::string place_of(const Allocation& allocation, const void* address) {
-  const bool is_mapped = allocation.family == runtime::Family::mapped;
-  return text(place_in(allocation, address), !allocation.freed ? ""
-                                             : is_mapped       ? " that was unmapped"
-                                                               : " that was freed");
+// A place in, or beside, memory of the device.
+struct Place {
+  std::string text;
+  std::optional<Allocation> allocation;
+  bool is_before = false;  // where the C library keeps what it knows of its own allocations
+};
+
+std::string_view ended(const Allocation& allocation) {
+  if (!allocation.freed) return "";
+  return allocation.family == runtime::Family::mapped ? " that was unmapped" : " that was freed";
+}
+
+std::optional<Place> place_of(const void* address) {
+  auto allocation = ledger().find(address);
+  if (!allocation && runtime::find_reservation(address))
+    return Place{runtime::describe_unmapped(address), std::nullopt};
+  if (!allocation) allocation = ledger().find_beside(address);
+  if (allocation) {
+    if (allocation->family == runtime::Family::host) return std::nullopt;
+    const bool is_before = reinterpret_cast<uintptr_t>(address) < allocation->base;
+    return Place{text(place_in(*allocation, address), ended(*allocation)), allocation, is_before};
+  }
+  if (!runtime::was_freed(address)) return std::nullopt;
+  return Place{"in an allocation that was freed long ago, or beside all allocations", std::nullopt};
+}
+
+Finding finding_of(std::string headline, const Place& place) {
+  Finding finding{Tool::memcheck,
+                  "host-access",
+                  std::move(headline),
+                  {},
+                  place.is_before ? "Free device memory with aclrtFree, not with free() or "
+                                    "realloc(), which look for their own data before it."
+                                  : "Copy between host and device with aclrtMemcpy."};
+  return finding;
 }
 
 // Not async-signal-safe in general, because the thread may hold a lock of the C library. Here the
 // fault was in the program's own access, and the process ends anyway.
-void report_access(const void* address, std::string_view place, const void* context) {
+void report_access(const void* address, const Place& place, const void* context) {
   std::string pointer;
   append_argument(pointer, address);
-  Finding finding{Tool::memcheck,
-                  "host-access",
-                  text("the program itself ", what_it_does(context), " device memory, at ", pointer,
-                       ", ", place),
-                  {},
-                  "Copy between host and device with aclrtMemcpy."};
-  finding.parts.push_back({"here", std::make_shared<const Site>(Site{{}, {}, Stack::here()})});
-  add_history("the memory", address, finding);
-  report(finding);
+  Finding finding = finding_of(text("the program itself ", what_it_does(context),
+                                    " device memory, at ", pointer, ", ", place.text),
+                               place);
+  finding.parts.push_back({"here", std::make_shared<const Site>(
+                                       Site{{}, {}, Stack::of_signal(instruction_of(context))})});
+  if (place.allocation) add_history("the memory", *place.allocation, finding);
+  report_last(finding);
 }
 
 // Flushes stdout, unless another thread is printing. Other buffered output is lost, as after any
@@ -64,25 +115,52 @@ void flush_stdout() {
 void on_fault(int signal, siginfo_t* about, void* context) {
   auto* const address = static_cast<std::byte*>(about->si_addr);
   if (in_flight().fault(address, writes_memory(context), what_it_does(context))) return;
-  const auto allocation = ledger().find(about->si_addr);
-  const bool is_device = allocation && allocation->family != runtime::Family::host;
+  const auto allocation = ledger().find(address);
   // Another thread has made it accessible again since the fault.
-  if (allocation && !is_device && !allocation->freed) return;
-  if (is_device || runtime::find_reservation(about->si_addr)) {
-    const std::string place = is_device ? place_of(*allocation, about->si_addr)
-                                        : runtime::describe_unmapped(about->si_addr);
-    report_access(about->si_addr, place, context);
+  if (allocation && allocation->family == runtime::Family::host && !allocation->freed) return;
+  if (const auto place = place_of(address)) {
+    report_access(address, *place, context);
     flush_stdout();
     _exit(kHostAccessStatus);
   }
-  sigaction(signal, &before, nullptr);  // the access faults again, with the program's own handling
+  // The access faults again, with the program's own handling. If that has called this handler, the
+  // system's handling ends the process.
+  struct sigaction none = {};
+  none.sa_handler = SIG_DFL;
+  set_handler(signal, was_left.exchange(true) ? &none : &before, nullptr);
 }
+
+// A system call or a function of the C library got an address that it cannot access.
+void report_refusal(const char* function, const void* address, size_t size) {
+  const auto place = place_of(address);
+  if (!place) return;
+  std::string pointer;
+  append_argument(pointer, address);
+  Finding finding = finding_of(text(function, "() fails, because its buffer of ", size,
+                                    " bytes at ", pointer, " is device memory, ", place->text),
+                               *place);
+  finding.parts.push_back(
+      {"by this call", std::make_shared<const Site>(Site{{}, {}, Stack::here()})});
+  if (place->allocation) add_history("the memory", *place->allocation, finding);
+  report(finding);
+}
+
+// The program's own handler waits behind this one.
+int keep_handler(const struct sigaction* handler, struct sigaction* old) {
+  if (old != nullptr) *old = before;
+  if (handler != nullptr) before = *handler;
+  return 0;
+}
+
+constexpr CheckedProgram kChecked{&keep_handler, &report_refusal};
 
 }  // namespace
 
 void watch_host_access() {
   runtime::protect_device_memory();
   watch_faults();
+  if (void* const preloaded = dlsym(RTLD_DEFAULT, kWatchProgram))
+    set_handler = reinterpret_cast<WatchProgram>(preloaded)(&kChecked);
 }
 
 void watch_faults() {
@@ -90,8 +168,9 @@ void watch_faults() {
   handler.sa_sigaction = on_fault;
   handler.sa_flags = SA_SIGINFO | SA_NODEFER;
   struct sigaction found;
-  if (sigaction(SIGSEGV, nullptr, &found) == 0 && found.sa_sigaction == on_fault) return;
-  sigaction(SIGSEGV, &handler, &before);
+  if (set_handler(SIGSEGV, nullptr, &found) == 0 && found.sa_sigaction == on_fault) return;
+  set_handler(SIGSEGV, &handler, &before);
+  was_left = false;
 }
 
 }  // namespace softnpu::checkers

@@ -3,6 +3,8 @@
 // reach.
 #pragma once
 
+#include "base/observer.h"
+
 namespace softnpu::checkers {
 
 // Makes device memory inaccessible to the program. A direct access is reported and ends the process
@@ -11,6 +13,12 @@ void watch_host_access();
 
 // Puts the handler of such accesses in front of one that the program has installed since.
 void watch_faults();
+
+// Keeps the handler in front where no library is preloaded that does (core/explain/checked.cpp).
+class FaultWatcher final : public Observer {
+ public:
+  void enter(const Call&) override { watch_faults(); }
+};
 
 constexpr int kHostAccessStatus = 87;
 

@@ -102,8 +102,9 @@ bool InFlight::fault(std::byte* address, bool writes, const char* does) {
     }
     remove_if(is_hit, removed);
   }
-  const auto guilty = std::find_if(removed.begin(), removed.end(),
-                                   [&](const Use& use) { return use.writes || writes; });
+  const auto guilty = std::find_if(removed.begin(), removed.end(), [&](const Use& use) {
+    return (use.writes || writes) && !is_held_(use.point);
+  });
   if (guilty != removed.end()) report_access(*guilty, address, does);
   return true;
 }

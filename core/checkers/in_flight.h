@@ -9,6 +9,7 @@
 #include <functional>
 #include <list>
 #include <string_view>
+#include <utility>
 
 #include "base/fork.h"
 #include "base/lasting.h"
@@ -27,6 +28,9 @@ class InFlight {
   void add(const Piece& piece, Point point, const SharedSite& site);
   void begin(const Piece& piece);
   void end(const Piece& piece);
+
+  // Accesses are no mistake while this is true of the copy.
+  void ask_first(std::function<bool(Point)> is_held) { is_held_ = std::move(is_held); }
 
   // The program has waited for the copies with these points.
   void forget(const std::function<bool(Point)>& is_known);
@@ -62,6 +66,7 @@ class InFlight {
   static void report_access(const Use& use, const std::byte* address, const char* does);
 
   bool is_started_ = false;
+  std::function<bool(Point)> is_held_ = [](Point) { return false; };
   ProcessMutex<LockRank::innermost> mutex_;
   Uses uses_;
 };

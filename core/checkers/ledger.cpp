@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkers/ledger.h"
 
+#include <algorithm>
 #include <cctype>
+#include <iterator>
 
 #include "base/lasting.h"
 #include "tensor/handles.h"
 
 namespace softnpu::checkers {
 namespace {
-
-// The number of freed or destroyed objects that are remembered.
-constexpr size_t kMostKept = 10'000;
 
 uintptr_t number(const void* address) { return reinterpret_cast<uintptr_t>(address); }
 
@@ -19,6 +18,14 @@ const Allocation* containing(const std::map<uintptr_t, Allocation>& all, uintptr
   if (next == all.begin()) return nullptr;
   --next;
   return address - next->first < next->second.size ? &next->second : nullptr;
+}
+
+// Bytes between an allocation and an address that count as beside it.
+constexpr uintptr_t kBeside = 4096;
+
+uintptr_t distance_to(const Allocation& one, const void* address) {
+  const uintptr_t a = number(address), end = one.base + one.size;
+  return a < one.base ? one.base - a : a - end + 1;
 }
 
 bool has_word(std::string_view text, std::string_view word) {
@@ -47,8 +54,9 @@ void Ledger::releasing(runtime::Family, const std::byte* base, size_t) {
   std::lock_guard lock(mutex_);
   const auto found = live_.find(number(base));
   if (found == live_.end()) return;  // allocated before the checks began
-  if (freed_.size() >= kMostKept) freed_.clear();
+  make_room(freed_, most_freed_);
   found->second.freed = here;
+  found->second.ended = ++now_;
   freed_[found->first] = std::move(found->second);
   live_.erase(found);
 }
@@ -60,6 +68,23 @@ std::optional<Allocation> Ledger::find(const void* address) const {
   return found != nullptr ? std::optional(*found) : std::nullopt;
 }
 
+std::optional<Allocation> Ledger::find_beside(const void* address) const {
+  std::lock_guard lock(mutex_);
+  const Allocation* nearest = nullptr;
+  uintptr_t least = kBeside;
+  for (const auto* const all : {&live_, &freed_}) {
+    const auto consider = [&](const Allocation& one) {
+      const uintptr_t distance = distance_to(one, address);
+      if (distance < least) nearest = &one;
+      least = std::min(least, distance);
+    };
+    const auto next = all->upper_bound(number(address));
+    if (next != all->begin()) consider(std::prev(next)->second);
+    if (next != all->end()) consider(next->second);
+  }
+  return nearest != nullptr ? std::optional(*nearest) : std::nullopt;
+}
+
 std::vector<Allocation> Ledger::live() const {
   std::lock_guard lock(mutex_);
   std::vector<Allocation> all;
@@ -67,15 +92,16 @@ std::vector<Allocation> Ledger::live() const {
   return all;
 }
 
-void add_history(std::string_view memory, const void* address, Finding& finding) {
-  const auto allocation = ledger().find(address);
-  if (!allocation) return;
-  const bool is_reported =
-      !finding.parts.empty() && finding.parts.front().site == allocation->freed;
+void add_history(std::string_view memory, const Allocation& allocation, Finding& finding) {
+  const bool is_reported = !finding.parts.empty() && finding.parts.front().site == allocation.freed;
   finding.parts.push_back(
-      {text(memory, ", ", allocation->size, " bytes, was allocated here"), allocation->made});
-  if (allocation->freed && !is_reported)
-    finding.parts.push_back({"and freed here", allocation->freed});
+      {text(memory, ", ", allocation.size, " bytes, was allocated here"), allocation.made});
+  if (allocation.freed && !is_reported)
+    finding.parts.push_back({"and freed here", allocation.freed});
+}
+
+void add_history(std::string_view memory, const void* address, Finding& finding) {
+  if (const auto allocation = ledger().find(address)) add_history(memory, *allocation, finding);
 }
 
 void Ledger::created(HandleKind kind, const void* handle) {
@@ -88,9 +114,31 @@ void Ledger::created(HandleKind kind, const void* handle) {
 void Ledger::destroyed(HandleKind, const void* handle) {
   const SharedSite here = current_site();
   std::lock_guard lock(mutex_);
-  if (handles_.erase(handle) == 0) return;
-  if (destroyed_.size() >= kMostKept) destroyed_.clear();
-  destroyed_[handle] = here;
+  const auto found = handles_.find(handle);
+  if (found == handles_.end()) return;
+  make_room(destroyed_, most_destroyed_);
+  destroyed_[handle] = {found->second.when, ++now_, here};
+  handles_.erase(found);
+}
+
+// Forgets the older half of what has ended, but nothing that a live object may refer to: one that
+// was created meanwhile.
+template <class Ended>
+void Ledger::make_room(Ended& ended, size_t& most) const {
+  if (ended.size() < most) return;
+  std::vector<uint64_t> births, ends;
+  for (const auto& [handle, about] : handles_) births.push_back(about.when);
+  std::ranges::sort(births);
+  for (const auto& [key, one] : ended) ends.push_back(one.ended);
+  const auto middle = ends.begin() + static_cast<ptrdiff_t>(ends.size() / 2);
+  std::ranges::nth_element(ends, middle);
+  std::erase_if(ended, [&](const auto& entry) {
+    const auto& one = entry.second;
+    if (one.ended >= *middle) return false;
+    const auto born = std::ranges::upper_bound(births, one.when);
+    return born == births.end() || *born > one.ended;
+  });
+  most = std::max(kMostKept, 2 * ended.size());
 }
 
 void Ledger::launched(const Piece& piece) {
@@ -130,7 +178,7 @@ uint64_t Ledger::inherited() const {
 SharedSite Ledger::destruction(const void* handle) const {
   std::lock_guard lock(mutex_);
   const auto found = destroyed_.find(handle);
-  return found != destroyed_.end() ? found->second : nullptr;
+  return found != destroyed_.end() ? found->second.site : nullptr;
 }
 
 void add_history_of_arguments(const Site& site, std::string_view message, Finding& finding) {
@@ -145,8 +193,12 @@ void add_history_of_arguments(const Site& site, std::string_view message, Findin
 }
 
 std::string place_in(const Allocation& allocation, const void* address) {
-  return text(number(address) - allocation.base, " bytes into an allocation of ", allocation.size,
-              " bytes");
+  const uintptr_t a = number(address), end = allocation.base + allocation.size;
+  if (a < allocation.base)
+    return text(allocation.base - a, " bytes before an allocation of ", allocation.size, " bytes");
+  if (a >= end)
+    return text(a - end, " bytes past the end of an allocation of ", allocation.size, " bytes");
+  return text(a - allocation.base, " bytes into an allocation of ", allocation.size, " bytes");
 }
 
 }  // namespace softnpu::checkers

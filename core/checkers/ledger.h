@@ -23,6 +23,7 @@ struct Allocation {
   uint64_t when;
   SharedSite made;
   SharedSite freed = nullptr;  // null while it lives
+  uint64_t ended = 0;
 };
 
 class Ledger final : public Observer {
@@ -44,6 +45,8 @@ class Ledger final : public Observer {
 
   // The allocation that contains the address, or contained it last.
   std::optional<Allocation> find(const void* address) const;
+  // The allocation, or the one that was freed, that ends or begins next to the address.
+  std::optional<Allocation> find_beside(const void* address) const;
   std::vector<Allocation> live() const;
 
   struct Handle {
@@ -63,25 +66,39 @@ class Ledger final : public Observer {
   SharedSite destruction(const void* handle) const;
 
  private:
+  // The number of freed or destroyed objects that are remembered, beside those that a live object
+  // may refer to.
+  static constexpr size_t kMostKept = 10'000;
+
   mutable std::mutex mutex_;
   uint64_t now_ = 0;
   uint64_t inherited_ = 0;
+  struct Destroyed {
+    uint64_t when;  // of its creation
+    uint64_t ended;
+    SharedSite site;
+  };
+  template <class Ended>
+  void make_room(Ended& ended, size_t& most) const;
+
   std::map<uintptr_t, Allocation> live_;   // by base
   std::map<uintptr_t, Allocation> freed_;  // by base
   std::map<const void*, Handle> handles_;
-  std::map<const void*, SharedSite> destroyed_;
+  std::map<const void*, Destroyed> destroyed_;
+  size_t most_freed_ = kMostKept, most_destroyed_ = kMostKept;
   std::map<const Piece*, SharedSite> launches_;
 };
 
 Ledger& ledger();
 
 // Adds to a finding where memory was allocated and, if so, freed.
+void add_history(std::string_view memory, const Allocation& allocation, Finding& finding);
 void add_history(std::string_view memory, const void* address, Finding& finding);
 
 // The same for the memory and handles in those arguments of the call that the message names.
 void add_history_of_arguments(const Site& site, std::string_view message, Finding& finding);
 
-// "16 bytes into an allocation of 64 bytes"
+// "16 bytes into an allocation of 64 bytes"; the address may also be before or behind it.
 std::string place_in(const Allocation& allocation, const void* address);
 
 }  // namespace softnpu::checkers

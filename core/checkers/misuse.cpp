@@ -31,6 +31,12 @@ constexpr std::string_view kOneLaunch =
     "Call phase one anew for each launch, or make the executor repeatable "
     "(aclSetAclOpExecutorRepeatable).";
 constexpr std::string_view kKeepHandle = "Destroy the object after its last use, and once.";
+constexpr std::string_view kOneDestruction =
+    "Destroy an executor once, and only if it was never launched or is repeatable: the launch "
+    "destroys any other.";
+constexpr std::string_view kKeepReservation =
+    "Pass the address that aclrtReserveMemAddress returned, and release it once, after its last "
+    "use.";
 constexpr std::string_view kTwoEvents =
     "Record both events, synchronise, and pass them in the order in which they were recorded.";
 
@@ -55,7 +61,11 @@ constexpr Misuse kMisuses[] = {
     {"not-device-memory", Tool::memcheck, "not-device-memory", kOnDevice},
     {"workspace-not-device-memory", Tool::memcheck, "not-device-memory", kOnDevice},
     {"executor-dead", Tool::memcheck, "dead-executor", kOneLaunch},
+    {"executor-unknown", Tool::memcheck, "dead-executor", kOneDestruction},
     {"dead-handle", Tool::memcheck, "dead-handle", kKeepHandle},
+    {"context-dead", Tool::memcheck, "dead-handle", kKeepHandle},
+    {"list-member-dead", Tool::memcheck, "dead-handle", kKeepHandle},
+    {"address-not-reserved", Tool::memcheck, "dead-handle", kKeepReservation},
     {"event-unrecorded", Tool::synccheck, "incomparable-events", kTwoEvents},
     {"event-not-reached", Tool::synccheck, "incomparable-events", kTwoEvents},
     {"events-reversed", Tool::synccheck, "incomparable-events", kTwoEvents},
@@ -69,20 +79,26 @@ constexpr Misuse kOther = {
     "suppress it (softnpu check --suppressions)."};
 
 // Failures that were asked for, that correct programs provoke and handle (a loop that processes
-// callbacks, an executor that its launch may have consumed), or that are listed apart.
+// callbacks), or that are listed apart.
 constexpr std::string_view kNoMisuses[] = {
-    "failed-on-purpose",   "initialized-twice",     "wait-timeout",     "out-of-memory",
-    "no-callback-in-time", "thread-not-subscribed", "executor-unknown", "operator-absent"};
+    "failed-on-purpose",   "initialized-twice",     "wait-timeout",   "out-of-memory",
+    "no-callback-in-time", "thread-not-subscribed", "operator-absent"};
 
 // What a failed call, or failed work, is a finding of; null if of nothing.
-const Misuse* misuse_of(const Status& status, bool is_call) {
-  const auto found = std::ranges::find(kMisuses, status.rule(), &Misuse::rule);
+const Misuse* misuse_of(std::string_view rule, bool is_call) {
+  const auto found = std::ranges::find(kMisuses, rule, &Misuse::rule);
   if (found != std::end(kMisuses)) return found;
-  const bool is_known = std::ranges::find(kNoMisuses, status.rule()) != std::end(kNoMisuses);
+  const bool is_known = std::ranges::find(kNoMisuses, rule) != std::end(kNoMisuses);
   return is_call && !is_known ? &kOther : nullptr;
 }
 
 }  // namespace
+
+std::string finding_of(std::string_view rule) {
+  const Misuse* const misuse = misuse_of(rule, true);
+  return misuse == nullptr ? ""
+                           : text(kToolNames[static_cast<size_t>(misuse->tool)], "/", misuse->kind);
+}
 
 void MisuseChecker::leave(const Call&, const Status& status) {
   const struct AtEnd {
@@ -99,7 +115,7 @@ void MisuseChecker::finished(const Piece& piece, const Status& status) {
 
 void MisuseChecker::report_failure(const Status& status, SharedSite where, std::string_view role,
                                    const Piece* piece) {
-  const Misuse* const misuse = misuse_of(status, piece == nullptr);
+  const Misuse* const misuse = misuse_of(status.rule(), piece == nullptr);
   if (misuse == nullptr || !tools_.have(misuse->tool)) return;
   {
     std::lock_guard lock(mutex_);

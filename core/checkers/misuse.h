@@ -5,12 +5,17 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 
+#include "base/export.h"
 #include "base/fork.h"
 #include "base/observer.h"
 #include "checkers/tools.h"
 
 namespace softnpu::checkers {
+
+// As what a call that breaks the rule is reported, as TOOL/KIND; "" if it is not.
+SOFTNPU_EXPORT std::string finding_of(std::string_view rule);
 
 class MisuseChecker final : public Observer {
  public:

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkers/order.h"
 
-#include <optional>
+#include <algorithm>
+#include <utility>
 
+#include "checkers/idle.h"
 #include "checkers/in_flight.h"
 #include "checkers/ledger.h"
 #include "tensor/handles.h"
@@ -41,12 +43,24 @@ constexpr Freeing kFreeing[] = {{"aclrtFree", "devPtr"},
 
 constexpr std::string_view kNotAwaited = ": nothing has waited for that work since it was launched";
 
-// The host function that this thread runs. Its stream waits for it.
-thread_local std::optional<Point> running_function;
+// The callback that this thread runs, by its mark, while its stream waits for it.
+thread_local const void* running_callback = nullptr;
 
 std::string stream_name(int32_t stream) { return text("stream ", stream); }
 
 }  // namespace
+
+OrderChecker::OrderChecker(Tools tools) : tools_(tools) {
+  in_flight().ask_first([this](Point point) {
+    std::lock_guard lock(mutex_);
+    return is_held(point);
+  });
+}
+
+bool OrderChecker::is_held(Point work) const {
+  return std::ranges::any_of(
+      functions_, [&](const auto& function) { return order_.waits_for(work, function.second); });
+}
 
 void OrderChecker::launched(const Piece& piece) {
   const SharedSite site = current_site();
@@ -55,7 +69,7 @@ void OrderChecker::launched(const Piece& piece) {
     std::lock_guard lock(mutex_);
     found = conflicts(piece);
     const Point point = order_.append(piece.stream);
-    if (piece.kind == Piece::Kind::host_function) host_functions_[&piece] = point;
+    if (piece.kind == Piece::Kind::host_function) functions_[&piece] = point;
     add_records(piece, point, site);
     in_flight().add(piece, point, site);
   }
@@ -84,36 +98,41 @@ void OrderChecker::destroyed(HandleKind kind, const void* handle) {
 }
 
 void OrderChecker::started(const Piece& piece) {
+  if (piece.kind == Piece::Kind::host_function) wait_until_others_sleep();
   in_flight().begin(piece);
   std::vector<Conflict> found;
   {
     std::lock_guard lock(mutex_);
-    if (const auto function = host_functions_.extract(&piece)) {
-      order_.host_saw(function.mapped());
+    if (const auto function = functions_.find(&piece); function != functions_.end()) {
+      order_.host_saw(function->second);
       forget_in_flight();
-      running_function = function.mapped();
     }
     if (piece.stream != Piece::kHostThread) return;
     found = conflicts(piece);
-    if (running_function)
-      std::erase_if(found, [this](const Conflict& conflict) {
-        return order_.waits_for(conflict.earlier.point, *running_function);
-      });
+    std::erase_if(found, [this](const Conflict& one) { return is_held(one.earlier.point); });
   }
   for (const Conflict& conflict : found) report_host(piece, conflict);
 }
 
 void OrderChecker::finished(const Piece& piece, const Status&) {
   in_flight().end(piece);
-  if (piece.kind == Piece::Kind::host_function) running_function.reset();
+  if (piece.kind != Piece::Kind::host_function) return;
+  std::lock_guard lock(mutex_);
+  functions_.erase(&piece);
 }
 
 void OrderChecker::calling(const void* mark) {
   std::lock_guard lock(mutex_);
-  if (const auto point = marks_.find(mark); point != marks_.end()) running_function = point->second;
+  const auto found = marks_.find(mark);
+  if (found == marks_.end()) return;
+  functions_[mark] = found->second.point;
+  running_callback = mark;
 }
 
-void OrderChecker::called() { running_function.reset(); }
+void OrderChecker::called() {
+  std::lock_guard lock(mutex_);
+  functions_.erase(std::exchange(running_callback, nullptr));
+}
 
 void OrderChecker::releasing(runtime::Family family, const std::byte* base, size_t size) {
   const auto [function, argument] = kFreeing[static_cast<size_t>(family)];
@@ -150,20 +169,50 @@ void OrderChecker::releasing(runtime::Family family, const std::byte* base, size
 
 void OrderChecker::recorded(const void* mark, int32_t stream) {
   std::lock_guard lock(mutex_);
-  marks_[mark] = order_.append(stream);
+  marks_[mark] = {order_.append(stream)};
+}
+
+void OrderChecker::resetting(const void* mark) {
+  std::lock_guard lock(mutex_);
+  if (const auto found = marks_.find(mark); found != marks_.end()) found->second.is_reset = true;
 }
 
 void OrderChecker::held_back(int32_t stream, const void* mark) {
-  if (mark == nullptr) return report_unrecorded();
-  std::lock_guard lock(mutex_);
-  if (const auto point = marks_.find(mark); point != marks_.end())
-    order_.wait(stream, point->second);
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = marks_.find(mark);
+    if (mark != nullptr && found == marks_.end()) return;  // recorded before the checks began
+    if (mark != nullptr && !found->second.is_reset) {
+      auto& [point, is_reset, waits] = found->second;
+      order_.wait(stream, point);
+      std::erase_if(waits, [this](Point wait) { return order_.host_knows(wait); });
+      waits.push_back(order_.end_of(stream));
+      return;
+    }
+  }
+  report_unrecorded();
 }
 
 void OrderChecker::saw_mark(const void* mark) {
-  if (mark == nullptr) return report_unrecorded();
+  {
+    std::lock_guard lock(mutex_);
+    const auto found = marks_.find(mark);
+    if (mark != nullptr && found == marks_.end()) return;
+    if (mark != nullptr && !found->second.is_reset) {
+      order_.host_saw(found->second.point);
+      return forget_in_flight();
+    }
+  }
+  // A query of an event without a recording answers that it is not complete.
+  if (current_site()->function.starts_with("aclrtSynchronize")) report_unrecorded();
+}
+
+void OrderChecker::saw_waits(const void* mark) {
   std::lock_guard lock(mutex_);
-  if (const auto point = marks_.find(mark); point != marks_.end()) order_.host_saw(point->second);
+  const auto found = marks_.find(mark);
+  if (found == marks_.end()) return;
+  for (const Point wait : std::exchange(found->second.waits, {})) order_.host_saw(wait);
+  order_.host_saw(found->second.point);
   forget_in_flight();
 }
 
@@ -173,6 +222,7 @@ void OrderChecker::saw_end(int32_t stream) {
   forget_all_known();
   forget_in_flight();
   order_.forget(stream);
+  std::erase_if(functions_, [=](const auto& one) { return one.second.stream == stream; });
 }
 
 void OrderChecker::forget_in_flight() const {

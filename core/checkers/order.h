@@ -17,7 +17,7 @@ namespace softnpu::checkers {
 
 class OrderChecker final : public Observer {
  public:
-  explicit OrderChecker(Tools tools) : tools_(tools) {}
+  explicit OrderChecker(Tools tools);
 
   void launched(const Piece& piece) override;
   void captured(const Piece& piece, const CapturedPlace& place) override;
@@ -26,7 +26,9 @@ class OrderChecker final : public Observer {
   void releasing(runtime::Family family, const std::byte* base, size_t size) override;
   void recorded(const void* mark, int32_t stream) override;
   void held_back(int32_t stream, const void* mark) override;
+  void resetting(const void* mark) override;
   void saw_mark(const void* mark) override;
+  void saw_waits(const void* mark) override;
   void saw_end(int32_t stream) override;
   void finished(const Piece& piece, const Status& status) override;
   void calling(const void* mark) override;
@@ -48,6 +50,15 @@ class OrderChecker final : public Observer {
     Access later;
   };
 
+  struct Mark {
+    Point point;
+    bool is_reset = false;  // a later wait waits for nothing, at least if the stream is quick
+    std::vector<Point> waits = {};  // streams that it holds back
+  };
+
+  // Whether work waits for a function of the program's that has not ended. While a function holds a
+  // stream, any thread may use what the work behind it will use.
+  bool is_held(Point work) const;
   // Work that conflicts with the piece and is not known to be done.
   std::vector<Conflict> conflicts(const Piece& piece) const;
   template <class IsDone>
@@ -63,8 +74,8 @@ class OrderChecker final : public Observer {
   const Tools tools_;
   ProcessMutex<> mutex_;
   HappensBefore order_;
-  std::map<const void*, Point> marks_;
-  std::map<const Piece*, Point> host_functions_;
+  std::map<const void*, Mark> marks_;
+  std::map<const void*, Point> functions_;  // that have not ended; by piece or mark
   Records records_;
   std::map<const void*, Records> captured_;  // by graph; points are places in the capture
 };

@@ -37,7 +37,7 @@ std::atomic<StackSource> source{nullptr};
 
 constexpr std::string_view kOwnFiles[] = {"libsoftnpu.so",  "libascendcl.so", "libacl_rt.so",
                                           "libnnopbase.so", "libopapi",       "libasan.so",
-                                          "libtsan.so",     "_core.cpython"};
+                                          "libtsan.so",     "_core.cpython",  "libchecked.so"};
 // Libraries that start a program and are not part of it.
 constexpr std::string_view kStarters[] = {"libc.so", "ld-linux"};
 
@@ -65,6 +65,14 @@ Stack Stack::here() {
   void* addresses[kDeepestStack];
   const int count = backtrace(addresses, kDeepestStack);
   stack.addresses_.assign(addresses, addresses + count);
+  return stack;
+}
+
+Stack Stack::of_signal(const void* instruction) {
+  Stack stack = here();
+  // frames() takes all addresses for return addresses, which are behind the call.
+  for (void*& address : stack.addresses_)
+    if (address == instruction) address = static_cast<std::byte*>(address) + 1;
   return stack;
 }
 

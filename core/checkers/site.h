@@ -26,6 +26,8 @@ struct Frame {
 class Stack {
  public:
   static Stack here();
+  // For a signal handler: the stack up to the instruction that raised the signal.
+  static Stack of_signal(const void* instruction);
   // Innermost first, without the library's own frames.
   std::vector<Frame> frames() const;
   // Equal stacks have equal keys.

@@ -83,6 +83,7 @@ void start(Tools tools) {
   observe(*lifetimes.load());
   if (tools.have(Tool::memcheck)) {
     watch_host_access();
+    observe(*new FaultWatcher);
     in_flight().start();
   }
 }

@@ -101,7 +101,7 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* statu
   return with_event(CALL(event, status), event, [&](const Event& e) {
     return store(
         "status", status,
-        e.has_waiting_streams() ? ACL_EVENT_WAIT_STATUS_NOT_READY : ACL_EVENT_WAIT_STATUS_COMPLETE);
+        e.query_waits() ? ACL_EVENT_WAIT_STATUS_COMPLETE : ACL_EVENT_WAIT_STATUS_NOT_READY);
   });
 }
 

@@ -49,8 +49,10 @@ void* Arena::reserve(size_t size, size_t left) const {
 
 void* Arena::reserve_twice(size_t size, size_t left) const {
   const size_t count = alias_count.load(std::memory_order_relaxed);
-  void* const begin = count < kMostAliases ? reserve(2 * size, 2 * left) : nullptr;
-  if (begin == nullptr) return nullptr;
+  // A page before the first range: the C library's free() reads there.
+  void* const all = count < kMostAliases ? reserve(kHugePage + 2 * size, 2 * left) : nullptr;
+  if (all == nullptr) return nullptr;
+  std::byte* const begin = static_cast<std::byte*>(all) + kHugePage;
   aliases[count] = {reinterpret_cast<uintptr_t>(begin), size};
   alias_count.store(count + 1, std::memory_order_release);
   return begin;

@@ -106,6 +106,7 @@ Status Event::reset(const std::shared_ptr<Event>& event, Stream& stream) {
       return {};
     }
   }
+  if (recording) notify(&Observer::resetting, recording.get());
   // Resets only the current recording: a later recording comes after the reset.
   Task forget = [event, recording] {
     std::lock_guard lock(marks_mutex());
@@ -119,7 +120,12 @@ Status Event::wait_work(const Stream& stream, std::optional<Work>& out) {
   const auto recording = latest();
   RETURN_IF_FAILED(require_not_captured(recording.get()));
   notify(&Observer::held_back, stream.id(), recording.get());
-  if (!recording || recording->gate->is_open()) return {};
+  if (!recording) return {};
+  {
+    std::lock_guard lock(marks_mutex());
+    awaited_ = recording;
+  }
+  if (recording->gate->is_open() && stream.is_idle()) return {};
   waiting_->fetch_add(1, std::memory_order_relaxed);
   // Counts down when the wait is over or dropped with its stream.
   const std::shared_ptr<void> count(
@@ -171,13 +177,27 @@ Status Event::query(bool& complete) const {
   return {};
 }
 
+bool Event::query_waits() const {
+  std::shared_ptr<Recording> awaited;
+  {
+    std::lock_guard lock(marks_mutex());
+    awaited = awaited_;
+  }
+  const bool complete = waiting_->load(std::memory_order_acquire) == 0;
+  if (complete && awaited) notify(&Observer::saw_waits, awaited.get());
+  return complete;
+}
+
 Status Event::reached(std::string_view argument, int64_t& nanoseconds) const {
   const auto recording = latest();
   if (!recording)
     return fail("event-unrecorded"_rule, kRtEventTimestampInvalid, argument,
                 " was never recorded, or was reset since");
   nanoseconds = recording->reached_ns.load(std::memory_order_acquire);
-  if (nanoseconds != 0) return {};
+  if (nanoseconds != 0) {
+    notify_seen(recording.get());
+    return {};
+  }
   return fail("event-not-reached"_rule, kRtEventTimestampInvalid, argument,
               " was recorded, but its stream has not reached it; synchronise first");
 }

@@ -43,7 +43,8 @@ class SOFTNPU_EXPORT Event : public std::enable_shared_from_this<Event> {
   Status synchronize(const Deadline& deadline) const;
 
   Status query(bool& complete) const;
-  bool has_waiting_streams() const { return waiting_->load(std::memory_order_acquire) > 0; }
+  // Whether no stream waits for the event any more.
+  bool query_waits() const;
   // The time when the recording was reached. Fails if there is none, or if it was not reached.
   Status reached(std::string_view argument, int64_t& nanoseconds) const;
 
@@ -66,6 +67,7 @@ class SOFTNPU_EXPORT Event : public std::enable_shared_from_this<Event> {
   Status require_not_captured(const Recording* recording) const;
 
   std::shared_ptr<Recording> latest_;
+  std::shared_ptr<Recording> awaited_;  // the last one that a stream has waited for
   std::shared_ptr<std::atomic<int>> waiting_ = std::make_shared<std::atomic<int>>(0);
 };
 

@@ -38,19 +38,23 @@ Status copy_scalar(const void* value, DType type, std::shared_ptr<const Scalar>&
   return {};
 }
 
-// A list owns its members. A member that is listed twice, or is dead, would be destroyed twice.
+// A list owns its members. One that is dead would be destroyed twice.
+template <class Table>
+Status check_members(const void* const* value, uint64_t size, Table& table) {
+  for (uint64_t i = 0; i < size; ++i)
+    if (value[i] != nullptr && !table.find(value[i]))
+      return fail("list-member-dead"_rule, kParamInvalid,
+                  not_live(text("member ", i), value[i], Table::kKind), " or null");
+  return {};
+}
+
 template <class List, class Table>
 Status copy_members(const void* const* value, uint64_t size, Table& table,
                     std::shared_ptr<const List>& out) {
   RETURN_IF_FAILED(check_values(value, size));
+  RETURN_IF_FAILED(check_members(value, size, table));
   auto list = std::make_shared<List>();
-  list->members.reserve(size);
-  for (uint64_t i = 0; i < size; ++i) {
-    if (value[i] != nullptr && !table.find(value[i]))
-      return fail("list-member-dead"_rule, kParamInvalid,
-                  not_live(text("member ", i), value[i], Table::kKind), " or null");
-    list->members.push_back(value[i]);
-  }
+  list->members.assign(value, value + size);
   out = std::move(list);
   return {};
 }
@@ -60,8 +64,9 @@ aclnnStatus destroy_list(const Call& call, Lists& lists, Table& table, const voi
   return guard(call, kEntryCodes, [&]() -> Status {
     const auto list = lists.erase(handle);
     if (list == nullptr) return not_found("array", handle, Lists::kKind);
+    const Status found = check_members(list->members.data(), list->members.size(), table);
     for (const void* member : list->members) table.erase(member);
-    return {};
+    return found;
   });
 }
 

@@ -60,7 +60,9 @@ def pytest_configure(config: pytest.Config) -> None:
     from softnpu import _core
 
     try:
-        _core.start_checks(config.getoption("--softnpu-check-tools"))
+        # Pytest does not capture its output yet.
+        last_words = os.dup(2)
+        _core.start_checks(config.getoption("--softnpu-check-tools"), last_words)
     except ValueError as error:
         raise pytest.UsageError(f"--softnpu-check-tools: {error}") from None
     config.pluginmanager.register(_Checks(), "softnpu-checks")

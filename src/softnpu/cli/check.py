@@ -116,6 +116,7 @@ def _checked(
         report = Path(folder) / "findings"
         environment = {
             **program.environment,
+            **_preloaded(program.environment),
             "SOFTNPU_CHECK": tool,
             "SOFTNPU_CHECK_REPORT": str(report),
             "SOFTNPU_CHECK_EXITCODE": "0",
@@ -130,6 +131,15 @@ def _checked(
             returned = run_to_its_end(program.words, environment, stdout)
             status, number = exit_status(returned), signal_of(returned)
         return status, number, found()
+
+
+def _preloaded(environment: dict[str, str]) -> dict[str, str]:
+    """Preload what tells the checkers of the C library's failures, if anything is preloaded."""
+    before = environment.get("LD_PRELOAD", "").split(":")
+    helper = next((file for file in before if file.endswith("/libmissing.so")), None)
+    if helper is None:  # a sanitizer must be loaded before others
+        return {}
+    return {"LD_PRELOAD": ":".join([*before, str(Path(helper).with_name("libchecked.so"))])}
 
 
 def _run_all(

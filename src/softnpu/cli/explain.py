@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from softnpu import explanations
+from softnpu import _core, explanations
 from softnpu.cli.output import EXIT_USAGE, JsonOption, fail, print_json, results
 from softnpu.contract import load_contracts, shared_rules
 from softnpu.explanations import Explanation
@@ -94,6 +94,9 @@ def _show(console: Console, each: Explanation) -> None:
         for row in rows:
             table.add_row(row["operator"], str(row["status"]), row["rule"], row["summary"])
         console.print(table)
+    reported = _reported_as(each)
+    if reported:
+        console.print(Text(f"\nsoftnpu check reports it as {' or '.join(reported)}."))
     if each.kind == "finding":
         console.print(Text("\ndocs/findings.md has a program, its report, and the repair."))
     console.print()
@@ -102,6 +105,13 @@ def _show(console: Console, each: Explanation) -> None:
 def _filled(text: str, console: Console) -> str:
     width = min(WIDTH, console.width)
     return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def _reported_as(each: Explanation) -> list[str]:
+    """List the findings of calls that break the rules."""
+    if each.kind != "rule" or each.area in ("python", "judging"):
+        return []
+    return sorted({_core.finding_of(name) for name in each.names} - {""})
 
 
 def _in_contracts(each: Explanation) -> list[dict[str, Any]]:

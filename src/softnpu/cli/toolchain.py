@@ -135,7 +135,9 @@ def toolchain_of(language: Language, prefix: Path, extra_flags: str) -> Toolchai
     include, lib = prefix / "include", prefix / "lib64"
     # With DWARF 5, some releases of addr2line confuse the lines of inlined headers and the source.
     folders = (include, include / "aclnn", include / "aclnnop")
-    flags = ("-O2", "-gdwarf-4", *(f"-I{folder}" for folder in folders))
+    # Calls at the end of a function stay calls: `softnpu check` names the function.
+    kept = "-fno-optimize-sibling-calls"
+    flags = ("-O2", "-gdwarf-4", kept, *(f"-I{folder}" for folder in folders))
     users = _words("CPPFLAGS", os.environ.get("CPPFLAGS", ""))
     users += _words(language.flags_variable, os.environ.get(language.flags_variable, ""))
     users += _words("--cxxflags", extra_flags)
