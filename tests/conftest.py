@@ -17,6 +17,15 @@ os.environ.setdefault("TRITON_INTERPRET", "1")
 from softnpu.toml import read
 from tests.support import accuracy
 
+# Thousands of tests and their modules stay until the end: each collection would walk them in vain.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Collect only what tests make."""
+    gc.freeze()
+    gc.enable()
+
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Hand what a worker measured to the process that reports it."""

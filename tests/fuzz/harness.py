@@ -30,7 +30,7 @@ def build(
     write_everyday_list(program.parent)
     files = sorted(HERE.glob("*.cpp"))
     sources = [str(file) for file in files if main or file.stem != "standalone"]
-    command = [compiler, "-std=c++20", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    command = [compiler, "-std=c++20", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     command += [
         f'-DCONFIG="{HERE / "acl.json"}"',
         *(f"-I{folder}" for folder in (program.parent, INCLUDE, INCLUDE / "aclnn")),
