@@ -28,7 +28,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Hand what a worker measured to the process that reports it."""
+    """Hand what a worker measured to the process that reports it. The end collects everything."""
+    gc.unfreeze()
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
         output["accuracy"] = accuracy.packed()
