@@ -124,12 +124,12 @@ kept = torch.empty(60 << 20, dtype=torch.uint8, device="npu")
 try:
     torch.empty(60 << 20, dtype=torch.uint8, device="npu")
 except torch.OutOfMemoryError as error:
-    print(str(error)[:47])
+    print(str(error)[:48])
 del kept
 torch.empty(80 << 20, dtype=torch.uint8, device="npu")
 """
     done = run(script, env={"SOFTNPU_MEMORY_MB": "100"})
-    assert done.stdout == "NPU out of memory. Tried to allocate 0.06 GiB (\n", done.stderr
+    assert done.stdout == "NPU out of memory. Tried to allocate 60.00 MiB (\n", done.stderr
     assert done.returncode == 0
 
 

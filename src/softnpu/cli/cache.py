@@ -125,10 +125,11 @@ class Program:
 def kept_programs(programs: Path) -> list[Program]:
     """List the programs in a cache folder, the last run first."""
     found = []
-    for file in programs.glob("[!.]*/*"):
+    for folder in programs.glob("[!.]*"):
         with contextlib.suppress(OSError):  # removed by another run
-            last_run = file.parent.stat().st_mtime
-            found.append(Program(file.name, file, file.stat().st_size, last_run))
+            last_run = folder.stat().st_mtime
+            for file in folder.iterdir():
+                found.append(Program(file.name, file, file.stat().st_size, last_run))
     return sorted(found, key=lambda program: -program.last_run)
 
 

@@ -200,17 +200,20 @@ class Memory {
     size_t free = 0;
     size_t total = 0;
     (void)aclrtGetMemInfo(ACL_HBM_MEM, &free, &total);
-    const auto gib = [](size_t bytes) {
+    const auto size = [](size_t bytes) {
       std::array<char, 32> text{};
-      std::snprintf(text.data(), text.size(), "%.2f GiB", static_cast<double>(bytes) / (1 << 30));
+      const bool large = bytes >= size_t{1} << 30;
+      std::snprintf(text.data(), text.size(), "%.2f %s",
+                    static_cast<double>(bytes) / (large ? 1 << 30 : 1 << 20),
+                    large ? "GiB" : "MiB");
       return std::string(text.data());
     };
     const auto& s = stats_[index];
     const auto now = [](const auto& stat) { return static_cast<size_t>(stat[0].current); };
-    TORCH_CHECK_WITH(OutOfMemoryError, false, "NPU out of memory. Tried to allocate ", gib(asked),
-                     " (NPU ", static_cast<int>(index), "; ", gib(total), " total capacity; ",
-                     gib(now(s.allocated_bytes)), " already allocated; ", gib(free), " free; ",
-                     gib(now(s.reserved_bytes)), " reserved in total by PyTorch; aclrtMalloc ",
+    TORCH_CHECK_WITH(OutOfMemoryError, false, "NPU out of memory. Tried to allocate ", size(asked),
+                     " (NPU ", static_cast<int>(index), "; ", size(total), " total capacity; ",
+                     size(now(s.allocated_bytes)), " already allocated; ", size(free), " free; ",
+                     size(now(s.reserved_bytes)), " reserved in total by PyTorch; aclrtMalloc ",
                      "returned ", status, ")");
   }
 
