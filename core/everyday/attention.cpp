@@ -58,6 +58,9 @@ Attention plan_heads(const Given& given, std::string_view layout, int64_t heads,
 
 namespace {
 
+// Whether a float32 holds it, rounded.
+bool is_float(double number) { return std::isfinite(static_cast<float>(number)); }
+
 Values read_own(const Arrays& arrays, std::string_view name) {
   const View view = arrays.view(name);  // of a list, its only member
   return read<double>(view, view.tensor->sizes);
@@ -139,13 +142,14 @@ Values attend(const Scores& scores, Values* largest, Values* sums) {
     double top = scores.row(at, weights), sum = 0;
     if (largest != nullptr) {
       // Of a row in which everything is masked, the lowest number.
-      top = static_cast<float>(top);
-      if (top == -HUGE_VAL) top = std::numeric_limits<float>::lowest();
-      (*largest)[static_cast<size_t>(at)] = top;
+      const double stored = static_cast<float>(top);
+      (*largest)[static_cast<size_t>(at)] =
+          top == -HUGE_VAL ? std::numeric_limits<float>::lowest() : stored;
+      if (std::isfinite(stored)) top = stored;
     }
     if (top == -HUGE_VAL) return;  // everything is masked: the row stays 0
     for (double& weight : weights) sum += weight = std::exp(weight - top);
-    if (sums != nullptr) (*sums)[static_cast<size_t>(at)] = sum;
+    if (sums != nullptr) (*sums)[static_cast<size_t>(at)] = is_float(top) ? sum : std::nan("");
     if (sum == 0) return;
     double* const row = out.data() + scores.out_row(at);
     for (int64_t j = 0; j < a.key.length; ++j) {

@@ -11,6 +11,7 @@
 #include "base/lasting.h"
 #include "runtime/capture.h"
 #include "runtime/memory.h"
+#include "runtime/task_groups.h"
 
 namespace softnpu::runtime {
 namespace {
@@ -247,7 +248,10 @@ Status abort_graph(const void* handle) {
 Status destroy_graph(const void* handle) {
   std::shared_ptr<Graph> graph;
   RETURN_IF_FAILED(find_graph(handle, graph));
-  return graphs().erase(handle) ? Status() : dead_handle("modelRI", handle, HandleKind::graph);
+  if (!graphs().erase(handle)) return dead_handle("modelRI", handle, HandleKind::graph);
+  graph.reset();
+  forget_dead_groups();
+  return {};
 }
 
 }  // namespace softnpu::runtime

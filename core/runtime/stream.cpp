@@ -246,7 +246,7 @@ Status destroy_stream(const void* handle, Destroy how) {
 }
 
 void finish(Stream& stream, Held held, Remains& remains) {
-  drop_update(stream);
+  drop_tasks(stream);
   remains.dropped += drop_capture(stream);
   size_t dropped = 0;
   if (held == Held::dropped) {

@@ -21,8 +21,8 @@ struct Group {
 };
 
 struct Open {
-  std::shared_ptr<Graph> graph;
-  size_t first;
+  std::weak_ptr<Graph> graph;  // dead if its capture was given up
+  size_t first = 0;
 };
 
 struct Update {
@@ -51,13 +51,13 @@ void set_updated(Stream& stream, bool updated) {
   detail::capture_count.fetch_add(updated ? 1 : -1, std::memory_order_acq_rel);
 }
 
-// Requires the lock. Groups of destroyed graphs.
+}  // namespace
+
 void forget_dead_groups() {
+  std::lock_guard lock(task_groups().mutex);
   std::erase_if(task_groups().groups,
                 [](const auto& each) { return each.second->graph.expired(); });
 }
-
-}  // namespace
 
 Status begin_task_group(const void* stream_handle) {
   std::shared_ptr<Stream> stream;
@@ -67,9 +67,9 @@ Status begin_task_group(const void* stream_handle) {
   if (!graph) return misuse("stream is not being captured: it is stream ", stream->id());
   std::lock_guard lock(task_groups().mutex);
   Open& open = task_groups().open[stream->id()];
-  if (open.graph == graph)
+  if (open.graph.lock() == graph)
     return misuse("stream ", stream->id(), " has a task group that has not ended");
-  open = {std::move(graph), length};
+  open = {graph, length};
   return {};
 }
 
@@ -78,20 +78,20 @@ Status end_task_group(const void* stream_handle, void** out) {
   RETURN_IF_FAILED(find_stream(stream_handle, stream));
   if (out == nullptr) return fail("output-pointer-null"_rule, kRtParamInvalid, "handle is null");
   *out = nullptr;
-  Open ended;
+  std::shared_ptr<Graph> graph;
+  size_t first = 0;
   {
     std::lock_guard lock(task_groups().mutex);
     const auto found = task_groups().open.extract(stream->id());
-    if (found.empty()) return misuse("stream ", stream->id(), " has no task group that could end");
-    ended = found.mapped();
+    if (!found.empty()) graph = found.mapped().graph.lock(), first = found.mapped().first;
+    if (!graph) return misuse("stream ", stream->id(), " has no task group that could end");
   }
   const auto group = std::make_shared<Group>();
-  group->graph = ended.graph;
-  group->nodes = capture_group(*stream, *ended.graph, ended.first);
+  group->graph = graph;
+  group->nodes = capture_group(*stream, *graph, first);
   if (group->nodes.empty())
     return misuse("the task group has no operator, copy or fill of stream ", stream->id());
   std::lock_guard lock(task_groups().mutex);
-  forget_dead_groups();
   task_groups().groups.emplace(group.get(), group);
   *out = group.get();
   return {};
@@ -139,8 +139,9 @@ bool take_for_update(const Stream& stream, Work& work) {
   return true;
 }
 
-void drop_update(Stream& stream) {
+void drop_tasks(Stream& stream) {
   std::lock_guard lock(task_groups().mutex);
+  task_groups().open.erase(stream.id());
   if (task_groups().updates.erase(stream.id()) > 0) set_updated(stream, false);
 }
 

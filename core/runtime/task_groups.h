@@ -21,7 +21,9 @@ SOFTNPU_EXPORT Status end_task_update(const void* stream_handle);
 
 // Takes work that was launched in a stream with an update; false if it has none.
 bool take_for_update(const Stream& stream, Work& work);
-// Ends an update, which changes nothing.
-void drop_update(Stream& stream);
+// At the stream's end: gives up a task group, and an update, which changes nothing.
+void drop_tasks(Stream& stream);
+// Of destroyed graphs.
+void forget_dead_groups();
 
 }  // namespace softnpu::runtime

@@ -106,7 +106,7 @@ def forward(case: Case, given: list[Any]) -> tuple[Any, Any, Any]:
     """Run the forward operator: the result and its statistics."""
     q, k, v = (arranged(each, case.layout) for each in given[:3])
     out = arranged(unwritten(q.dtype, given[0].shape), case.layout)
-    high, total = (unwritten("f4", (*SCORES[:3], 8)) for _ in range(2))
+    high, total = (unwritten("f4", (*given[0].shape[:3], 8)) for _ in range(2))
     masks = (case.shift, case.drop, None, case.mask)
     call(case.name(""), q, k, v, *masks, *case.tail(), high, total, None, out)
     return out, high, total
@@ -233,6 +233,18 @@ def test_part_of_the_keys() -> None:
     np.testing.assert_allclose(found[0][0] + found[1][0], whole[0], 1e-5, 1e-5)
     for at in (1, 2):
         assert (np.concatenate([found[0][at], found[1][at]], 2) == whole[at]).all()
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_scores_beyond_float(sign: int) -> None:
+    """The result does not depend on the range of the statistics, which do not hide it."""
+    q, k = np.full((1, 1, 1, 1), 1e20, "f4"), np.array([1, 3, 2], "f4").reshape(1, 1, 3, 1)
+    k *= np.float32(sign * 1e20)
+    v, case = data("f4", (1, 1, 3, 1)), Case(heads=1)
+    out, high, total = forward(case, [q, k, v])
+    assert out.item() == v[0, 0, 1 if sign > 0 else 0].item()
+    assert (high == sign * np.inf).all()
+    assert np.isnan(total).all()
 
 
 @pytest.mark.parametrize("sizes", [(0, 2, 3, 4), (2, 2, 0, 4), (2, 2, 3, 0)])

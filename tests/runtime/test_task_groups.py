@@ -139,3 +139,13 @@ def test_a_group_ends_with_its_graph(rt: Graphs) -> None:
     rt.check(rt.api.aclmdlRIDestroy(graph))
     assert rt.api.aclmdlRICaptureTaskUpdateBegin(rt.stream, group) == PARAM_INVALID
     assert "its graph was destroyed" in rt.message()
+
+
+def test_a_group_without_an_end(rt: Graphs) -> None:
+    """It ends with its graph, which a stream does not keep."""
+    with rt.captured() as graph:
+        rt.check(rt.api.aclmdlRICaptureTaskGrpBegin(rt.stream))
+        rt.check(rt.fill(rt.malloc(SIZE), 1))
+    rt.check(rt.api.aclmdlRIDestroy(graph[0]))
+    assert out(ct.c_void_p, rt.api.aclmdlRICaptureTaskGrpEnd, rt.stream)[0] == PARAM_INVALID
+    assert "has no task group that could end" in rt.message()
