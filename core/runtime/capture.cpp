@@ -177,7 +177,10 @@ Status end_capture(const void* stream_handle, void** out) {
     close_capture(*capture);
   }
   *out = outcome.ok() ? capture->handle : nullptr;
-  if (!outcome.ok()) erase_graph(capture->handle);
+  if (outcome.ok()) return {};
+  erase_graph(capture->handle);
+  capture.reset();
+  forget_dead_groups();
   return outcome;
 }
 

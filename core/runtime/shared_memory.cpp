@@ -136,6 +136,9 @@ Status map_pages(const OpenedSlot& opened, Import& out) {
   out.size = opened.slot->size;
   Registry& r = registry();
   std::lock_guard lock(r.mutex);
+  // Made first, because it may fail.
+  decltype(r.live) one{{0, Allocation{out.size, Family::imported, ++r.time, opened.slot->device}}};
+  auto entry = one.extract(one.begin());
   out.range = r.reserved_arena.take_addresses(out.range_size, kGranularity);
   if (out.range == nullptr ||
       mmap(kernel_address(out.range), mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
@@ -145,8 +148,8 @@ Status map_pages(const OpenedSlot& opened, Import& out) {
                 " bytes, and the system has no such range left");
   }
   out.memory = out.range + lead;
-  Allocation allocation{out.size, Family::imported, ++r.time, opened.slot->device};
-  r.live.emplace(number(out.memory), allocation);
+  entry.key() = number(out.memory);
+  r.live.insert(std::move(entry));
   return {};
 }
 

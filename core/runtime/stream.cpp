@@ -248,6 +248,7 @@ Status destroy_stream(const void* handle, Destroy how) {
 void finish(Stream& stream, Held held, Remains& remains) {
   drop_tasks(stream);
   remains.dropped += drop_capture(stream);
+  forget_dead_groups();
   size_t dropped = 0;
   if (held == Held::dropped) {
     dropped = stream.wait_idle_or_drop();

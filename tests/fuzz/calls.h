@@ -26,6 +26,7 @@ Room event_calls();
 Room graph_calls();
 Room memory_calls();
 Room virtual_calls();
+Room shared_calls();
 Room tensor_calls();
 Room array_calls();
 Room executor_calls();
@@ -51,6 +52,10 @@ void make_physical(State& state);
 void make_device_memory(State& state);
 void make_host_memory(State& state);
 void make_reservation(State& state);
+
+void export_memory(State& state);
+// Ends an import, or the export; `share` is null if the key is of none.
+void close_share(Share* share, const char* key);
 
 // As many as the calling thread's context has.
 void end_captures(State& state);

@@ -14,9 +14,9 @@ namespace fuzz {
 const std::vector<Call>& all_calls() {
   static const std::vector<Call> all = [] {
     std::vector<Call> calls;
-    for (const Room& room :
-         {device_calls(), stream_calls(), event_calls(), graph_calls(), memory_calls(),
-          virtual_calls(), tensor_calls(), array_calls(), executor_calls(), operator_calls()})
+    for (const Room& room : {device_calls(), stream_calls(), event_calls(), graph_calls(),
+                             memory_calls(), virtual_calls(), shared_calls(), tensor_calls(),
+                             array_calls(), executor_calls(), operator_calls()})
       calls.insert(calls.end(), room.calls, room.calls + room.count);
     return calls;
   }();

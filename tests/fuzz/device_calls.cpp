@@ -129,6 +129,20 @@ void get_option(State& s) {
   CALL(aclrtGetSysParamOpt, option(s), s.out(value));
 }
 
+void can_access_peer(State& s) {
+  int32_t can = 0;
+  const int status = CALL(aclrtDeviceCanAccessPeer, s.out(can), device(s), 1);
+  expect(status != 0 || can == 1, "access", "aclrtDeviceCanAccessPeer", can);
+}
+void enable_peer(State& s) {
+  CALL(aclrtDeviceEnablePeerAccess, 1 - device(s), s.in.once_in(8) ? s.in.bits<uint32_t>() : 0);
+}
+void disable_peer(State& s) { CALL(aclrtDeviceDisablePeerAccess, 1 - device(s)); }
+void process_id(State& s) {
+  int32_t pid;
+  CALL(aclrtDeviceGetBareTgid, s.out(pid));
+}
+
 constexpr Call kCalls[] = {
     {"aclInit", init, 8},
     {"aclFinalize", finalize, 8},
@@ -150,6 +164,10 @@ constexpr Call kCalls[] = {
     {"aclrtGetDevice", get_device},
     {"aclrtResetDevice", reset_device, 2},
     {"aclrtResetDeviceForce", reset_device_by_force, 4},
+    {"aclrtDeviceCanAccessPeer", can_access_peer},
+    {"aclrtDeviceEnablePeerAccess", enable_peer},
+    {"aclrtDeviceDisablePeerAccess", disable_peer},
+    {"aclrtDeviceGetBareTgid", process_id},
     {"aclrtSynchronizeDevice", synchronize_device},
     {"aclrtSynchronizeDeviceWithTimeout", synchronize_device_in_time, 4},
     {"aclrtCreateContext", create_context},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Captures and the graphs that they make.
+#include <cstring>
 #include <iterator>
 
 #include "calls.h"
@@ -44,9 +45,96 @@ void execute(State& s) {
   s.used(kGraph, graph, CALL(aclmdlRIExecuteAsync, graph, stream_of(s)), "aclmdlRIExecuteAsync");
 }
 
+void execute_until(State& s) {
+  s.others_run = true;
+  void* graph = s.pick(kGraph);
+  s.used(kGraph, graph, CALL(aclmdlRIExecute, graph, s.in.once_in(16) ? 0 : 1), "aclmdlRIExecute");
+}
+
+void abort(State& s) {
+  void* graph = s.pick(kGraph);
+  s.used(kGraph, graph, CALL(aclmdlRIAbort, graph), "aclmdlRIAbort");
+}
+
+void set_name(State& s) {
+  static const char* const kNames[] = {"", "a", "a longer name of a graph", nullptr};
+  void* graph = s.pick(kGraph);
+  s.used(kGraph, graph, CALL(aclmdlRISetName, graph, s.in.one_of(kNames)), "aclmdlRISetName");
+}
+
+void get_name(State& s) {
+  char name[32];
+  void* graph = s.pick(kGraph);
+  const auto length = static_cast<uint32_t>(s.in.below(sizeof name + 1));
+  const int status = CALL(aclmdlRIGetName, graph, length, s.in.once_in(24) ? nullptr : name);
+  s.used(kGraph, graph, status, "aclmdlRIGetName");
+  if (status == 0) expect(std::strlen(name) < length, "a name that fits", "aclmdlRIGetName");
+}
+
+void write_graph(State& s) {
+  static const char* const kFiles[] = {"/dev/null", "/nowhere/graph.json", "/tmp", "", nullptr};
+  CALL(aclmdlRIDebugJsonPrint, s.pick(kGraph), s.in.one_of(kFiles), s.in.byte());
+}
+
+void exchange_mode(State& s) {
+  auto mode = static_cast<aclmdlRICaptureMode>(s.in.enumerator(3));
+  CALL(aclmdlRICaptureThreadExchangeMode, s.out(mode));
+}
+
+void end_group(State& s, void* stream) {
+  aclrtTaskGrp group = nullptr;
+  const int status = CALL(aclmdlRICaptureTaskGrpEnd, stream, s.out(group));
+  expect((status == 0) == (group != nullptr), "a group exactly on success",
+         "aclmdlRICaptureTaskGrpEnd", status);
+  if (status == 0) s.task_groups.push_back(group);
+}
+
+// Mostly a graph with a group of one fill.
+void capture_group(State& s) {
+  if (s.in.once_in(4)) {
+    CALL(aclmdlRICaptureTaskGrpBegin, stream_of(s));
+    return;
+  }
+  void* const stream = s.pick(kStream);
+  CALL(aclmdlRICaptureBegin, stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED);
+  CALL(aclmdlRICaptureTaskGrpBegin, stream);
+  CALL(aclrtMemsetAsync, s.room(64), 64, 1, 64, stream);
+  end_group(s, stream);
+  end(s, stream);
+}
+void end_group(State& s) { end_group(s, stream_of(s)); }
+
+// Mostly replaces the fill by another one.
+void update_group(State& s) {
+  if (s.task_groups.empty()) capture_group(s);
+  const bool is_wrong = s.task_groups.empty() || s.in.once_in(16);
+  void* const group = is_wrong ? s.pick_wrong(kGraph) : s.task_groups.back();
+  void* const stream = stream_of(s);
+  CALL(aclmdlRICaptureTaskUpdateBegin, stream, group);
+  if (s.in.once_in(4)) return;
+  if (!s.in.once_in(8)) CALL(aclrtMemsetAsync, s.room(64), 64, 2, 64, stream);
+  CALL(aclmdlRICaptureTaskUpdateEnd, stream);
+}
+void end_update(State& s) {
+  if (!s.in.once_in(4)) return update_group(s);
+  CALL(aclmdlRICaptureTaskUpdateEnd, stream_of(s));
+}
+
 constexpr Call kCalls[] = {
-    {"aclmdlRICaptureBegin", begin_capture, 2}, {"aclmdlRICaptureEnd", end_capture},
-    {"aclmdlRICaptureGetInfo", capture_info},   {"aclmdlRIExecuteAsync", execute},
+    {"aclmdlRICaptureBegin", begin_capture, 2},
+    {"aclmdlRICaptureEnd", end_capture},
+    {"aclmdlRICaptureGetInfo", capture_info},
+    {"aclmdlRIExecuteAsync", execute},
+    {"aclmdlRIExecute", execute_until, 4},
+    {"aclmdlRIAbort", abort},
+    {"aclmdlRISetName", set_name},
+    {"aclmdlRIGetName", get_name},
+    {"aclmdlRIDebugJsonPrint", write_graph, 16},
+    {"aclmdlRICaptureThreadExchangeMode", exchange_mode},
+    {"aclmdlRICaptureTaskGrpBegin", capture_group},
+    {"aclmdlRICaptureTaskGrpEnd", end_group},
+    {"aclmdlRICaptureTaskUpdateBegin", update_group},
+    {"aclmdlRICaptureTaskUpdateEnd", end_update},
     {"aclmdlRIDestroy", destroy_one<kGraph>},
 };
 

@@ -126,7 +126,8 @@ void copy2d_async(State& s) {
 }
 
 // Some copies in one call, mostly described by one element of attributes.
-void copy_batch(State& s) {
+template <class Run>
+void copy_batch(State& s, Run run) {
   constexpr size_t kMost = 4;
   void *to[kMost], *from[kMost];
   size_t most[kMost], counts[kMost], indexes[kMost] = {};
@@ -146,9 +147,18 @@ void copy_batch(State& s) {
   }
   const size_t described = s.in.once_in(4) ? s.in.below(count + 2) : 1;
   size_t failing = 77;
-  const int status = CALL(aclrtMemcpyBatchAsync, to, most, from, counts, count, attrs, indexes,
-                          std::min(described, kMost), s.out(failing), stream_of(s));
-  if (status == 0) expect(failing == SIZE_MAX, "no index", "aclrtMemcpyBatchAsync");
+  const int status = run(to, most, from, counts, count, attrs, indexes, std::min(described, kMost),
+                         s.out(failing));
+  if (status == 0) expect(failing == SIZE_MAX, "no index", "a batch");
+}
+
+void copy_batch_now(State& s) {
+  copy_batch(s, [](auto... arguments) { return CALL(aclrtMemcpyBatch, arguments...); });
+}
+void copy_batch_async(State& s) {
+  void* const stream = stream_of(s);
+  copy_batch(s,
+             [&](auto... arguments) { return CALL(aclrtMemcpyBatchAsync, arguments..., stream); });
 }
 
 constexpr Call kCalls[] = {
@@ -166,7 +176,8 @@ constexpr Call kCalls[] = {
     {"aclrtMemsetAsync", fill_async},
     {"aclrtMemcpy2d", copy2d},
     {"aclrtMemcpy2dAsync", copy2d_async},
-    {"aclrtMemcpyBatchAsync", copy_batch},
+    {"aclrtMemcpyBatch", copy_batch_now},
+    {"aclrtMemcpyBatchAsync", copy_batch_async},
 };
 
 }  // namespace

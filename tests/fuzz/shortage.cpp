@@ -97,6 +97,10 @@ void* operator new(size_t size) {
   if (block == nullptr) throw std::bad_alloc();
   return block;
 }
+// Of temporary buffers, which standard algorithms do without.
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  return fuzz::is_short() ? nullptr : std::malloc(size);
+}
 void operator delete(void* block) noexcept { std::free(block); }
 void operator delete(void* block, size_t) noexcept { std::free(block); }
 

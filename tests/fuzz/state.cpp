@@ -68,6 +68,11 @@ void State::end_of_runtime() {
 }
 
 void State::end_of_things() {
+  CALL(aclrtSetDevice, 0);
+  for (Share& each : shares)
+    while (each.imports > 0 || each.is_exported) close_share(&each, each.key.data());
+  for (void* each : registered)
+    expect(CALL(aclrtHostUnregister, each) == 0, "success", "aclrtHostUnregister");
   for (const Mapping& each : mappings)
     expect(CALL(aclrtUnmapMem, each.address) == 0, "success", "aclrtUnmapMem");
   for (size_t kind = 0; kind < kKinds; ++kind) {
@@ -213,6 +218,11 @@ void* State::workspace(size_t bytes) {
   if (CALL(aclrtMalloc, &address, bytes, ACL_MEM_MALLOC_HUGE_FIRST) == 0)
     workspaces_.push_back(address);
   return address;
+}
+
+bool State::is_needed(const void* address) const {
+  return address == bench_ ||
+         std::find(workspaces_.begin(), workspaces_.end(), address) != workspaces_.end();
 }
 
 void State::let_waits_end() {

@@ -61,6 +61,15 @@ struct Mapping {
   void* physical;
 };
 
+// Memory that a key names, and how often this process has imported it.
+using ShareKey = std::array<char, 65>;
+struct Share {
+  ShareKey key = {};
+  void* address = nullptr;
+  size_t imports = 0;
+  bool is_exported = true;
+};
+
 struct Subscription {
   uint64_t thread;
   void* stream;
@@ -95,8 +104,8 @@ class State {
   // Device memory for one launch alone: operators keep indices there, and what another stream's
   // work would write over them, nobody can see coming.
   void* workspace(size_t bytes);
-  // Whether freeing it would take that memory away.
-  bool is_needed(const void* address) const { return address == bench_; }
+  // Whether freeing it would take memory of the harness's own away.
+  bool is_needed(const void* address) const;
   template <class T>
   T* out(T& value) {  // where a result goes: sometimes nowhere
     return in.once_in(24) ? nullptr : &value;
@@ -112,7 +121,10 @@ class State {
   std::array<std::vector<Thing>, kKinds> things;
   std::vector<Subscription> subscriptions;
   std::vector<Mapping> mappings;
-  bool others_run = false;   // other threads may run work of streams from now on
+  std::vector<Share> shares;
+  std::vector<void*> registered;   // memory of the host
+  std::vector<void*> task_groups;  // of graphs
+  bool others_run = false;         // other threads may run work of streams from now on
   bool nobody_runs = false;  // a callback may have been launched for a thread that does not exist
 
  private:

@@ -46,8 +46,7 @@ def run(
 NOT_CALLED = re.compile(
     r"aclop(?!SetModelDir)|aclprof|aclmdl(?!RI)|acl\w*(TensorDesc|DataBuffer|Compileopt)|aclAppLog|aclsys"
     r"|aclSetTensor(Const|Format|PlaceMent|Shape)"
-    r"|aclmdlRI(Abort|CaptureT|Debug|Execute$|\w+Name)"
-    r"|aclrt(Cmo|Device\w+(Peer|Tgid)|Host|Ipc|MemcpyBatch$|Pointer)"
+    r"|aclmdlRIDebugPrint|aclrtCmo"
 )
 
 
