@@ -41,7 +41,7 @@ std::optional<Pages> pages_of(const Access& access) {
 
 }  // namespace
 
-void InFlight::add(const Piece& piece, Point point, const SharedSite& site) {
+void InFlight::add(const Piece& piece, const Point& point, const SharedSite& site) {
   if (!is_started_) return;
   for (const Access& access : piece.accesses) {
     const auto pages = pages_of(access);
@@ -75,7 +75,7 @@ void InFlight::end(const Piece& piece) {
   }
 }
 
-void InFlight::forget(const std::function<bool(Point)>& is_known) {
+void InFlight::forget(const std::function<bool(const Point&)>& is_known) {
   Uses removed;  // destroyed without the lock
   std::lock_guard lock(mutex_);
   remove_if([&](const Use& use) { return is_known(use.point); }, removed);

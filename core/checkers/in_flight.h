@@ -25,15 +25,15 @@ class InFlight {
   void start() { is_started_ = true; }
 
   // A copy was put into a stream, at this point of it; its task begins; ends.
-  void add(const Piece& piece, Point point, const SharedSite& site);
+  void add(const Piece& piece, const Point& point, const SharedSite& site);
   void begin(const Piece& piece);
   void end(const Piece& piece);
 
   // Accesses are no mistake while this is true of the copy.
-  void ask_first(std::function<bool(Point)> is_held) { is_held_ = std::move(is_held); }
+  void ask_first(std::function<bool(const Point&)> is_held) { is_held_ = std::move(is_held); }
 
   // The program has waited for the copies with these points.
-  void forget(const std::function<bool(Point)>& is_known);
+  void forget(const std::function<bool(const Point&)>& is_known);
   // The memory is freed.
   void forget(const std::byte* base, size_t size);
 
@@ -66,7 +66,7 @@ class InFlight {
   static void report_access(const Use& use, const std::byte* address, const char* does);
 
   bool is_started_ = false;
-  std::function<bool(Point)> is_held_ = [](Point) { return false; };
+  std::function<bool(const Point&)> is_held_ = [](const Point&) { return false; };
   ProcessMutex<LockRank::innermost> mutex_;
   Uses uses_;
 };
