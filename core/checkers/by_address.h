@@ -22,6 +22,12 @@ class ByAddress {
   }
 
   template <class Body>
+  void for_each(Body&& body) const {
+    for (const auto& [bits, items] : by_length_)
+      for (const auto& [begin, item] : items) body(item.thing);
+  }
+
+  template <class Body>
   void for_each_that_meets(uintptr_t begin, uintptr_t end, Body&& body) const {
     for (const auto& [bits, items] : by_length_)
       for (auto next = items.lower_bound(first_that_may_meet(begin, bits));

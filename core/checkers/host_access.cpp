@@ -152,15 +152,25 @@ int keep_handler(const struct sigaction* handler, struct sigaction* old) {
   return 0;
 }
 
-constexpr CheckedProgram kChecked{&keep_handler, &report_refusal};
+void note_free(const void* memory, size_t size) {
+  in_flight().freed(static_cast<const std::byte*>(memory), size);
+}
+
+const CheckedProgram& checked_program() {
+  static const CheckedProgram program{&keep_handler, &report_refusal,
+                                      &in_flight().pageable_buffers(), &note_free};
+  return program;
+}
 
 }  // namespace
 
 void watch_host_access() {
   runtime::protect_device_memory();
   watch_faults();
-  if (void* const preloaded = dlsym(RTLD_DEFAULT, kWatchProgram))
-    set_handler = reinterpret_cast<WatchProgram>(preloaded)(&kChecked);
+  void* const preloaded = dlsym(RTLD_DEFAULT, kWatchProgram);
+  if (preloaded == nullptr) return;
+  set_handler = reinterpret_cast<WatchProgram>(preloaded)(&checked_program());
+  in_flight().start_to_watch_frees();
 }
 
 void watch_faults() {
