@@ -25,6 +25,8 @@ std::atomic<bool> was_left{false};
 using SetHandler = decltype(&sigaction);
 // The system's sigaction(), also where a preloaded library replaces it.
 SetHandler set_handler = &sigaction;
+// Whether that library keeps the handler here in front.
+bool is_kept = false;
 
 #if defined(__x86_64__)
 constexpr bool kIsKnown = true;
@@ -170,10 +172,12 @@ void watch_host_access() {
   void* const preloaded = dlsym(RTLD_DEFAULT, kWatchProgram);
   if (preloaded == nullptr) return;
   set_handler = reinterpret_cast<WatchProgram>(preloaded)(&checked_program());
+  is_kept = true;
   in_flight().start_to_watch_frees();
 }
 
 void watch_faults() {
+  if (is_kept) return;
   struct sigaction handler = {};
   handler.sa_sigaction = on_fault;
   handler.sa_flags = SA_SIGINFO | SA_NODEFER;
