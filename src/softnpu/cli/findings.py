@@ -85,8 +85,17 @@ def _finding(raw: dict[str, Any], symbols: Symbols) -> Finding:
         places = [place for frame in part["frames"] for place in symbols.places(frame)]
         parts.append(Part(part["role"], part["call"], _up_to_main(places)))
     tool, kind = raw["tool"], raw["kind"]
-    why = " ".join(each.why for each in find(f"{tool}/{kind}"))
-    return Finding(tool, kind, raw["headline"], tuple(parts), why, raw["suggestion"], raw["pid"])
+    return Finding(
+        tool, kind, raw["headline"], tuple(parts), _why(tool, kind), raw["suggestion"], raw["pid"]
+    )
+
+
+def _why(tool: str, kind: str) -> str:
+    """Say why a finding matters, if it is a kind that this version knows."""
+    try:
+        return find(f"{tool}/{kind}")[0].why
+    except LookupError:
+        return ""
 
 
 def _up_to_main(places: list[Place]) -> tuple[Frame, ...]:
