@@ -63,7 +63,7 @@ int enlist(const Call& call, nb::callable function, nb::object argument, Launch&
 }
 
 int launch_callback(nb::callable function, nb::object user_data, int block_type, void* stream) {
-  return enlist(NamedCall("aclrtLaunchCallback", "blockType, stream", block_type, stream),
+  return enlist(NamedCall(nullptr, "aclrtLaunchCallback", "blockType, stream", block_type, stream),
                 std::move(function), std::move(user_data), [&](std::shared_ptr<void> waiting) {
                   return runtime::launch_callback(stream, &run, std::move(waiting), block_type);
                 });
@@ -71,7 +71,7 @@ int launch_callback(nb::callable function, nb::object user_data, int block_type,
 
 int launch_host_func(void* stream, nb::callable function, nb::object args) {
   static constexpr const char* name = "aclrtLaunchHostFunc";
-  return enlist(NamedCall(name, "stream", stream), std::move(function), std::move(args),
+  return enlist(NamedCall(nullptr, name, "stream", stream), std::move(function), std::move(args),
                 [&](std::shared_ptr<void> waiting) -> Status {
                   // A Python function is released after one call, but a graph would call it again.
                   std::shared_ptr<runtime::Stream> found;

@@ -2,7 +2,9 @@
 // The checkers for Python: starts them, takes their findings, and reports stacks of Python code.
 #include <nanobind/stl/string.h>
 
+#include <functional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "bound_function.h"
@@ -27,19 +29,38 @@ std::string text_or_nothing(PyObject* string) {
   return bytes == nullptr ? "" : bytes;
 }
 
-checkers::Frame describe(PyFrameObject* frame) {
+// A place in Python code, and what is known of it. The code is never released, so that no other
+// gets its address.
+struct CodeLine {
+  PyCodeObject* code;
+  int line;
+  bool operator==(const CodeLine&) const = default;
+};
+struct HashCodeLine {
+  size_t operator()(const CodeLine& one) const {
+    return std::hash<const void*>()(one.code) * 31 + static_cast<size_t>(one.line);
+  }
+};
+
+// Requires the GIL.
+const checkers::Frame* describe(PyFrameObject* frame) {
+  static auto& known = *new std::unordered_map<CodeLine, checkers::Frame, HashCodeLine>;
   PyCodeObject* const code = PyFrame_GetCode(frame);
-  checkers::Frame out{text_or_nothing(code->co_name), text_or_nothing(code->co_filename),
-                      PyFrame_GetLineNumber(frame), 0};
-  Py_DECREF(code);
-  return out;
+  const auto [found, is_new] = known.try_emplace({code, PyFrame_GetLineNumber(frame)});
+  if (is_new)
+    found->second = {text_or_nothing(code->co_name), text_or_nothing(code->co_filename),
+                     found->first.line, 0};
+  else
+    Py_DECREF(code);
+  return &found->second;
 }
 
 // Returns false in threads that run no Python code, and after the interpreter has ended.
-bool python_frames(std::vector<checkers::Frame>& out) {
+bool python_frames(std::vector<const checkers::Frame*>& out) {
   if (!Py_IsInitialized()) return false;
   const GilAcquire gil;
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
+  out.reserve(kDeepest);
   while (frame != nullptr && out.size() < kDeepest) {
     out.push_back(describe(frame));
     PyFrameObject* const outer = PyFrame_GetBack(frame);

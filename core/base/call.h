@@ -27,6 +27,8 @@ SOFTNPU_EXPORT std::string to_text(const std::vector<Argument>& arguments);
 class Call {
  public:
   std::string_view function() const { return function_; }
+  // The address in the program, or in its interpreter, that the call returns to.
+  const void* caller() const { return caller_; }
   std::vector<Argument> arguments() const {
     std::vector<Argument> out;
     list_(*this, out);
@@ -35,12 +37,13 @@ class Call {
 
  protected:
   using List = void (*)(const Call&, std::vector<Argument>&);
-  constexpr Call(const char* function, const char* names, List list)
-      : function_(function), names_(names), list_(list) {}
+  constexpr Call(const void* caller, const char* function, const char* names, List list)
+      : caller_(caller), function_(function), names_(names), list_(list) {}
 
   const char* names() const { return names_; }
 
  private:
+  const void* caller_;
   const char* function_;
   const char* names_;  // "devPtr, size"
   List list_;
@@ -70,13 +73,14 @@ void append_argument(std::string& out, Result (*function)(Parameters...)) {
 template <class... T>
 class NamedCall : public Call {
  public:
-  NamedCall(const char* function, const char* names, const T&... values)
-      : Call(function, names, &NamedCall::list), values_(values...) {}
+  NamedCall(const void* caller, const char* function, const char* names, const T&... values)
+      : Call(caller, function, names, &NamedCall::list), values_(values...) {}
 
  private:
   static void list(const Call& call, std::vector<Argument>& out) {
     const auto& self = static_cast<const NamedCall&>(call);
     const char* name = self.names();
+    out.reserve(sizeof...(T));
     std::apply([&](const auto&... values) { (add(name, values, out), ...); }, self.values_);
   }
 
@@ -96,4 +100,6 @@ class NamedCall : public Call {
 }  // namespace softnpu
 
 // Describes the current call of the enclosing C function, with the names of its parameters.
-#define CALL(...) ::softnpu::NamedCall(__func__, #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__)
+#define CALL(...)                                             \
+  ::softnpu::NamedCall(__builtin_return_address(0), __func__, \
+                       #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__)

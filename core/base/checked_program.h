@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include <atomic>
 #include <cstddef>
 
 namespace softnpu {
@@ -14,6 +15,10 @@ struct CheckedProgram {
   int (*set_fault_handler)(const struct sigaction* handler, struct sigaction* old);
   // A function failed with EFAULT. This is its buffer.
   void (*refused)(const char* function, const void* buffer, size_t size);
+  // Whether it matters what the program frees: only if this is not 0.
+  const std::atomic<size_t>* buffers;
+  // The program frees, moves or unmaps memory.
+  void (*freed)(const void* memory, size_t size);
 };
 
 // A function of the preloaded library: begins to report to the checkers. Returns the system's

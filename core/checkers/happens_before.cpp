@@ -1,28 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkers/happens_before.h"
 
-#include <utility>
+#include <algorithm>
 
 namespace softnpu::checkers {
 namespace {
 
-// A stream with more edges than this drops those that are no longer needed.
-constexpr size_t kManyEdges = 64;
+void reach(Reached& reached, int32_t stream, uint64_t at) {
+  uint64_t& latest = reached[stream];
+  latest = std::max(latest, at);
+}
 
 }  // namespace
 
-void HappensBefore::wait(int32_t stream, Point point) {
-  if (host_knows(point)) return;
-  Stream& waiting = streams_[stream];
-  if (waiting.edges.size() >= kManyEdges)
-    std::erase_if(waiting.edges, [this](const Edge& edge) { return host_knows(edge.to); });
-  waiting.edges.push_back({waiting.last = ++count_, point});
+HappensBefore::Stream& HappensBefore::stream(int32_t id) {
+  const auto [found, is_new] = streams_.try_emplace(id);
+  if (is_new) host_[id] = count_;  // the points from before it was forgotten
+  return found->second;
 }
 
-void HappensBefore::host_saw(Point point) {
-  Reached reached;
-  walk(point, reached, kNowhere);
-  for (const auto& [stream, at] : reached) host_[stream] = at;
+Point HappensBefore::append(int32_t id) {
+  Stream& to = stream(id);
+  to.last = ++count_;
+  return {id, to.last, to.behind};
+}
+
+Point HappensBefore::end_of(int32_t id) const {
+  const auto found = streams_.find(id);
+  if (found == streams_.end()) return {id, 0};
+  return {id, found->second.last, found->second.behind};
+}
+
+void HappensBefore::wait(int32_t id, const Point& point) {
+  if (host_knows(point)) return;
+  Stream& waiting = stream(id);
+  waiting.last = ++count_;
+  if (is_at_or_after(end_of(id), point)) return;
+  Reached behind = waiting.behind ? *waiting.behind : Reached{};
+  reach(behind, point.stream, point.at);
+  if (point.behind)
+    for (const auto& [other, at] : *point.behind) reach(behind, other, at);
+  std::erase_if(behind, [&](const auto& one) {
+    return one.first == id || host_knows(one.first, one.second);
+  });
+  waiting.behind = std::make_shared<const Reached>(std::move(behind));
+}
+
+void HappensBefore::host_saw(const Point& point) {
+  const auto see = [this](int32_t stream, uint64_t at) {
+    if (streams_.contains(stream)) reach(host_, stream, at);
+  };
+  see(point.stream, point.at);
+  if (point.behind)
+    for (const auto& [stream, at] : *point.behind) see(stream, at);
 }
 
 void HappensBefore::forget(int32_t stream) {
@@ -30,32 +60,10 @@ void HappensBefore::forget(int32_t stream) {
   host_.erase(stream);
 }
 
-bool HappensBefore::is_before_next(Point point, int32_t stream) const {
-  if (host_knows(point)) return true;
-  Reached reached;
-  walk(end_of(stream), reached, point);
-  return has_reached(reached, point);
-}
-
-bool HappensBefore::waits_for(Point later, Point earlier) const {
-  Reached reached;
-  walk(later, reached, earlier);
-  return has_reached(reached, earlier);
-}
-
-void HappensBefore::walk(Point from, Reached& reached, Point wanted) const {
-  std::vector<Point> left{from};
-  while (!left.empty() && !has_reached(reached, wanted)) {
-    const Point point = left.back();
-    left.pop_back();
-    const auto stream = streams_.find(point.stream);
-    if (host_knows(point) || stream == streams_.end()) continue;
-    uint64_t& known = reached[point.stream];
-    if (known >= point.at) continue;
-    const uint64_t before = std::exchange(known, point.at);
-    for (const Edge& edge : stream->second.edges)
-      if (edge.at > before && edge.at <= point.at) left.push_back(edge.to);
-  }
+bool HappensBefore::host_knows(int32_t stream, uint64_t at) const {
+  if (!streams_.contains(stream)) return true;
+  const auto found = host_.find(stream);
+  return found != host_.end() && found->second >= at;
 }
 
 }  // namespace softnpu::checkers

@@ -25,6 +25,8 @@ std::atomic<bool> was_left{false};
 using SetHandler = decltype(&sigaction);
 // The system's sigaction(), also where a preloaded library replaces it.
 SetHandler set_handler = &sigaction;
+// Whether that library keeps the handler here in front.
+bool is_kept = false;
 
 #if defined(__x86_64__)
 constexpr bool kIsKnown = true;
@@ -152,18 +154,30 @@ int keep_handler(const struct sigaction* handler, struct sigaction* old) {
   return 0;
 }
 
-constexpr CheckedProgram kChecked{&keep_handler, &report_refusal};
+void note_free(const void* memory, size_t size) {
+  in_flight().freed(static_cast<const std::byte*>(memory), size);
+}
+
+const CheckedProgram& checked_program() {
+  static const CheckedProgram program{&keep_handler, &report_refusal,
+                                      &in_flight().pageable_buffers(), &note_free};
+  return program;
+}
 
 }  // namespace
 
 void watch_host_access() {
   runtime::protect_device_memory();
   watch_faults();
-  if (void* const preloaded = dlsym(RTLD_DEFAULT, kWatchProgram))
-    set_handler = reinterpret_cast<WatchProgram>(preloaded)(&kChecked);
+  void* const preloaded = dlsym(RTLD_DEFAULT, kWatchProgram);
+  if (preloaded == nullptr) return;
+  set_handler = reinterpret_cast<WatchProgram>(preloaded)(&checked_program());
+  is_kept = true;
+  in_flight().start_to_watch_frees();
 }
 
 void watch_faults() {
+  if (is_kept) return;
   struct sigaction handler = {};
   handler.sa_sigaction = on_fault;
   handler.sa_flags = SA_SIGINFO | SA_NODEFER;

@@ -28,6 +28,16 @@ uintptr_t distance_to(const Allocation& one, const void* address) {
   return a < one.base ? one.base - a : a - end + 1;
 }
 
+struct Words {
+  const char *begun, *ended;
+};
+
+Words words_of(runtime::Family family) {
+  if (family == runtime::Family::mapped) return {"mapped", "unmapped"};
+  if (family == runtime::Family::imported) return {"imported", "closed"};
+  return {"allocated", "freed"};
+}
+
 bool has_word(std::string_view text, std::string_view word) {
   const auto is_letter = [&](size_t at) {
     return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
@@ -94,10 +104,11 @@ std::vector<Allocation> Ledger::live() const {
 
 void add_history(std::string_view memory, const Allocation& allocation, Finding& finding) {
   const bool is_reported = !finding.parts.empty() && finding.parts.front().site == allocation.freed;
+  const auto [begun, ended] = words_of(allocation.family);
   finding.parts.push_back(
-      {text(memory, ", ", allocation.size, " bytes, was allocated here"), allocation.made});
+      {text(memory, ", ", allocation.size, " bytes, was ", begun, " here"), allocation.made});
   if (allocation.freed && !is_reported)
-    finding.parts.push_back({"and freed here", allocation.freed});
+    finding.parts.push_back({text("and ", ended, " here"), allocation.freed});
 }
 
 void add_history(std::string_view memory, const void* address, Finding& finding) {
@@ -185,7 +196,10 @@ void add_history_of_arguments(const Site& site, std::string_view message, Findin
   for (const Argument& argument : site.arguments) {
     if (argument.pointer == nullptr || !has_word(message, argument.name)) continue;
     if (const SharedSite where = ledger().destruction(argument.pointer))
-      finding.parts.push_back({"it was destroyed here", where});
+      finding.parts.push_back({where->function.find("Destroy") != std::string_view::npos
+                                   ? "it was destroyed here"
+                                   : "this call used it up",
+                               where});
     const auto tensor = tensors().find(argument.pointer);
     add_history(text("the memory of ", argument.name), tensor ? tensor->origin() : argument.pointer,
                 finding);

@@ -125,8 +125,8 @@ void LifetimeChecker::report_leaked_memory(uint64_t since) const {
     const Ending ending = ending_of(group.family);
     Finding finding{Tool::leakcheck,
                     "leaked-memory",
-                    text(group.count, ending.what, one ? " of " : "s of ", group.bytes,
-                         one ? " bytes was never " : " bytes in all were never ", ending.done),
+                    text(group.count, ending.what, one ? " of " : "s, ", group.bytes,
+                         one ? " bytes was never " : " bytes in all, were never ", ending.done),
                     {},
                     ending.repair};
     finding.parts.push_back({"allocated here", group.site});
@@ -156,7 +156,7 @@ void LifetimeChecker::report_leaked_handles(uint64_t since) {
                     {},
                     idle ? "Launch what phase one planned, or destroy the executor "
                            "(aclDestroyAclOpExecutor)."
-                         : "Destroy what you create; each kind of handle has its function."};
+                         : "Destroy each object after its last use."};
     finding.parts.push_back({text(idle ? "planned here" : "created here; ", idle ? "" : function,
                                   idle ? "" : " destroys it"),
                              group.site});

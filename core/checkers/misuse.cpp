@@ -19,6 +19,9 @@ constexpr std::string_view kFreeLater =
     "Free the memory after the last operation that uses it is done.";
 constexpr std::string_view kFreeOnce =
     "Free each allocation once, by the address that the allocation returned.";
+constexpr std::string_view kFreeByAllocator =
+    "Free memory of aclrtMalloc with aclrtFree, of aclrtMallocHost with aclrtFreeHost, and of "
+    "malloc() with free().";
 constexpr std::string_view kMapFirst =
     "Map physical memory there (aclrtMapMem) before the address is used, and unmap it after.";
 constexpr std::string_view kLarger = "Allocate more memory, or make the view or the copy smaller.";
@@ -45,10 +48,9 @@ constexpr Misuse kMisuses[] = {
     {"memory-freed", Tool::memcheck, "use-after-free", kFreeLater},
     {"memory-unmapped", Tool::memcheck, "unmapped-memory", kMapFirst},
     {"double-free", Tool::memcheck, "double-free", kFreeOnce},
-    {"foreign-free", Tool::memcheck, "foreign-free", kFreeOnce},
+    {"foreign-free", Tool::memcheck, "foreign-free", kFreeByAllocator},
     {"interior-free", Tool::memcheck, "interior-free", kFreeOnce},
-    {"wrong-free", Tool::memcheck, "foreign-free",
-     "Free memory of aclrtMallocHost with aclrtFreeHost, and device memory with aclrtFree."},
+    {"wrong-free", Tool::memcheck, "foreign-free", kFreeByAllocator},
     {"out-of-bounds", Tool::memcheck, "out-of-bounds", kLarger},
     {"view-past-allocation", Tool::memcheck, "out-of-bounds", kLarger},
     {"view-past-storage", Tool::memcheck, "out-of-bounds", kLarger},

@@ -22,14 +22,16 @@ Tensor view_of(const Access& access) {
   return view;
 }
 
-const void* block_of(const void* address) {
-  // An access to mapped memory may span several mappings of a range.
-  if (const auto range = runtime::find_reservation(address)) return range->base;
-  const auto allocation = ledger().find(address);
-  return allocation ? reinterpret_cast<const void*>(allocation->base) : nullptr;
-}
+struct Bytes {
+  uintptr_t begin, end;
+};
 
-bool meet(const Tensor& a, const Tensor& b) { return Bounds(a).meet(Bounds(b)) && overlaps(a, b); }
+// The bytes that a view spans; none if it is empty.
+Bytes span_of(const Tensor& view) {
+  if (view.numel() == 0) return {0, 0};
+  const Bounds bounds(view);
+  return {static_cast<uintptr_t>(bounds.low()), static_cast<uintptr_t>(bounds.end())};
+}
 
 struct Freeing {
   const char* function;
@@ -51,15 +53,15 @@ std::string stream_name(int32_t stream) { return text("stream ", stream); }
 }  // namespace
 
 OrderChecker::OrderChecker(Tools tools) : tools_(tools) {
-  in_flight().ask_first([this](Point point) {
+  in_flight().ask_first([this](const Point& point) {
     std::lock_guard lock(mutex_);
     return is_held(point);
   });
 }
 
-bool OrderChecker::is_held(Point work) const {
+bool OrderChecker::is_held(const Point& work) const {
   return std::ranges::any_of(
-      functions_, [&](const auto& function) { return order_.waits_for(work, function.second); });
+      functions_, [&](const auto& function) { return is_at_or_after(work, function.second); });
 }
 
 void OrderChecker::launched(const Piece& piece) {
@@ -70,7 +72,8 @@ void OrderChecker::launched(const Piece& piece) {
     found = conflicts(piece);
     const Point point = order_.append(piece.stream);
     if (piece.kind == Piece::Kind::host_function) functions_[&piece] = point;
-    add_records(piece, point, site);
+    forget_known();
+    add_records(piece, point, site, records_);
     in_flight().add(piece, point, site);
   }
   for (const Conflict& conflict : found) report_race(piece, conflict);
@@ -82,11 +85,9 @@ void OrderChecker::captured(const Piece& piece, const CapturedPlace& place) {
   {
     std::lock_guard lock(mutex_);
     Records& all = captured_[place.graph];
-    found = conflicts(piece, all, [&](Point point) { return has_reached(place.before, point); });
-    const Point here{piece.stream, place.before.at(piece.stream) + 1};
-    for (const Access& access : piece.accesses)
-      all[block_of(access.first)].push_back(
-          {piece.what, access.name, access.writes, view_of(access), here, site});
+    found =
+        conflicts(piece, all, [&](const Point& point) { return has_reached(place.before, point); });
+    add_records(piece, {piece.stream, place.before.at(piece.stream) + 1}, site, all);
   }
   for (const Conflict& conflict : found) report_race(piece, conflict);
 }
@@ -149,8 +150,9 @@ void OrderChecker::releasing(runtime::Family family, const std::byte* base, size
     std::lock_guard lock(mutex_);
     found = conflicts(whole);
     const Tensor view = view_of(whole.accesses.front());
-    if (const auto records = records_.find(block_of(base)); records != records_.end())
-      std::erase_if(records->second, [&](const Record& one) { return meet(one.view, view); });
+    const auto [begin, end] = span_of(view);
+    records_.erase_that_meet(begin, end,
+                             [&](const Record& one) { return overlaps(one.view, view); });
     in_flight().forget(base, size);
   }
   if (found.empty() || !tools_.have(Tool::memcheck)) return;
@@ -185,8 +187,7 @@ void OrderChecker::held_back(int32_t stream, const void* mark) {
     if (mark != nullptr && !found->second.is_reset) {
       auto& [point, is_reset, waits] = found->second;
       order_.wait(stream, point);
-      std::erase_if(waits, [this](Point wait) { return order_.host_knows(wait); });
-      waits.push_back(order_.end_of(stream));
+      waits[stream] = order_.end_of(stream);
       return;
     }
   }
@@ -211,7 +212,7 @@ void OrderChecker::saw_waits(const void* mark) {
   std::lock_guard lock(mutex_);
   const auto found = marks_.find(mark);
   if (found == marks_.end()) return;
-  for (const Point wait : std::exchange(found->second.waits, {})) order_.host_saw(wait);
+  for (const auto& [stream, wait] : std::exchange(found->second.waits, {})) order_.host_saw(wait);
   order_.host_saw(found->second.point);
   forget_in_flight();
 }
@@ -219,18 +220,17 @@ void OrderChecker::saw_waits(const void* mark) {
 void OrderChecker::saw_end(int32_t stream) {
   std::lock_guard lock(mutex_);
   order_.host_saw(order_.end_of(stream));
-  forget_all_known();
   forget_in_flight();
   order_.forget(stream);
   std::erase_if(functions_, [=](const auto& one) { return one.second.stream == stream; });
 }
 
 void OrderChecker::forget_in_flight() const {
-  in_flight().forget([this](Point point) { return order_.host_knows(point); });
+  in_flight().forget([this](const Point& point) { return order_.host_knows(point); });
 }
 
 std::vector<OrderChecker::Conflict> OrderChecker::conflicts(const Piece& piece) const {
-  const auto is_done = [&](Point point) {
+  const auto is_done = [&](const Point& point) {
     return piece.stream == Piece::kHostThread ? order_.host_knows(point)
                                               : order_.is_before_next(point, piece.stream);
   };
@@ -242,40 +242,37 @@ std::vector<OrderChecker::Conflict> OrderChecker::conflicts(const Piece& piece, 
                                                             IsDone is_done) {
   std::vector<Conflict> found;
   for (const Access& access : piece.accesses) {
-    const auto records = all.find(block_of(access.first));
-    if (records == all.end()) continue;
     const Tensor view = view_of(access);
-    for (const Record& record : records->second)
+    const auto [begin, end] = span_of(view);
+    all.for_each_that_meets(begin, end, [&](const Record& record) {
       if (record.point.stream != piece.stream && (record.writes || access.writes) &&
-          meet(record.view, view) && !is_done(record.point))
+          !is_done(record.point) && overlaps(record.view, view))
         found.push_back({record, access});
+    });
   }
   return found;
 }
 
-void OrderChecker::add_records(const Piece& piece, Point point, const SharedSite& site) {
+void OrderChecker::add_records(const Piece& piece, const Point& point, const SharedSite& site,
+                               Records& all) {
   for (const Access& access : piece.accesses) {
-    std::vector<Record>& records = records_[block_of(access.first)];
-    forget_known(records);
     const Tensor view = view_of(access);
+    const auto [begin, end] = span_of(view);
     // Every access that conflicts with the older one conflicts with this one, which ends later.
-    std::erase_if(records, [&](const Record& older) {
+    all.erase_that_meet(begin, end, [&](const Record& older) {
       return older.point.stream == piece.stream && older.writes <= access.writes &&
              is_same_view(older.view, view);
     });
-    records.push_back({piece.what, access.name, access.writes, view, point, site});
+    if (begin < end)
+      all.add(begin, end, {piece.what, access.name, access.writes, view, point, site});
   }
 }
 
-void OrderChecker::forget_known(std::vector<Record>& records) const {
-  std::erase_if(records, [&](const Record& record) { return order_.host_knows(record.point); });
-}
-
-void OrderChecker::forget_all_known() {
-  for (auto next = records_.begin(); next != records_.end();) {
-    forget_known(next->second);
-    next = next->second.empty() ? records_.erase(next) : std::next(next);
-  }
+// Not at each launch, so that its time does not grow with the work in flight.
+void OrderChecker::forget_known() {
+  if (records_.size() < most_records_) return;
+  records_.erase_if([this](const Record& record) { return order_.host_knows(record.point); });
+  most_records_ = std::max(kMostRecords, 2 * records_.size());
 }
 
 void OrderChecker::report_race(const Piece& piece, const Conflict& conflict) const {

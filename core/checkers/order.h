@@ -9,6 +9,7 @@
 
 #include "base/fork.h"
 #include "base/observer.h"
+#include "checkers/by_address.h"
 #include "checkers/happens_before.h"
 #include "checkers/tools.h"
 #include "tensor/tensor.h"
@@ -43,8 +44,7 @@ class OrderChecker final : public Observer {
     Point point;
     SharedSite site;
   };
-  using Records =
-      std::map<const void*, std::vector<Record>>;  // by allocation; null for other memory
+  using Records = ByAddress<Record>;
   struct Conflict {
     Record earlier;
     Access later;
@@ -53,23 +53,25 @@ class OrderChecker final : public Observer {
   struct Mark {
     Point point;
     bool is_reset = false;  // a later wait waits for nothing, at least if the stream is quick
-    std::vector<Point> waits = {};  // streams that it holds back
+    std::map<int32_t, Point> waits = {};  // of the streams that it holds back, the last of each
   };
 
   // Whether work waits for a function of the program's that has not ended. While a function holds a
   // stream, any thread may use what the work behind it will use.
-  bool is_held(Point work) const;
+  bool is_held(const Point& work) const;
   // Work that conflicts with the piece and is not known to be done.
   std::vector<Conflict> conflicts(const Piece& piece) const;
   template <class IsDone>
   static std::vector<Conflict> conflicts(const Piece& piece, const Records& all, IsDone is_done);
-  void add_records(const Piece& piece, Point point, const SharedSite& site);
-  void forget_known(std::vector<Record>& records) const;
-  void forget_all_known();
+  static void add_records(const Piece& piece, const Point& point, const SharedSite& site,
+                          Records& all);
+  void forget_known();
   void forget_in_flight() const;
   void report_race(const Piece& piece, const Conflict& conflict) const;
   void report_host(const Piece& piece, const Conflict& conflict) const;
   void report_unrecorded() const;
+
+  static constexpr size_t kMostRecords = 1000;
 
   const Tools tools_;
   ProcessMutex<> mutex_;
@@ -77,6 +79,7 @@ class OrderChecker final : public Observer {
   std::map<const void*, Mark> marks_;
   std::map<const void*, Point> functions_;  // that have not ended; by piece or mark
   Records records_;
+  size_t most_records_ = kMostRecords;       // before those that the host knows are forgotten
   std::map<const void*, Records> captured_;  // by graph; points are places in the capture
 };
 

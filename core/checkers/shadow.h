@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One bit for each byte of an allocation: whether the byte was written.
+// One bit for each byte of an allocation: whether the byte was written. The longest run of written
+// bytes is known by its ends, because most programs write whole allocations.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,8 @@ class Shadow {
   size_t size() const { return size_; }
 
   void set(size_t begin, size_t end, bool value) {
-    if (begin >= end) return;
+    if (begin >= end || (value && is_in_run(begin, end))) return;
+    note_run(begin, end, value);
     const size_t first = begin / 64, last = (end - 1) / 64;
     if (first == last) return set_bits(first, from(begin) & up_to(end), value);
     set_bits(first, from(begin), value);
@@ -27,7 +29,9 @@ class Shadow {
   }
 
   // The first unwritten byte; `end` if there is none.
-  size_t first_unwritten(size_t begin, size_t end) const { return first_with(false, begin, end); }
+  size_t first_unwritten(size_t begin, size_t end) const {
+    return is_in_run(begin, end) ? end : first_with(false, begin, end);
+  }
 
   // Copies the written bits [begin, end) of another allocation to those from `at` on.
   void copy(size_t at, const Shadow& other, size_t begin, size_t end) {
@@ -50,6 +54,21 @@ class Shadow {
     Words words(static_cast<uint64_t*>(std::calloc(count, sizeof(uint64_t))));
     if (!words) throw std::bad_alloc();
     return words;
+  }
+
+  bool is_in_run(size_t begin, size_t end) const { return run_begin_ <= begin && end <= run_end_; }
+
+  void note_run(size_t begin, size_t end, bool value) {
+    const bool meets = begin <= run_end_ && run_begin_ <= end;
+    if (!value) {
+      if (meets) run_begin_ = run_end_ = 0;
+    } else if (meets) {
+      run_begin_ = std::min(run_begin_, begin);
+      run_end_ = std::max(run_end_, end);
+    } else if (end - begin > run_end_ - run_begin_) {
+      run_begin_ = begin;
+      run_end_ = end;
+    }
   }
 
   static constexpr uint64_t kAll = ~uint64_t{0};
@@ -76,6 +95,7 @@ class Shadow {
   }
 
   size_t size_;
+  size_t run_begin_ = 0, run_end_ = 0;
   Words words_;
 };
 

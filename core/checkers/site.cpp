@@ -2,7 +2,6 @@
 #include "checkers/site.h"
 
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <limits.h>
 #include <link.h>
 #include <unistd.h>
@@ -13,10 +12,11 @@
 #include <new>
 #include <string_view>
 
+#include "checkers/return_addresses.h"
+
 namespace softnpu::checkers {
 namespace {
 
-constexpr int kDeepestStack = 32;
 constexpr size_t kDeepestNesting = 8;
 
 // The open calls of one thread. Never destroyed: programs call from their own exit handlers, when
@@ -32,6 +32,12 @@ struct Calls {
 
 // Null until the thread's first call, or if there is no memory for it.
 thread_local constinit Calls* calls = nullptr;
+
+// Null outside of calls.
+Calls::One* current_call() {
+  if (calls == nullptr || calls->depth == 0 || calls->depth > kDeepestNesting) return nullptr;
+  return &calls->open[calls->depth - 1];
+}
 
 std::atomic<StackSource> source{nullptr};
 
@@ -62,23 +68,27 @@ Stack Stack::here() {
   Stack stack;
   const StackSource other = source.load(std::memory_order_acquire);
   if (other != nullptr && other(stack.known_)) return stack;
-  void* addresses[kDeepestStack];
-  const int count = backtrace(addresses, kDeepestStack);
-  stack.addresses_.assign(addresses, addresses + count);
+  const Calls::One* const now = current_call();
+  stack.addresses_ = return_addresses(now != nullptr ? now->call->caller() : nullptr);
   return stack;
 }
 
 Stack Stack::of_signal(const void* instruction) {
   Stack stack = here();
   // frames() takes all addresses for return addresses, which are behind the call.
-  for (void*& address : stack.addresses_)
+  if (!stack.addresses_) return stack;
+  auto addresses = *stack.addresses_;
+  for (void*& address : addresses)
     if (address == instruction) address = static_cast<std::byte*>(address) + 1;
+  stack.addresses_ = std::make_shared<const std::vector<void*>>(std::move(addresses));
   return stack;
 }
 
 std::vector<Frame> Stack::frames() const {
-  std::vector<Frame> frames = known_;
-  for (void* const address : addresses_) {
+  std::vector<Frame> frames;
+  for (const Frame* const frame : known_) frames.push_back(*frame);
+  if (!addresses_) return frames;
+  for (void* const address : *addresses_) {
     Dl_info about;
     link_map* loaded = nullptr;
     if (dladdr1(address, &about, reinterpret_cast<void**>(&loaded), RTLD_DL_LINKMAP) == 0) continue;
@@ -95,10 +105,11 @@ std::vector<Frame> Stack::frames() const {
 }
 
 std::string Stack::key() const {
-  std::string key(reinterpret_cast<const char*>(addresses_.data()),
-                  addresses_.size() * sizeof(void*));
-  for (const Frame& frame : known_) key += text("|", frame.file, ":", frame.line);
-  return key;
+  const auto bytes = [](const auto& pointers) {
+    return std::string_view(reinterpret_cast<const char*>(pointers.data()),
+                            pointers.size() * sizeof(void*));
+  };
+  return std::string(addresses_ ? bytes(*addresses_) : bytes(known_));
 }
 
 void enter_call(const Call& call) {
@@ -113,13 +124,12 @@ void leave_call() {
 }
 
 SharedSite current_site() {
-  if (calls == nullptr || calls->depth == 0 || calls->depth > kDeepestNesting)
-    return std::make_shared<const Site>(Site{{}, {}, Stack::here()});
-  Calls::One& now = calls->open[calls->depth - 1];
-  if (!now.site)
-    now.site = std::make_shared<const Site>(
-        Site{now.call->function(), now.call->arguments(), Stack::here()});
-  return now.site;
+  Calls::One* const now = current_call();
+  if (now == nullptr) return std::make_shared<const Site>(Site{{}, {}, Stack::here()});
+  if (!now->site)
+    now->site = std::make_shared<const Site>(
+        Site{now->call->function(), now->call->arguments(), Stack::here()});
+  return now->site;
 }
 
 }  // namespace softnpu::checkers

@@ -18,11 +18,10 @@ struct Frame {
   std::string file;
   int64_t line = 0;      // 0: see `offset`
   uintptr_t offset = 0;  // the address in the file
-  bool operator==(const Frame&) const = default;
 };
 
 // A captured call stack. Capturing is cheap: functions and files are looked up when a finding is
-// written.
+// written, and a stack that the thread has had before is found without unwinding it.
 class Stack {
  public:
   static Stack here();
@@ -34,8 +33,8 @@ class Stack {
   std::string key() const;
 
  private:
-  std::vector<void*> addresses_;
-  std::vector<Frame> known_;  // of an interpreter
+  std::shared_ptr<const std::vector<void*>> addresses_;
+  std::vector<const Frame*> known_;  // of an interpreter
 };
 
 struct Site {
@@ -58,8 +57,9 @@ SharedSite current_site();
 void enter_call(const Call& call);
 void leave_call();
 
-// Replaces the native stack by an interpreter's. Returns false if the interpreter has none.
-using StackSource = bool (*)(std::vector<Frame>& out);
+// Replaces the native stack by an interpreter's, of frames that live as long as the process.
+// Returns false if the interpreter has none.
+using StackSource = bool (*)(std::vector<const Frame*>& out);
 SOFTNPU_EXPORT void set_stack_source(StackSource source);
 
 }  // namespace softnpu::checkers

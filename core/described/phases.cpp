@@ -38,7 +38,7 @@ class PhaseOneCall : public Call {
  public:
   PhaseOneCall(const char* function, const Operator& op, std::span<const Value> values,
                const void* workspace_size, const void* executor)
-      : Call(function, "", &PhaseOneCall::list),
+      : Call(__builtin_return_address(0), function, "", &PhaseOneCall::list),
         op_(op),
         values_(values),
         results_{workspace_size, executor} {}
@@ -143,8 +143,9 @@ int32_t phase_one(const char* function, const Operator& op, std::span<const Valu
 
 int32_t phase_two(const char* function, const Operator& op, void* workspace,
                   uint64_t workspace_size, void* executor, void* stream) {
-  const NamedCall call(function, "workspace, workspaceSize, executor, stream", workspace,
-                       workspace_size, executor, stream);
+  const NamedCall call(__builtin_return_address(0), function,
+                       "workspace, workspaceSize, executor, stream", workspace, workspace_size,
+                       executor, stream);
   return launch_executor(call, op.traits, workspace, workspace_size, executor, stream);
 }
 

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Preloaded by `softnpu check`. The checkers learn from it which functions of the C library failed
-// because they got device memory, and it keeps their handler of SIGSEGV in front of the program's.
+// because they got device memory, and what the program frees. It keeps their handler of SIGSEGV in
+// front of the program's.
 #include "base/checked_program.h"
 
 #include <dlfcn.h>
+#include <malloc.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 
 namespace {
 
@@ -51,6 +56,17 @@ auto watched(const char* name, const void* buffer, size_t size, Call&& call) {
     errno = EFAULT;
   }
   return result;
+}
+
+// Whether an asynchronous copy uses memory that the program may free.
+bool matters() {
+  const CheckedProgram* const checks = checked.load(std::memory_order_acquire);
+  return checks != nullptr && checks->buffers->load(std::memory_order_relaxed) > 0;
+}
+
+template <class Size>
+void note_free(const void* memory, Size&& size) {
+  if (matters()) checked.load(std::memory_order_acquire)->freed(memory, size());
 }
 
 Next<int(int, const struct sigaction*, struct sigaction*)> next_sigaction{"sigaction"};
@@ -111,6 +127,35 @@ WATCH(size_t, fread, buffer, size* n, (void* buffer, size_t size, size_t n, FILE
       (buffer, size, n, file))
 WATCH(size_t, fwrite, buffer, size* n, (const void* buffer, size_t size, size_t n, FILE* file),
       (buffer, size, n, file))
+
+// Looking up the next free() may free memory itself, which is then lost.
+void free(void* memory) noexcept {
+  static constinit Next<void(void*)> next{"free"};
+  static thread_local constinit bool is_looking_up = false;
+  if (is_looking_up) return;
+  is_looking_up = true;
+  auto* const really_free = next.get();
+  is_looking_up = false;
+  if (memory != nullptr) note_free(memory, [&] { return malloc_usable_size(memory); });
+  really_free(memory);
+}
+
+void* realloc(void* memory, size_t size) noexcept {
+  static constinit Next<void*(void*, size_t)> next{"realloc"};
+  const size_t before = memory != nullptr && matters() ? malloc_usable_size(memory) : 0;
+  const auto place = reinterpret_cast<uintptr_t>(memory);
+  void* const moved = next.get()(memory, size);
+  const bool is_over = moved != nullptr ? reinterpret_cast<uintptr_t>(moved) != place : size == 0;
+  if (before > 0 && is_over)
+    note_free(reinterpret_cast<const void*>(place), [=] { return before; });
+  return moved;
+}
+
+int munmap(void* memory, size_t size) noexcept {
+  static constinit Next<int(void*, size_t)> next{"munmap"};
+  note_free(memory, [=] { return size; });
+  return next.get()(memory, size);
+}
 
 // The same functions in programs that are compiled with _FORTIFY_SOURCE.
 ssize_t __read_chk(int file, void* buffer, size_t n, size_t) { return read(file, buffer, n); }

@@ -47,10 +47,11 @@ extern "C" SOFTNPU_EXPORT int32_t softnpu_absent_operator(const char* function) 
   using namespace softnpu;
   try {
     const char* const name = runtime::count_call(function);
-    return guard(NamedCall(name, ""), {kRuntimeError, kRuntimeError}, [] {
-      return fail("operator-absent"_rule, kFindKernelError,
-                  "softnpu " SOFTNPU_VERSION " does not have this operator");
-    });
+    return guard(NamedCall(__builtin_return_address(0), name, ""), {kRuntimeError, kRuntimeError},
+                 [] {
+                   return fail("operator-absent"_rule, kFindKernelError,
+                               "softnpu " SOFTNPU_VERSION " does not have this operator");
+                 });
   } catch (const std::bad_alloc&) {
     return kFindKernelError;
   }

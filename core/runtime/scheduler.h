@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "base/export.h"
 #include "runtime/deadline.h"
 #include "runtime/queue.h"
 
@@ -39,6 +40,6 @@ class Scheduler {
 };
 
 // The scheduler that SOFTNPU_SCHEDULE selects, once per process: eager, deferred or random[:SEED].
-Scheduler& scheduler();
+SOFTNPU_EXPORT Scheduler& scheduler();
 
 }  // namespace softnpu::runtime

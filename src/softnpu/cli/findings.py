@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from softnpu.cli.symbols import Place, Symbols
+from softnpu.explanations import find
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,6 +45,7 @@ class Finding:
     kind: str
     headline: str
     parts: tuple[Part, ...]
+    why: str  # it matters
     suggestion: str
     pid: int
 
@@ -82,9 +84,18 @@ def _finding(raw: dict[str, Any], symbols: Symbols) -> Finding:
     for part in raw["parts"]:
         places = [place for frame in part["frames"] for place in symbols.places(frame)]
         parts.append(Part(part["role"], part["call"], _up_to_main(places)))
+    tool, kind = raw["tool"], raw["kind"]
     return Finding(
-        raw["tool"], raw["kind"], raw["headline"], tuple(parts), raw["suggestion"], raw["pid"]
+        tool, kind, raw["headline"], tuple(parts), _why(tool, kind), raw["suggestion"], raw["pid"]
     )
+
+
+def _why(tool: str, kind: str) -> str:
+    """Say why a finding matters, if it is a kind that this version knows."""
+    try:
+        return find(f"{tool}/{kind}")[0].why
+    except LookupError:
+        return ""
 
 
 def _up_to_main(places: list[Place]) -> tuple[Frame, ...]:
@@ -127,6 +138,7 @@ def show(findings: list[Finding], console: Console, fold_leaks: bool = False) ->
                     "      at ", (frame.function or "?", "cyan"), (f" ({frame})", "dim")
                 )
                 console.print(line, soft_wrap=True)
+        console.print(Text(f"   {finding.why}"), soft_wrap=True)
         console.print(Text(f"   {finding.suggestion}", style="green"), soft_wrap=True)
         console.print()
     if folded:

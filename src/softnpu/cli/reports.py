@@ -85,7 +85,7 @@ def _result(finding: Finding, program: Path) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": f"{finding.tool}/{finding.kind}",
         "level": "error",
-        "message": {"text": f"{finding.headline}. {finding.suggestion}"},
+        "message": {"text": f"{finding.headline}. {finding.why} {finding.suggestion}"},
         "locations": places,
     }
     related = [_location(part) for part in finding.parts[1:]]
