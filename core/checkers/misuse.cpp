@@ -80,11 +80,11 @@ constexpr Misuse kOther = {
     "Pass what the message expects, and check the status of each call. If the failure is expected, "
     "suppress it (softnpu check --suppressions)."};
 
-// Failures that were asked for, that correct programs provoke and handle (a loop that processes
-// callbacks), or that are listed apart.
-constexpr std::string_view kNoMisuses[] = {
-    "failed-on-purpose",   "initialized-twice",     "wait-timeout",   "out-of-memory",
-    "no-callback-in-time", "thread-not-subscribed", "operator-absent"};
+// Failures that were asked for, or that correct programs provoke and handle (a loop that processes
+// callbacks).
+constexpr std::string_view kNoMisuses[] = {"failed-on-purpose",   "initialized-twice",
+                                           "wait-timeout",        "out-of-memory",
+                                           "no-callback-in-time", "thread-not-subscribed"};
 
 // What a failed call, or failed work, is a finding of; null if of nothing.
 const Misuse* misuse_of(std::string_view rule, bool is_call) {

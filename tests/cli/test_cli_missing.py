@@ -273,7 +273,10 @@ def test_a_linked_operator_that_is_absent(softnpu: Any, later: list[str]) -> Non
     assert done.stdout == "started 1\n"
     assert done.returncode == 561003 % 256
     assert done.stderr.endswith(exit_report("aclnnLater: 1 call"))
-    log = softnpu("check", "program", "call").stderr
+    checked = softnpu("check", "program", "call")
+    assert checked.returncode == 86
+    assert "apicheck (failed-call)" in checked.stdout
+    log = checked.stderr
     assert "aclnnLater: softnpu" in log
     assert "does not have this operator" in log
     assert exit_report("aclnnLater: 1 call") in log
