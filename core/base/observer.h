@@ -96,6 +96,9 @@ class Observer {
   virtual void started(const Piece&) {}
   virtual void finished(const Piece&, const Status&) {}
 
+  // The caller says in which direction a copy goes, by an aclrtMemcpyKind.
+  virtual void copies(const void* /*dst*/, const void* /*src*/, int32_t /*kind*/) {}
+
   // A mark is one recording of an event; null if the event was never recorded.
   virtual void recorded(const void* /*mark*/, int32_t /*stream*/) {}
   virtual void held_back(int32_t /*stream*/, const void* /*mark*/) {}

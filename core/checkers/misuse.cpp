@@ -2,7 +2,9 @@
 #include "checkers/misuse.h"
 
 #include <algorithm>
+#include <iterator>
 
+#include "acl/acl_rt.h"
 #include "checkers/ledger.h"
 
 namespace softnpu::checkers {
@@ -113,6 +115,27 @@ void MisuseChecker::finished(const Piece& piece, const Status& status) {
   if (status.ok()) return;
   if (auto where = ledger().launch(piece))
     report_failure(status, std::move(where), "launched here", &piece);
+}
+
+void MisuseChecker::copies(const void* dst, const void* src, int32_t kind) {
+  constexpr std::string_view kKinds[] = {"HOST_TO_HOST", "HOST_TO_DEVICE", "DEVICE_TO_HOST",
+                                         "DEVICE_TO_DEVICE"};
+  if (!tools_.have(Tool::apicheck) || kind < 0 || kind >= std::ssize(kKinds)) return;
+  const auto check = [&](const char* name, const void* address, bool wants_device) {
+    const auto found = ledger().find(address);
+    // Page-locked memory may be used by its address on the device.
+    if (found && found->family == runtime::Family::host) return;
+    if (found.has_value() == wants_device) return;
+    const SharedSite where = current_site();
+    report({Tool::apicheck,
+            "copy-kind",
+            text(where->function, ": kind is ACL_MEMCPY_", kKinds[static_cast<size_t>(kind)],
+                 ", but ", name, " is ", found ? "" : "not ", "device memory"),
+            {{"by this call", where}},
+            "Pass the kind that fits both addresses."});
+  };
+  check("dst", dst, kind == ACL_MEMCPY_HOST_TO_DEVICE || kind == ACL_MEMCPY_DEVICE_TO_DEVICE);
+  check("src", src, kind == ACL_MEMCPY_DEVICE_TO_HOST || kind == ACL_MEMCPY_DEVICE_TO_DEVICE);
 }
 
 void MisuseChecker::report_failure(const Status& status, SharedSite where, std::string_view role,

@@ -24,6 +24,7 @@ class MisuseChecker final : public Observer {
   void enter(const Call& call) override { enter_call(call); }
   void leave(const Call& call, const Status& status) override;
   void finished(const Piece& piece, const Status& status) override;
+  void copies(const void* dst, const void* src, int32_t kind) override;
 
  private:
   void report_failure(const Status& status, SharedSite where, std::string_view role,

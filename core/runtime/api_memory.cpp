@@ -32,6 +32,13 @@ template <class Operation>
 constexpr FaultKind kFault =
     Operation::kKind == Piece::Kind::fill ? FaultKind::memset : FaultKind::memcpy;
 
+template <class Operation>
+void tell_direction(const Operation& operation) {
+  if constexpr (Operation::kKind == Piece::Kind::copy)
+    if (!operation.is_empty())
+      notify(&Observer::copies, operation.dst, operation.src, operation.kind);
+}
+
 // Blocking operations do not wait for streams, and do not report their failures.
 template <class Operation>
 aclError run_now(const Call& call, const Operation& operation) {
@@ -40,6 +47,7 @@ aclError run_now(const Call& call, const Operation& operation) {
     RETURN_IF_FAILED(require_device());
     RETURN_IF_FAILED(require_no_capture());
     RETURN_IF_FAILED(operation.check());
+    tell_direction(operation);
     run_observed(call, operation);
     return {};
   });
@@ -52,6 +60,7 @@ aclError run_in_stream(const Call& call, const Operation& operation, aclrtStream
     RETURN_IF_FAILED(require_device());
     const uint64_t time = memory_time();  // before the check, so that no release is missed
     RETURN_IF_FAILED(operation.check());
+    tell_direction(operation);
     return launch_operation(call, operation, time, stream);
   });
 }
@@ -112,13 +121,14 @@ aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total) {
 
 aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
                      aclrtMemcpyKind kind) {
-  return run_now(CALL(dst, destMax, src, count, kind), Copy{dst, destMax, src, count});
+  return run_now(CALL(dst, destMax, src, count, kind),
+                 Copy{dst, destMax, src, count, number_of(kind)});
 }
 
 aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
                           aclrtMemcpyKind kind, aclrtStream stream) {
-  return run_in_stream(CALL(dst, destMax, src, count, kind, stream), Copy{dst, destMax, src, count},
-                       stream);
+  return run_in_stream(CALL(dst, destMax, src, count, kind, stream),
+                       Copy{dst, destMax, src, count, number_of(kind)}, stream);
 }
 
 aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t value, size_t count) {
@@ -134,13 +144,13 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
 aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
                        size_t height, aclrtMemcpyKind kind) {
   return run_now(CALL(dst, dpitch, src, spitch, width, height, kind),
-                 Copy2d{dst, dpitch, src, spitch, width, height});
+                 Copy2d{dst, dpitch, src, spitch, width, height, number_of(kind)});
 }
 
 aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
                             size_t height, aclrtMemcpyKind kind, aclrtStream stream) {
   return run_in_stream(CALL(dst, dpitch, src, spitch, width, height, kind, stream),
-                       Copy2d{dst, dpitch, src, spitch, width, height}, stream);
+                       Copy2d{dst, dpitch, src, spitch, width, height, number_of(kind)}, stream);
 }
 
 aclError aclrtCmoAsync(void* src, size_t size, aclrtCmoType cmoType, aclrtStream stream) {

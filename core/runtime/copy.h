@@ -13,12 +13,16 @@
 
 namespace softnpu::runtime {
 
-// The areas may overlap. The direction follows from the addresses.
+// The areas may overlap. The direction follows from the addresses; `kind`, an aclrtMemcpyKind, is
+// what the caller says of it.
 struct SOFTNPU_EXPORT Copy {
   void* dst;
   size_t dest_max;
   const void* src;
   size_t count;
+  int32_t kind = 4;
+
+  bool is_empty() const { return count == 0; }
 
   // Memory that the runtime allocated after `time` is refused.
   Status check(uint64_t time = kNow) const;
@@ -35,7 +39,9 @@ struct SOFTNPU_EXPORT Copy2d {
   size_t spitch;
   size_t width;
   size_t height;
+  int32_t kind = 4;
 
+  bool is_empty() const { return width == 0 || height == 0; }
   Status check(uint64_t time = kNow) const;
   void run() const;
   std::vector<Access> accesses() const;  // for observers
