@@ -103,14 +103,21 @@ Thing* State::find(Kind kind, const void* value) {
 void State::destroyed(Kind kind, const void* value, int status) {
   if (is_shortage(status)) return;
   Thing* thing = find(kind, value);
-  expect((status == 0) == (thing != nullptr), "only live things to be destroyed; status", "",
-         status);
+  const bool is_list = kind == kTensorList || kind == kScalarList;
+  const Kind members = kind == kTensorList ? kTensor : kScalar;
+  // Of a list with a dead member, the others are destroyed all the same.
+  const bool is_whole =
+      !is_list || thing == nullptr ||
+      std::all_of(thing->members.begin(), thing->members.end(), [&](const void* member) {
+        return member == nullptr || find(members, member) != nullptr;
+      });
+  expect((status == 0) == (thing != nullptr && is_whole),
+         "only live things to be destroyed; status", "", status);
   if (thing == nullptr) return;
   thing->is_live = false;
-  if (kind != kTensorList && kind != kScalarList) return;
+  if (!is_list) return;
   for (void* member : thing->members)
-    if (Thing* found = find(kind == kTensorList ? kTensor : kScalar, member))
-      found->is_live = false;
+    if (Thing* found = find(members, member)) found->is_live = false;
 }
 
 void State::used(Kind kind, const void* value, int status, const char* function) {

