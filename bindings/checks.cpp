@@ -90,9 +90,9 @@ nb::list take_findings() {
 
 void bind_checks(nb::module_& m) {
   checkers::set_stack_source(&python_frames);
-  m.def("start_checks", &start_checks, nb::arg("tools"), nb::arg("last_words"),
-        "Start checkers, which keep what they find until it is taken. A finding that ends the "
-        "process is written to the descriptor last_words.");
+  define(m, "start_checks", &start_checks, nb::arg("tools"), nb::arg("last_words"),
+         "Start checkers, which keep what they find until it is taken. A finding that ends the "
+         "process is written to the descriptor last_words.");
   m.def("take_findings", &take_findings, nb::sig("def take_findings() -> list[str]"),
         "What was found since the last call: a JSON object for each finding.");
   m.def(

@@ -16,7 +16,7 @@ namespace softnpu::runtime {
 // callback threads.
 //
 // Every scheduler keeps the order of a queue and respects gates.
-class Scheduler {
+class SOFTNPU_EXPORT Scheduler {
  public:
   virtual ~Scheduler() = default;
   // Work was appended to the queue. The ticket is that of the last piece.
