@@ -39,6 +39,7 @@ def call_with(name: str, place: int, wrong: object) -> None:
         assert argument.annotation is not None
         kind = ast.unparse(argument.annotation)
         plain = print if "Callable" in kind else b"" if "bytes" in kind else 0
+        plain = "" if kind == "str" else plain
         arguments.append([] if "Sequence" in kind else plain)
     arguments[place] = wrong
     getattr(_core, name)(*arguments)
