@@ -13,7 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <utility>
+
+#include "base/lasting.h"
 
 namespace softnpu::checkers {
 namespace {
@@ -40,14 +41,19 @@ using Kept = std::array<std::shared_ptr<const Trace>, kKept>;
 thread_local constinit Kept* kept = nullptr;
 thread_local constinit bool has_ended = false;
 
-struct EndOfThread {
-  ~EndOfThread() {
-    has_ended = true;
-    delete std::exchange(kept, nullptr);
-  }
-  void touch() {}
+void delete_kept(void* mine) {
+  has_ended = true;
+  kept = nullptr;
+  delete static_cast<Kept*>(mine);
+}
+
+// A pthread key, because the C library ends the process if it has no memory to register the
+// destructor of a thread_local.
+struct ExitKey {
+  ExitKey() { usable = pthread_key_create(&key, delete_kept) == 0; }
+  pthread_key_t key;
+  bool usable;
 };
-thread_local EndOfThread end_of_thread;
 
 // The end of the thread's stack; 0 if it is unknown.
 uintptr_t find_end_of_stack() {
@@ -89,8 +95,9 @@ _Unwind_Reason_Code add(_Unwind_Context* context, void* data) {
 std::shared_ptr<const Trace>* place_for(const void* frame, const void* hint) {
   if (has_ended) return nullptr;
   if (kept == nullptr) {
-    end_of_thread.touch();
     kept = new (std::nothrow) Kept;
+    const ExitKey& at_exit = lasting<ExitKey>;
+    if (at_exit.usable) pthread_setspecific(at_exit.key, kept);
   }
   if (kept == nullptr) return nullptr;
   const uintptr_t mixed = (reinterpret_cast<uintptr_t>(frame) >> 4) * 31 +

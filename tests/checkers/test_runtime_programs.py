@@ -28,4 +28,6 @@ def test_a_program(program: Program) -> None:
     """Many threads, ends of all kinds, forks: no crash, and the same codes."""
     # The program decides how it ends.
     settings = {"SOFTNPU_CHECK_REPORT": "/dev/null", "SOFTNPU_CHECK_EXITCODE": "0"}
+    if program.name == "deep_chains":  # each stream of a chain knows all those before it
+        program = program._replace(arguments=("3000",))
     ended(program, SOFTNPU_CHECK=TOOLS[program.name], **settings)

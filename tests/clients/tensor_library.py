@@ -237,5 +237,3 @@ def launch(name: str, arguments: Iterable[Tensor | float | bool]) -> None:
         session.defer(lambda: session.memory.free(workspace))
     for destroy in destroys:
         check(destroy(), "destroy")
-    # The launch has consumed it: the device may answer that it knows it no more.
-    base.aclDestroyAclOpExecutor(executor)

@@ -18,7 +18,7 @@ from softnpu.explanations import load
 from tests.support.paths import ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*/**/README.md")])
-BLOCK = re.compile(r"^ *```.*?^ *```", re.M | re.S)
+BLOCK = re.compile(r"^ *```(?!text).*?^ *```", re.M | re.S)
 IN_BLOCKS = re.compile(r"^ *(?:\$ )?softnpu ([a-z]+(?: .*)?)$", re.M)
 IN_TEXT = re.compile(r"`softnpu ([a-z]+(?:\s[^`]*)?)`")
 
@@ -66,7 +66,7 @@ def test_commands_of_pages(page: str) -> None:
 def test_commands_of_explanations() -> None:
     """Those that tell what to do."""
     for each in load():
-        assert wrong(f"{each.why} {each.repair}\n```\n{each.example}\n```") == []
+        assert wrong(f"{each.why} {each.repair}\n```sh\n{each.example}\n```") == []
 
 
 def test_wrong_ones_are_found() -> None:

@@ -2,6 +2,7 @@
 // Streams that wait for each other, and work that launches work, deeper than a stack is. The
 // program's exit status says how it went: 0 is well.
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -57,10 +58,11 @@ void launch_from_what_is_launched(const std::vector<aclrtStream>& streams) {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   EXPECT_OK(aclrtSetDevice(0));
+  const int count = argc > 1 ? std::atoi(argv[1]) : kCount;
   std::vector<aclrtStream> streams;
-  for (int i = 0; i < kCount; ++i) streams.push_back(new_stream());
+  for (int i = 0; i < count; ++i) streams.push_back(new_stream());
   wait_at_the_end_of_a_chain(streams);
   launch_from_what_is_launched(streams);
   return failed.load() == 0 ? 0 : 1;
