@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/last_error.h"
 
-#include <pthread.h>
-
+#include "base/exit_key.h"
 #include "base/lasting.h"
 #include "base/main_thread.h"
 #include "base/text.h"
@@ -30,19 +29,10 @@ void delete_errors(void* mine) {
   errors = nullptr;
 }
 
-// A pthread key, because the C library ends the process if it has no memory to register the
-// destructor of a thread_local.
-struct ExitKey {
-  ExitKey() { usable = pthread_key_create(&key, delete_errors) == 0; }
-  pthread_key_t key;
-  bool usable;
-};
-
 ThreadErrors& mine() {
   if (errors == nullptr) {
     errors = new ThreadErrors;
-    const ExitKey& at_exit = lasting<ExitKey>;
-    if (at_exit.usable) pthread_setspecific(at_exit.key, errors);
+    lasting<ExitKey<delete_errors>>.keep(errors);
   }
   return *errors;
 }

@@ -84,14 +84,13 @@ std::optional<Place> place_of(const void* address) {
 }
 
 Finding finding_of(std::string headline, const Place& place) {
-  Finding finding{Tool::memcheck,
-                  "host-access",
-                  std::move(headline),
-                  {},
-                  place.is_before ? "Free device memory with aclrtFree, not with free() or "
-                                    "realloc(), which look for their own data before it."
-                                  : "Copy between host and device with aclrtMemcpy."};
-  return finding;
+  return {Tool::memcheck,
+          "host-access",
+          std::move(headline),
+          {},
+          place.is_before ? "Free device memory with aclrtFree, not with free() or realloc(), "
+                            "which look for their own data before it."
+                          : "Copy between host and device with aclrtMemcpy."};
 }
 
 // Not async-signal-safe in general, because the thread may hold a lock of the C library. Here the

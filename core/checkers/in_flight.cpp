@@ -42,10 +42,10 @@ std::shared_ptr<InFlight::Buffer> InFlight::buffer_of(const Access& access) {
   if (!allocation || allocation->freed)
     return std::make_shared<Buffer>(Buffer{access.first, size, false});
   if (allocation->family != runtime::Family::host) return nullptr;
-  const uintptr_t page = page_size(), first = as_number(access.first), last = first + size;
-  const uintptr_t begin = (first + page - 1) / page * page;  // allocations start at a page
+  const uintptr_t first = as_number(access.first), last = first + size;
+  const uintptr_t begin = page_above(first);  // allocations start at a page
   const bool to_end = last == allocation->base + allocation->size;
-  const uintptr_t end = (last + (to_end ? page - 1 : 0)) / page * page;
+  const uintptr_t end = to_end ? page_above(last) : page_below(last);
   if (begin >= end) return nullptr;
   return std::make_shared<Buffer>(Buffer{reinterpret_cast<std::byte*>(begin), end - begin, true});
 }

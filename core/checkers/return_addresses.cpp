@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <new>
 
+#include "base/exit_key.h"
 #include "base/lasting.h"
 
 namespace softnpu::checkers {
@@ -46,14 +47,6 @@ void delete_kept(void* mine) {
   kept = nullptr;
   delete static_cast<Kept*>(mine);
 }
-
-// A pthread key, because the C library ends the process if it has no memory to register the
-// destructor of a thread_local.
-struct ExitKey {
-  ExitKey() { usable = pthread_key_create(&key, delete_kept) == 0; }
-  pthread_key_t key;
-  bool usable;
-};
 
 // The end of the thread's stack; 0 if it is unknown.
 uintptr_t find_end_of_stack() {
@@ -96,8 +89,7 @@ std::shared_ptr<const Trace>* place_for(const void* frame, const void* hint) {
   if (has_ended) return nullptr;
   if (kept == nullptr) {
     kept = new (std::nothrow) Kept;
-    const ExitKey& at_exit = lasting<ExitKey>;
-    if (at_exit.usable) pthread_setspecific(at_exit.key, kept);
+    lasting<ExitKey<delete_kept>>.keep(kept);
   }
   if (kept == nullptr) return nullptr;
   const uintptr_t mixed = (reinterpret_cast<uintptr_t>(frame) >> 4) * 31 +

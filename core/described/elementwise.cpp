@@ -9,8 +9,6 @@
 namespace softnpu::described {
 namespace {
 
-constexpr int64_t kBlock = 1024;
-
 // An input, or an optional one that is absent: no operand then, and one value everywhere.
 struct Input {
   const Tensor* tensor = &lasting<Tensor>;
@@ -79,7 +77,7 @@ const Operand& output_of(const Given& given) {
 template <class T>
 void compute(const Plan& plan, Formula<T> formula, const T* scalars, std::byte* const* origins) {
   const size_t count = plan.inputs.size();
-  std::vector<std::vector<T>> blocks(count + 1, std::vector<T>(kBlock));
+  std::vector<std::vector<T>> blocks(count + 1, std::vector<T>(Walk::kBlock));
   std::vector<const Tensor*> views;
   std::vector<const T*> ins;
   std::vector<LoadRow<T>> loads;
@@ -96,19 +94,15 @@ void compute(const Plan& plan, Formula<T> formula, const T* scalars, std::byte* 
   const auto store = storer<T>(plan.out->dtype);
   T* const results = blocks[count].data();
   const Walk walk(plan.sizes, views);
-  walk.for_each_row([&](const std::vector<int64_t>& offsets) {
-    for (int64_t done = 0; done < walk.row_length(); done += kBlock) {
-      const int64_t n = std::min(kBlock, walk.row_length() - done);
-      const auto first = [&](size_t k, size_t operand) {
-        const int64_t element = offsets[k] + done * walk.row_stride(k);
-        return origins[operand] + element * item_size(views[k]->dtype);
-      };
-      for (size_t k = 0; k < count; ++k)
-        if (!plan.inputs[k].is_absent)
-          loads[k](first(k, plan.inputs[k].operand), walk.row_stride(k), n, blocks[k].data());
-      formula(n, ins.data(), scalars, results);
-      store(results, n, walk.row_stride(count), first(count, plan.output));
-    }
+  walk.for_each_block([&](const std::vector<int64_t>& offsets, int64_t n) {
+    const auto first = [&](size_t k, size_t operand) {
+      return origins[operand] + offsets[k] * item_size(views[k]->dtype);
+    };
+    for (size_t k = 0; k < count; ++k)
+      if (!plan.inputs[k].is_absent)
+        loads[k](first(k, plan.inputs[k].operand), walk.row_stride(k), n, blocks[k].data());
+    formula(n, ins.data(), scalars, results);
+    store(results, n, walk.row_stride(count), first(count, plan.output));
   });
 }
 

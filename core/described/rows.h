@@ -2,6 +2,7 @@
 // Rows of elements of any real type as float64 or int64, and back with one rounding.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -67,6 +68,21 @@ class SOFTNPU_EXPORT Walk {
         at[d] = 0;
       }
     }
+  }
+
+  // At most so many elements of a row, as they fit the caches.
+  static constexpr int64_t kBlock = 1024;
+  // Calls f(offsets, n) for n elements of a row, where a block of each view begins.
+  template <class F>
+  void for_each_block(F&& f) const {
+    std::vector<int64_t> at;
+    for_each_row([&](const std::vector<int64_t>& offsets) {
+      at = offsets;
+      for (int64_t left = row_; left > 0; left -= kBlock) {
+        f(at, std::min(kBlock, left));
+        for (size_t v = 0; v < at.size(); ++v) at[v] += kBlock * row_strides_[v];
+      }
+    });
   }
 
  private:

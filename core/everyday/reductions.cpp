@@ -67,31 +67,26 @@ Run reduce(bool whole, const Rows& rows, OfRow of_row) {
 // Combines the elements along the reduced dimensions, in row-major order.
 template <class T, class Combine>
 std::vector<T> folded(const View& self, const Along& along, T start, Combine combine) {
-  constexpr int64_t kBlock = 1024;
   Tensor sums = *self.tensor;  // strides of 0 along the reduced dimensions
   int64_t count = 1;
   for (size_t d = sums.rank(); d-- > 0;) {
     sums.strides[d] = along[d] ? 0 : count;
     if (!along[d]) count *= sums.sizes[d];
   }
-  std::vector<T> results(static_cast<size_t>(count), start), block(kBlock);
+  std::vector<T> results(static_cast<size_t>(count), start), block(described::Walk::kBlock);
   const auto load = described::loader<T>(self.tensor->dtype);
   const described::Walk walk(self.tensor->sizes, {self.tensor, &sums});
   const int64_t from = walk.row_stride(0), to = walk.row_stride(1);
-  walk.for_each_row([&](const std::vector<int64_t>& offsets) {
-    for (int64_t done = 0; done < walk.row_length(); done += kBlock) {
-      const int64_t n = std::min(kBlock, walk.row_length() - done);
-      load(self.first + (offsets[0] + done * from) * item_size(self.tensor->dtype), from, n,
-           block.data());
-      T* const result = results.data() + offsets[1] + done * to;
-      if (to == 0) {
-        T sum = *result;
-        for (int64_t i = 0; i < n; ++i) sum = combine(sum, block[static_cast<size_t>(i)]);
-        *result = sum;
-      } else {
-        for (int64_t i = 0; i < n; ++i)
-          result[i * to] = combine(result[i * to], block[static_cast<size_t>(i)]);
-      }
+  walk.for_each_block([&](const std::vector<int64_t>& offsets, int64_t n) {
+    load(self.first + offsets[0] * item_size(self.tensor->dtype), from, n, block.data());
+    T* const result = results.data() + offsets[1];
+    if (to == 0) {
+      T sum = *result;
+      for (int64_t i = 0; i < n; ++i) sum = combine(sum, block[static_cast<size_t>(i)]);
+      *result = sum;
+    } else {
+      for (int64_t i = 0; i < n; ++i)
+        result[i * to] = combine(result[i * to], block[static_cast<size_t>(i)]);
     }
   });
   return results;

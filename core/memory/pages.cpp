@@ -32,8 +32,8 @@ void unmap_pages(std::byte* data, size_t bytes) noexcept { munmap(data, bytes); 
 
 void prefer_huge_pages(std::byte* data, size_t bytes) noexcept {
 #ifdef MADV_HUGEPAGE
-  const auto page = page_size();
-  const size_t before = -reinterpret_cast<uintptr_t>(data) & (page - 1);
+  const auto first = reinterpret_cast<uintptr_t>(data);
+  const size_t before = page_above(first) - first;
   // Advice only: nothing depends on its success.
   if (bytes > before) madvise(data + before, bytes - before, MADV_HUGEPAGE);
 #endif

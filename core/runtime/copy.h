@@ -20,7 +20,7 @@ struct SOFTNPU_EXPORT Copy {
   size_t dest_max;
   const void* src;
   size_t count;
-  int32_t kind = 4;
+  int32_t kind = 4;  // ACL_MEMCPY_DEFAULT: nothing is said
 
   bool is_empty() const { return count == 0; }
 
@@ -39,7 +39,7 @@ struct SOFTNPU_EXPORT Copy2d {
   size_t spitch;
   size_t width;
   size_t height;
-  int32_t kind = 4;
+  int32_t kind = 4;  // ACL_MEMCPY_DEFAULT: nothing is said
 
   bool is_empty() const { return width == 0 || height == 0; }
   Status check(uint64_t time = kNow) const;

@@ -57,9 +57,6 @@ Status unknown_key(const std::string& key) {
               "\", which aclrtIpcMemGetExportKey has not returned, or which was closed");
 }
 
-uintptr_t down(uintptr_t address) { return address / page_size() * page_size(); }
-uintptr_t up(uintptr_t address) { return down(address + page_size() - 1); }
-
 // Finds the device of memory that may be shared.
 Status find_memory(const void* address, size_t size, int32_t& device) {
   RETURN_IF_FAILED(check_not_zero(size));
@@ -82,7 +79,7 @@ Status export_memory(const void* address, size_t size, bool is_for_all, std::str
   RETURN_IF_FAILED(wait_for_all_devices());
   Shares& s = shares();
   std::lock_guard own(s.mutex);
-  RETURN_IF_FAILED(s.file.share(down(number(address)), up(number(address) + size)));
+  RETURN_IF_FAILED(s.file.share(page_below(number(address)), page_above(number(address) + size)));
   SharedPlace place = {};
   SharedSlot* slot = nullptr;
   RETURN_IF_FAILED(s.file.add_slot(place, slot));
@@ -129,9 +126,9 @@ Status check_open(const SharedSlot& slot, const std::string& key, int32_t export
 
 // Maps the pages of the file at addresses of their own.
 Status map_pages(const OpenedSlot& opened, Import& out) {
-  const uintptr_t first = down(opened.slot->address);
+  const uintptr_t first = page_below(opened.slot->address);
   const size_t lead = opened.slot->address - first;
-  const size_t mapped = up(lead + opened.slot->size);
+  const size_t mapped = page_above(lead + opened.slot->size);
   out.range_size = (mapped + kGranularity - 1) / kGranularity * kGranularity;
   out.size = opened.slot->size;
   Registry& r = registry();

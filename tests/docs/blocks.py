@@ -24,6 +24,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from docs_tools.links import MIRRORED
+from tests.support.paths import ROOT
+
+# But for the changelog, which also names what is gone.
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
+PAGES += sorted(set(MIRRORED) - {"CHANGELOG.md"})
+
 _FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>[\w+]+)(?P<options>[^\n]*)\n(?P<text>.*?)^(?P=indent)```$",
     re.M | re.S,

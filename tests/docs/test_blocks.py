@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from docs_tools.links import MIRRORED
-from tests.docs.blocks import Page, assert_alike, blocks
+from tests.docs.blocks import PAGES, Page, assert_alike, blocks
 from tests.support.paths import ROOT
 
 # Pages whose blocks another test runs, because they need more than a folder.
@@ -26,8 +25,6 @@ ELSEWHERE = {
 # What pages take from the repository.
 FILES = {"docs/checking.md": ["examples/checking/*.cpp", "examples/c"]}
 TOOLS = {"docs/guides/cmake.md": ["cmake"], "docs/guides/debugging.md": ["gdb", "valgrind"]}
-PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
-PAGES += sorted(set(MIRRORED) - {"CHANGELOG.md"})
 
 
 def copy(pattern: str, folder: Path) -> None:
