@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from softnpu.errors import ParamInvalidError
 from tests.everyday.layers import ROUNDING, assert_rounded, data, unwritten
 from tests.support.described import call
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
 
 BATCH, HEADS, SHARED, QUERIES, KEYS, WIDTH = 2, 6, 3, 5, 7, 16
 SCALE = 0.3
