@@ -6,6 +6,7 @@
 
 #include "acl/acl_rt.h"
 #include "checkers/ledger.h"
+#include "runtime/process.h"
 
 namespace softnpu::checkers {
 namespace {
@@ -102,6 +103,20 @@ std::string finding_of(std::string_view rule) {
   const Misuse* const misuse = misuse_of(rule, true);
   return misuse == nullptr ? ""
                            : text(kToolNames[static_cast<size_t>(misuse->tool)], "/", misuse->kind);
+}
+
+void MisuseChecker::enter(const Call& call) {
+  enter_call(call);
+  if (runtime::is_initialized() || !tools_.have(Tool::apicheck)) return;
+  // Whatever needs a device fails before one of these.
+  if (call.function() != "aclrtSetDevice" && call.function() != "aclrtCreateContext") return;
+  if (reported_early_use_.exchange(true)) return;
+  const SharedSite where = current_site();
+  report({Tool::apicheck,
+          "before-init",
+          text(call.function(), ": the process has not called aclInit, or ended its use already"),
+          {{"by this call", where}},
+          "Call aclInit once, before any other call, and aclFinalize after the last."});
 }
 
 void MisuseChecker::leave(const Call&, const Status& status) {

@@ -3,6 +3,7 @@
 // memcheck and synccheck, all others to apicheck.
 #pragma once
 
+#include <atomic>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,7 +22,7 @@ class MisuseChecker final : public Observer {
  public:
   explicit MisuseChecker(Tools tools) : tools_(tools) {}
 
-  void enter(const Call& call) override { enter_call(call); }
+  void enter(const Call& call) override;
   void leave(const Call& call, const Status& status) override;
   void finished(const Piece& piece, const Status& status) override;
   void copies(const void* dst, const void* src, int32_t kind) override;
@@ -31,6 +32,7 @@ class MisuseChecker final : public Observer {
                       const Piece* piece);
 
   const Tools tools_;
+  std::atomic<bool> reported_early_use_{false};
   ProcessMutex<> mutex_;
   std::set<std::string>
       reported_;  // failures of launched work; a synchronisation returns them again

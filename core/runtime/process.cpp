@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <mutex>
@@ -28,7 +29,7 @@ namespace {
 
 struct Process {
   ProcessMutex<LockRank::outermost> mutex;
-  bool initialized = false;
+  std::atomic<bool> initialized{false};
   bool announced = false;
 };
 
@@ -106,6 +107,8 @@ Status initialize(const char* config_path) {
   p.announced = true;
   return {};
 }
+
+bool is_initialized() { return process().initialized; }
 
 Status finalize() {
   {
