@@ -168,6 +168,13 @@ def test_info_json_with_a_wrong_product(softnpu: Any) -> None:
     assert "it must be one of" in done.stderr
 
 
+def test_ops_shows_an_everyday_operator(softnpu: Any) -> None:
+    """Each parameter, with its kind, and whether it may be null."""
+    lines = softnpu("ops", "aclnnLayerNorm").stdout.splitlines()
+    rows = [" ".join(line.split()) for line in lines]
+    assert {"input in tensor", "weight in tensor, may be null", "out out tensor"} <= set(rows)
+
+
 def test_ops_json(softnpu: Any) -> None:
     """The list, and the contract of one."""
     listed = json.loads(softnpu("ops", "--json").stdout)

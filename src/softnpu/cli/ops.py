@@ -80,8 +80,7 @@ def command(name: NameArgument = None, as_json: JsonOption = False) -> None:
         if as_json:
             print_json(_everyday(operator))
         else:
-            parameters = ", ".join(parameter["name"] for parameter in _parameters(operator))
-            console.print(Text(f"{operator}({parameters})\n\n{TIER}"))
+            _show_everyday(console, operator)
     elif code is not None:
         rows = checks_giving(code)
         _print(as_json, rows, lambda: _checks(rows))
@@ -190,6 +189,18 @@ def _show(console: Console, contract: Contract) -> None:
     console.print(_rules(table["rule"]))
     console.print(Text("Checks that all operators share:"))
     console.print(_rules(shared_rules()))
+
+
+def _show_everyday(console: Console, operator: str) -> None:
+    rows = _parameters(operator)
+    table = Table("argument", "kind", box=SIMPLE_HEAD)
+    for row in rows:
+        may_be_null = ", may be null" if row["optional"] else ""
+        table.add_row(row["name"], f"{row['role']} {row['kind']}{may_be_null}")
+    names = ", ".join(row["name"] for row in rows)
+    console.print(Text(f"{operator}({names})"), soft_wrap=True)
+    console.print(table)
+    console.print(Text(TIER), soft_wrap=True)
 
 
 def _products(contract: Contract) -> list[str]:
