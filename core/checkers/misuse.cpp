@@ -81,8 +81,8 @@ constexpr Misuse kMisuses[] = {
 constexpr Misuse kOther = {
     "", Tool::apicheck, "failed-call",
     "Pass what the message expects, and check the status of each call. Name failures that are "
-    "expected in "
-    "the file of softnpu check --suppressions, or in the marker softnpu_findings of a test."};
+    "expected in the file of softnpu check --suppressions, or in the marker softnpu_findings of a "
+    "test."};
 
 // Failures that were asked for, or that correct programs provoke and handle (a loop that processes
 // callbacks).
