@@ -157,6 +157,8 @@ SOFTNPU_EXPORT void add(const Operator& op);
 // Finds one by its documented name; null if there is none.
 SOFTNPU_EXPORT const Operator* find(std::string_view name);
 SOFTNPU_EXPORT std::vector<const Operator*> all();
+// Those of softnpu itself; core/everyday/ defines it.
+std::span<const Operator> everyday();
 
 // The two phases of the C API; `function` is the name of the C function.
 SOFTNPU_EXPORT int32_t phase_one(const char* function, const Operator& op,

@@ -2,7 +2,7 @@
 #include <mutex>
 
 #include "base/lasting.h"
-#include "everyday/operators.h"
+#include "described/operator.h"
 
 namespace softnpu::described {
 namespace {

@@ -11,9 +11,3 @@ using described::Operator;
 SOFTNPU_EXPORT extern const Operator kOperators[];
 
 }  // namespace softnpu::everyday
-
-namespace softnpu::described {
-
-std::span<const Operator> everyday();
-
-}  // namespace softnpu::described

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "runtime/capture.h"
 #include "runtime/context.h"
+#include "runtime/product.h"
 #include "runtime/settings.h"
 
 namespace softnpu::runtime {
@@ -47,6 +48,8 @@ Status check_caller(const Device& device) {
 }  // namespace
 
 Status check_device(int32_t device) {
+  RETURN_IF_FAILED(product_status());
+  RETURN_IF_FAILED(device_count_status());
   if (device >= 0 && device < device_count()) return {};
   return fail("device-id"_rule, kRtInvalidDeviceId, "deviceId is ", device,
               "; it must be at least 0 and below ", device_count(), ", the number of devices");

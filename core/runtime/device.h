@@ -10,6 +10,7 @@
 
 namespace softnpu::runtime {
 
+// Fails also if a setting of what is emulated is invalid.
 SOFTNPU_EXPORT Status check_device(int32_t device);
 SOFTNPU_EXPORT Status set_device(int32_t device);
 enum class Reset : uint8_t { once, all, by_force };

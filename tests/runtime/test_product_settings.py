@@ -88,7 +88,8 @@ def test_no_names_of_products(name: str) -> None:
 
 @in_fresh_process(SOFTNPU_SOC="Ascend911")
 def test_unknown_product(api: Functions) -> None:
-    """An unknown SOFTNPU_SOC makes aclInit fail with 100000 and a message that lists the names."""
+    """Without a known product there is no device, and the message lists the names."""
+    assert api.aclrtSetDevice(0) == INVALID_PARAM
     assert api.aclInit(None) == INVALID_PARAM
     text = message(api)
     assert "Ascend911" in text
@@ -108,14 +109,14 @@ def test_device_count(api: Functions) -> None:
 
 @pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", "2 ", "1025", "99999999999"])
 def test_wrong_device_count(text: str) -> None:
-    """A SOFTNPU_DEVICES that is no number from 1 to 1024 makes aclInit fail with 100000."""
+    """A SOFTNPU_DEVICES that is no number from 1 to 1024 leaves no device to set."""
     program = """
 from tests.support.capi_symbols import functions
 api = functions()
-print(api.aclInit(None), api.aclGetRecentErrMsg().decode())
+print(api.aclrtSetDevice(0), api.aclInit(None), api.aclGetRecentErrMsg().decode())
 """
     done = run_python(program, SOFTNPU_DEVICES=text)
-    assert done.stdout.startswith("100000 ")
+    assert done.stdout.startswith("100000 100000 ")
     assert f'"{text}"' in done.stdout
 
 
