@@ -64,7 +64,8 @@ std::string json(const Finding& f) {
   return text("{\"tool\": ", quoted(kToolNames[static_cast<size_t>(f.tool)]),
               ", \"kind\": ", quoted(f.kind), ", \"headline\": ", quoted(f.headline),
               ", \"parts\": ", list_of(f.parts, [](const Part& p) { return json(p); }),
-              ", \"suggestion\": ", quoted(f.suggestion), ", \"pid\": ", int64_t{getpid()}, "}");
+              ", \"suggestion\": ", quoted(f.suggestion), ", \"rule\": ", quoted(f.rule),
+              ", \"pid\": ", int64_t{getpid()}, "}");
 }
 
 std::string readable(const Frame& f) {

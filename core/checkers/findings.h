@@ -26,6 +26,7 @@ struct Finding {
   std::string headline;
   std::vector<Part> parts;  // the first is where the problem was found
   std::string_view suggestion;
+  std::string_view rule = {};  // that a call broke
 };
 
 void choose_report();

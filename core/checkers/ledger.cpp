@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/lasting.h"
+#include "executor/executor.h"
 #include "tensor/handles.h"
 
 namespace softnpu::checkers {
@@ -186,6 +187,12 @@ uint64_t Ledger::inherited() const {
   return inherited_;
 }
 
+SharedSite Ledger::creation(const void* handle) const {
+  std::lock_guard lock(mutex_);
+  const auto found = handles_.find(handle);
+  return found != handles_.end() ? found->second.made : nullptr;
+}
+
 SharedSite Ledger::destruction(const void* handle) const {
   std::lock_guard lock(mutex_);
   const auto found = destroyed_.find(handle);
@@ -194,13 +201,20 @@ SharedSite Ledger::destruction(const void* handle) const {
 
 void add_history_of_arguments(const Site& site, std::string_view message, Finding& finding) {
   for (const Argument& argument : site.arguments) {
-    if (argument.pointer == nullptr || !has_word(message, argument.name)) continue;
+    if (argument.pointer == nullptr) continue;
+    if (const auto plan = executors().find(argument.pointer))
+      for (const auto& [name, origin] : plan->origins())
+        if (has_word(message, name)) add_history(text("the memory of ", name), origin, finding);
+    if (!has_word(message, argument.name)) continue;
     if (const SharedSite where = ledger().destruction(argument.pointer))
       finding.parts.push_back({where->function.find("Destroy") != std::string_view::npos
                                    ? "it was destroyed here"
                                    : "this call used it up",
                                where});
     const auto tensor = tensors().find(argument.pointer);
+    const SharedSite made = tensor ? ledger().creation(argument.pointer) : nullptr;
+    if (made) finding.parts.push_back({text(argument.name, " was created here"), made});
+    if (made && finding.tool == Tool::apicheck) continue;  // it is not about memory
     add_history(text("the memory of ", argument.name), tensor ? tensor->origin() : argument.pointer,
                 finding);
   }

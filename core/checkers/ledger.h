@@ -62,6 +62,8 @@ class Ledger final : public Observer {
   uint64_t inherited() const;
   // Where an unfinished piece was launched; null if it was not launched.
   SharedSite launch(const Piece& piece) const;
+  // Where a live handle was created; null if it is none.
+  SharedSite creation(const void* handle) const;
   // Where a handle was destroyed; null if it was not, or too long ago.
   SharedSite destruction(const void* handle) const;
 
@@ -95,7 +97,8 @@ Ledger& ledger();
 void add_history(std::string_view memory, const Allocation& allocation, Finding& finding);
 void add_history(std::string_view memory, const void* address, Finding& finding);
 
-// The same for the memory and handles in those arguments of the call that the message names.
+// The same for the memory and handles that the message names: arguments of the call, and of the
+// executor that it launches.
 void add_history_of_arguments(const Site& site, std::string_view message, Finding& finding);
 
 // "16 bytes into an allocation of 64 bytes"; the address may also be before or behind it.

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "checkers/ledger.h"
+#include "executor/executor.h"
 
 namespace softnpu::checkers {
 namespace {
@@ -59,6 +60,15 @@ void LifetimeChecker::destroyed(HandleKind kind, const void* handle) {
   if (kind != HandleKind::executor) return;
   std::lock_guard lock(mutex_);
   launched_.erase(handle);
+}
+
+void LifetimeChecker::leave(const Call& call, const Status& status) {
+  if (status.ok()) return;
+  for (const Argument& argument : call.arguments()) {
+    if (executors().find(argument.pointer) == nullptr) continue;
+    std::lock_guard lock(mutex_);
+    launched_.insert(argument.pointer);
+  }
 }
 
 void LifetimeChecker::launched(const Piece& piece) {

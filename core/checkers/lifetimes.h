@@ -17,6 +17,7 @@ class LifetimeChecker final : public Observer {
 
   void captured(const Piece& piece, const CapturedPlace&) override { launched(piece); }
   void launched(const Piece& piece) override;
+  void leave(const Call& call, const Status& status) override;
   void destroyed(HandleKind kind, const void* handle) override;
   void ending() override { report_leaks(0); }
   // Reports objects that were created after that moment of the ledger, and are still alive.
@@ -28,7 +29,7 @@ class LifetimeChecker final : public Observer {
 
   const Tools tools_;
   ProcessMutex<> mutex_;
-  std::set<const void*> launched_;  // executors that are alive
+  std::set<const void*> launched_;  // executors that are alive; also of launches that failed
 };
 
 }  // namespace softnpu::checkers

@@ -71,6 +71,14 @@ Status Executor::place(Placement& out) const {
   return out.workspace == nullptr ? Status() : check_apart(out.workspace);
 }
 
+std::vector<std::pair<const char*, const std::byte*>> Executor::origins() const {
+  std::lock_guard lock(mutex_);
+  std::vector<std::pair<const char*, const std::byte*>> all;
+  for (const Bound& operand : operands_)
+    if (operand.bytes > 0) all.emplace_back(operand.name, operand.tensor.origin());
+  return all;
+}
+
 Status Executor::run(const Placement& placement) const {
   RETURN_IF_FAILED(
       runtime::recheck_memory(placement.time, [&] { return check_still_allocated(placement); }));

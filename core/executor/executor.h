@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/export.h"
@@ -55,6 +56,8 @@ class SOFTNPU_EXPORT Executor {
   Status place(Placement& out) const;
   // The accesses of a launch with these addresses, for observers.
   std::vector<Access> accesses(const Placement& placement) const;
+  // The current addresses of the operands, by name.
+  std::vector<std::pair<const char*, const std::byte*>> origins() const;
   // Rechecks the memory, which may have been freed while the launch waited in the stream.
   Status run(const Placement& placement) const;
 

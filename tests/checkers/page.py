@@ -27,15 +27,19 @@ made from the programs in `tests/checkers/programs/`, which share
 def section(name: str, report: str) -> str:
     """Write a kind's section from its program and what was reported of it."""
     buggy, repaired = variant(name, False), variant(name, True)
-    comment = [line for line in buggy if line.startswith("//")]
-    sentence = " ".join(line.removeprefix("// ") for line in comment)
-    program = "\n".join(line for line in buggy[len(comment) :]).strip()
+    sentence = " ".join(line.removeprefix("// ") for line in buggy if line.startswith("//"))
     lines = list(difflib.unified_diff(buggy, repaired, lineterm="", n=1))
-    repair = "\n".join(line for line in lines[2:] if not line.startswith("@@"))
+    repair = "\n".join("..." if line.startswith("@@") else line for line in lines[3:])
     return (
-        f"\n## {expected(name)}\n\n{sentence}\n\n```cpp\n{program}\n```\n\n"
+        f"\n## {expected(name)}\n\n{sentence}\n\n```cpp\n{program(name)}```\n\n"
         f"```text\n{report.strip()}\n```\n\n```diff\n{repair}\n```\n"
     )
+
+
+def program(name: str) -> str:
+    """Give a program as the page shows it: with its bug, without the comment above it."""
+    lines = [line for line in variant(name, False) if not line.startswith("//")]
+    return "\n".join(lines).strip() + "\n"
 
 
 def without_places(report: str) -> str:
@@ -46,8 +50,10 @@ def without_places(report: str) -> str:
 
 
 def reported(name: str, folder: Path) -> str:
-    """Run the checkers on a program, and give their report."""
-    done = check(FOLDER / f"{name}.cpp", "--format", "text", folder=folder)
+    """Run the checkers on the program that the page shows, and give their report."""
+    file = folder / f"{name}.cpp"
+    file.write_text(program(name), encoding="utf-8")
+    done = check(file, "--format", "text", folder=folder)
     return without_places(done.stderr)
 
 

@@ -47,6 +47,7 @@ class Finding:
     parts: tuple[Part, ...]
     why: str  # it matters
     suggestion: str
+    rule: str  # that a call broke, or empty
     pid: int
 
 
@@ -86,7 +87,8 @@ def _finding(raw: dict[str, Any], symbols: Symbols) -> Finding:
         parts.append(Part(part["role"], part["call"], _up_to_main(places)))
     tool, kind = raw["tool"], raw["kind"]
     return Finding(
-        tool, kind, raw["headline"], tuple(parts), _why(tool, kind), raw["suggestion"], raw["pid"]
+        *(tool, kind, raw["headline"], tuple(parts), _why(tool, kind)),
+        *(raw["suggestion"], raw["rule"], raw["pid"]),
     )
 
 
@@ -147,9 +149,12 @@ def show(findings: list[Finding], console: Console, fold_leaks: bool = False) ->
         hint = f"{file} has no source lines: build it with -g (CMake: its type RelWithDebInfo)."
         console.print(Text(hint), soft_wrap=True)
     if findings:
-        console.print(Text(f"softnpu explain {findings[0].kind} says more."), soft_wrap=True)
+        name = findings[0].rule or findings[0].kind
+        console.print(Text(f"softnpu explain {name} says more."), soft_wrap=True)
     count = len(findings)
-    summary = "no findings" if count == 0 else f"{count} finding{'s' if count > 1 else ''}"
+    summary = "no findings" if count == 0 else "1 finding"
+    if count > 1:
+        summary = f"{count} findings; later ones may follow from the first"
     console.print(Text(f"softnpu check: {summary}", style="bold"))
 
 
