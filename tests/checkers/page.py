@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.checkers.programs import FOLDER, PROGRAMS, check, expected, variant
+from tests.checkers.programs import PROGRAMS, check, expected, variant
 from tests.support.paths import ROOT
 
 PAGE = ROOT / "docs" / "findings.md"
@@ -42,6 +42,13 @@ def program(name: str) -> str:
     return "\n".join(lines).strip() + "\n"
 
 
+def written(name: str, folder: Path) -> Path:
+    """Write that program into a folder."""
+    file = folder / f"{name}.cpp"
+    file.write_text(program(name), encoding="utf-8")
+    return file
+
+
 def without_places(report: str) -> str:
     """Leave out what differs from run to run: addresses, handles, folders."""
     report = re.sub(r"0x[0-9a-f]{4,}", "0x…", report)
@@ -51,9 +58,7 @@ def without_places(report: str) -> str:
 
 def reported(name: str, folder: Path) -> str:
     """Run the checkers on the program that the page shows, and give their report."""
-    file = folder / f"{name}.cpp"
-    file.write_text(program(name), encoding="utf-8")
-    done = check(file, "--format", "text", folder=folder)
+    done = check(written(name, folder), "--format", "text", folder=folder)
     return without_places(done.stderr)
 
 

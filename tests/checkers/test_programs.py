@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from softnpu.cli.findings import parse_findings, show
-from tests.checkers.page import PAGE, section, without_places
+from tests.checkers.page import PAGE, section, without_places, written
 from tests.checkers.programs import FOLDER, PROGRAMS, Report, expected
 from tests.support.paths import ROOT
 
@@ -22,9 +22,9 @@ Checked = Callable[..., Report]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_the_bug_is_reported_and_nothing_else(name: str, checked: Checked) -> None:
+def test_the_bug_is_reported_and_nothing_else(name: str, checked: Checked, tmp_path: Path) -> None:
     """With the line of the program that has it, exit status 86, and as the documents show it."""
-    report = checked(FOLDER / f"{name}.cpp")
+    report = checked(written(name, tmp_path))
     assert report.kinds == [expected(name)], report
     assert report.status == 86
     first = report.findings[0]["parts"][0]
