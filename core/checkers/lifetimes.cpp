@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "checkers/ledger.h"
-#include "executor/executor.h"
 
 namespace softnpu::checkers {
 namespace {
@@ -62,13 +61,8 @@ void LifetimeChecker::destroyed(HandleKind kind, const void* handle) {
   launched_.erase(handle);
 }
 
-void LifetimeChecker::leave(const Call& call, const Status& status) {
-  if (status.ok()) return;
-  for (const Argument& argument : call.arguments()) {
-    if (executors().find(argument.pointer) == nullptr) continue;
-    std::lock_guard lock(mutex_);
-    launched_.insert(argument.pointer);
-  }
+void LifetimeChecker::leave(const Call&, const Status& status) {
+  if (!status.ok()) last_failure_ = ledger().now();
 }
 
 void LifetimeChecker::launched(const Piece& piece) {
@@ -149,7 +143,9 @@ void LifetimeChecker::report_leaked_handles(uint64_t since) {
   std::lock_guard lock(mutex_);
   for (const Ledger::Handle& one : ledger().live_handles()) {
     if (one.when <= since || is_the_devices(one.kind, *one.made)) continue;
-    const bool idle = one.kind == HandleKind::executor && !launched_.contains(one.handle);
+    // After a failure the program may have given up.
+    const bool idle = one.kind == HandleKind::executor && !launched_.contains(one.handle) &&
+                      one.when > last_failure_;
     Group& group = groups[{one.kind, idle, key_of(*one.made)}];
     ++group.count;
     group.site = one.made;

@@ -3,6 +3,7 @@
 // early.
 #pragma once
 
+#include <atomic>
 #include <set>
 
 #include "base/fork.h"
@@ -29,7 +30,8 @@ class LifetimeChecker final : public Observer {
 
   const Tools tools_;
   ProcessMutex<> mutex_;
-  std::set<const void*> launched_;  // executors that are alive; also of launches that failed
+  std::set<const void*> launched_;         // executors that are alive
+  std::atomic<uint64_t> last_failure_{0};  // the moment of the last call that failed
 };
 
 }  // namespace softnpu::checkers

@@ -58,6 +58,8 @@ def _find(name: str) -> list[Explanation]:
         return explanations.find(name)
     except LookupError as error:
         message, close = error.args
+        if name.startswith("aclnn"):
+            fail(message, EXIT_USAGE, hint=f"softnpu ops {name} says what an operator expects.")
         guess = f"Did you mean {' or '.join(close)}? " if close else ""
         fail(message, EXIT_USAGE, hint=f"{guess}softnpu explain lists all names.")
 
