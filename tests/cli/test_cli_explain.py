@@ -149,6 +149,13 @@ def test_nothing_like_it(softnpu: Any) -> None:
     assert "softnpu explain lists all names" in done.stderr
 
 
+def test_an_operator(softnpu: Any) -> None:
+    """Another command describes it."""
+    done = softnpu("explain", "aclnnMatmul")
+    assert done.returncode == 2
+    assert "softnpu ops aclnnMatmul" in done.stderr
+
+
 def test_json(softnpu: Any) -> None:
     """One name, or all of them."""
     (one,) = json.loads(softnpu("explain", "alpha-negative", "--json").stdout)
