@@ -34,8 +34,21 @@ template SOFTNPU_EXPORT void write<double>(const View&, const double*);
 template SOFTNPU_EXPORT void write<int64_t>(const View&, const int64_t*);
 
 View Arrays::member(std::string_view name, size_t i) const {
-  const size_t operand = given_.first_operand(given_.index(name)) + i;
-  return {given_.operands()[operand].arg.tensor, origins_[operand]};
+  const size_t found = given_.first_operand(given_.index(name)) + i;
+  if (writes(given_.operands()[found].use)) has_written_ = true;
+  return operand(found);
+}
+
+View Arrays::operand(size_t i) const { return {given_.operands()[i].arg.tensor, origins_[i]}; }
+
+bool Arrays::has_room(std::string_view name, size_t size) const {
+  const size_t i = given_.tensor_index(name, "write()");
+  require_of_source(writes(given_.op().parameters[i].use), name,
+                    " is an input, to which write() must not write");
+  if (!given_.has(name)) return false;
+  const auto elements = static_cast<size_t>(given_.tensor(name).numel());
+  require_of_source(size == elements, name, " has ", elements, " elements, but write() got ", size);
+  return true;
 }
 
 template <class T>
@@ -48,6 +61,7 @@ void Arrays::write_resized(std::string_view name, const std::vector<T>& values,
   written->strides = contiguous_strides(sizes);
   described::write(View{written.get(), origins_[operand]}, values.data());
   tensors().replace(arg.handle, std::move(written));
+  has_written_ = true;
 }
 
 template SOFTNPU_EXPORT void Arrays::write_resized(std::string_view, const std::vector<double>&,

@@ -2,6 +2,7 @@
 #include "described/operator.h"
 
 #include <algorithm>
+#include <string>
 
 #include "described/rows.h"
 
@@ -31,6 +32,19 @@ std::shared_ptr<Tensor> with_room_for_view(const Tensor& tensor) {
   larger->storage = {extent.high + 1};
   return larger;
 }
+
+// How descriptions name the kinds of parameters, in the order of Kind, and what reads each.
+struct Readers {
+  const char* kind;
+  const char* names;
+};
+constexpr Readers kReaders[] = {
+    {"tensor", "tensor()"},    {"scalar", "real() or scalar()"},
+    {"int_array", "ints()"},   {"bool_array", "flag() of an element"},
+    {"tensor_list", "list()"}, {"text", "text()"},
+    {"int", "integer()"},      {"float or double", "number()"},
+    {"bool", "flag()"},        {"dtype", "dtype()"},
+};
 
 // An object that somebody else keeps alive.
 std::shared_ptr<const void> borrowed(const void* object) {
@@ -114,18 +128,52 @@ void Given::add_operand(size_t i, const Tensor* tensor, const void* handle) {
 }
 
 size_t Given::index(std::string_view name) const {
-  for (size_t i = 0; i < op_->parameters.size(); ++i)
+  std::string names;
+  for (size_t i = 0; i < op_->parameters.size(); ++i) {
     if (op_->parameters[i].name == name) return i;
-  throw Failure{
-      fail("internal-error"_rule, kInnerNullptr, op_->traits.name, " has no parameter ", name)};
+    names += (i == 0 ? "" : ", ") + std::string(op_->parameters[i].name);
+  }
+  require_of_source(false, op_->traits.name, " has no parameter ", name, "; it has ", names);
+  return 0;
+}
+
+size_t Given::index(std::string_view name, std::string_view reader,
+                    std::span<const Kind> kinds) const {
+  const size_t i = index(name);
+  const Kind kind = op_->parameters[i].kind;
+  const auto [word, readers] = kReaders[static_cast<size_t>(kind)];
+  require_of_source(std::ranges::find(kinds, kind) != kinds.end(), name, " is of kind ", word,
+                    ", which ", readers, " reads, not ", reader);
+  return i;
+}
+
+const void* Given::object(std::string_view name, std::string_view reader, Kind kind) const {
+  const void* const found = object(index(name, reader, {&kind, 1}));
+  require_of_source(found != nullptr, name, " is null; ask has() before ", reader);
+  return found;
 }
 
 const Tensor& Given::tensor(std::string_view name) const {
-  return *static_cast<const Tensor*>(object(index(name)));
+  return *static_cast<const Tensor*>(object(name, "tensor()", Kind::tensor));
 }
 
 const Scalar& Given::scalar(std::string_view name) const {
-  return *static_cast<const Scalar*>(object(index(name)));
+  return *static_cast<const Scalar*>(object(name, "scalar()", Kind::scalar));
+}
+
+int64_t Given::integer(std::string_view name) const {
+  constexpr Kind kKinds[] = {Kind::integer, Kind::flag, Kind::dtype};
+  return values_[index(name, "integer()", kKinds)].integer;
+}
+
+double Given::number(std::string_view name) const {
+  constexpr Kind kKinds[] = {Kind::number};
+  return values_[index(name, "number()", kKinds)].number;
+}
+
+bool Given::flag(std::string_view name) const {
+  constexpr Kind kKinds[] = {Kind::flag};
+  return values_[index(name, "flag()", kKinds)].integer != 0;
 }
 
 double Given::real(std::string_view name) const {
@@ -136,11 +184,12 @@ double Given::real(std::string_view name) const {
 }
 
 const IntArray& Given::ints(std::string_view name) const {
-  return *static_cast<const IntArray*>(object(index(name)));
+  return *static_cast<const IntArray*>(object(name, "ints()", Kind::int_array));
 }
 
 bool Given::flag(std::string_view name, size_t i) const {
-  const auto& flags = *static_cast<const BoolArray*>(object(index(name)));
+  const auto& flags =
+      *static_cast<const BoolArray*>(object(name, "flag() of an element", Kind::bool_array));
   require(i < flags.size(), "array-length"_rule, name, " has ", flags.size(),
           " elements; expected more than ", i);
   return flags[i] != 0;
@@ -148,7 +197,8 @@ bool Given::flag(std::string_view name, size_t i) const {
 
 std::vector<const Tensor*> Given::list(std::string_view name) const {
   const size_t parameter = index(name);
-  const auto& members = static_cast<const TensorList*>(object(parameter))->members;
+  const auto& members =
+      static_cast<const TensorList*>(object(name, "list()", Kind::tensor_list))->members;
   std::vector<const Tensor*> found;
   size_t next = first_[parameter];
   for (const void* member : members)

@@ -73,6 +73,13 @@ void require(bool condition, RuleId rule, const Parts&... parts) {
     throw Failure{fail(rule, kParamInvalid, parts...)};
 }
 
+// Fails unless an operator's C++ source uses its arguments as the description declares them.
+template <class... Parts>
+void require_of_source(bool condition, const Parts&... parts) {
+  if (!condition) [[unlikely]]
+    throw Failure{fail("operator-source"_rule, kInnerNullptr, parts...)};
+}
+
 struct Operator;
 
 // The arguments of one call. Parameters are named as documented.
@@ -91,8 +98,9 @@ class SOFTNPU_EXPORT Given {
   const Scalar& scalar(std::string_view name) const;
   const IntArray& ints(std::string_view name) const;
   bool flag(std::string_view name, size_t i) const;  // one of a bool array
-  int64_t integer(std::string_view name) const { return value(name).integer; }
-  double number(std::string_view name) const { return value(name).number; }
+  bool flag(std::string_view name) const;
+  int64_t integer(std::string_view name) const;  // or a flag, or a data type
+  double number(std::string_view name) const;
   std::string_view text(std::string_view name) const {
     return static_cast<const char*>(value(name).handle);
   }
@@ -107,6 +115,9 @@ class SOFTNPU_EXPORT Given {
   // The dimensions that an array lists, or all if it is empty, as flags.
   std::vector<bool> dims(std::string_view name, const Tensor& tensor) const;
   void require_shape(std::string_view name, std::span<const int64_t> sizes) const;
+  void require_shape(std::string_view name, std::initializer_list<int64_t> sizes) const {
+    require_shape(name, std::span(sizes.begin(), sizes.size()));
+  }
 
   // All tensors in order, the members of lists among them, without absent ones.
   std::span<const Operand> operands() const { return operands_; }
@@ -115,12 +126,20 @@ class SOFTNPU_EXPORT Given {
   const Status& status() const { return status_; }
 
   size_t index(std::string_view name) const;
+  // The same; fails unless `reader` reads parameters of its kind.
+  size_t index(std::string_view name, std::string_view reader, std::span<const Kind> kinds) const;
+  size_t tensor_index(std::string_view name, std::string_view reader) const {
+    static constexpr Kind kKinds[] = {Kind::tensor};
+    return index(name, reader, kKinds);
+  }
   // Where in operands() a parameter begins.
   size_t first_operand(size_t parameter) const { return first_[parameter]; }
   const Value& value(std::string_view name) const { return values_[index(name)]; }
 
  private:
   const void* object(size_t i) const { return objects_[i].get(); }
+  // Fails where the object is of another kind, or absent.
+  const void* object(std::string_view name, std::string_view reader, Kind kind) const;
   void look_up(size_t i);
   void look_up_list(size_t i);
   void add_operand(size_t i, const Tensor* tensor, const void* handle);

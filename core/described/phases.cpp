@@ -95,6 +95,13 @@ bool has_nothing_to_do(const Given& given) {
   return !reads || reads_nothing;
 }
 
+// A kernel from outside of softnpu must write its output, unless that has no elements.
+void require_no_output(const Given& given) {
+  for (const Operand& operand : given.operands())
+    require_of_source(!writes(operand.use) || operand.arg->numel() == 0, "the kernel of ",
+                      given.op().traits.name, " wrote no values to ", operand.name);
+}
+
 }  // namespace
 
 Status try_plan(const Given& given, Run& out) {
@@ -110,7 +117,9 @@ Status run(const Run& run, const Given& given, std::byte* const* origins) {
   if (has_nothing_to_do(given)) return {};
   return caught([&]() -> Status {
     try {
-      run(Arrays(given, origins));
+      const Arrays arrays(given, origins);
+      run(arrays);
+      if (!given.op().traits.everyday && !arrays.has_written()) require_no_output(given);
       return {};
     } catch (const std::bad_alloc&) {
       return fail("out-of-host-memory"_rule, kInnerNullptr, "out of host memory");
