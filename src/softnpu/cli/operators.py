@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from softnpu import toml
+from softnpu.cli.child import Outcome
 from softnpu.cli.environment import prepended, sdk_prefix
 from softnpu.cli.output import EXIT_USAGE, fail
 from softnpu.cli.toolchain import CXX, Toolchain, toolchain_of
+
+if TYPE_CHECKING:
+    from softnpu.codegen.description import Operator
 
 OperatorsOption = Annotated[
     list[Path] | None,
@@ -28,12 +33,11 @@ _PATHS = {"LD_LIBRARY_PATH": "lib64", "PYTHONPATH": "python"}
 
 def build(description: Path, source: Path | None, folder: Path, cxxflags: str) -> int:
     """Make library, header and Python module of an operator; the compiler's exit status."""
-    from softnpu.codegen.description import DescriptionError, load
-    from softnpu.codegen.own import files
+    from softnpu.codegen.description import DescriptionError
+    from softnpu.codegen.own import files, load
 
     try:
-        operators = load(description, toml.read(description))
-        generated = files(operators)
+        operators = load(description, toml.read(description), _names_of_softnpu())
     except DescriptionError as error:
         fail(str(error), EXIT_USAGE)
     except ValueError as error:  # no TOML
@@ -44,6 +48,9 @@ def build(description: Path, source: Path | None, folder: Path, cxxflags: str) -
             EXIT_USAGE,
             hint=f"softnpu build --operator {description} FILE.cpp --output {folder}",
         )
+    if source is not None and "compute" in operators[0].table:
+        fail(f"{description} has `compute`, which leaves no use for {source}", EXIT_USAGE)
+    generated = files(operators)
     folder.mkdir(parents=True, exist_ok=True)
     # Nothing is changed unless all goes well; a program that runs may have the library loaded.
     with tempfile.TemporaryDirectory(dir=folder) as fresh:
@@ -55,17 +62,42 @@ def build(description: Path, source: Path | None, folder: Path, cxxflags: str) -
         sources = [made / "source" / f"{family}.cpp", *([source] if source else [])]
         library = f"lib64/lib{family}.so"
         (made / library).parent.mkdir()
-        status = _toolchain(made, cxxflags).link(sources, made / library)
+        header = made / "source" / f"{family}.h"
+        outcome = _toolchain(made, header, cxxflags).link(sources, made / library, capture=True)
+        status = outcome.status or 0
+        if status and (reason := _reason(outcome, operators[0], description, source)):
+            fail(reason, status)
+        outcome.show()
         for name in [*generated, library] if status == 0 else []:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (made / name).replace(folder / name)
     return status
 
 
-def _toolchain(folder: Path, cxxflags: str) -> Toolchain:
+def _names_of_softnpu() -> set[str]:
+    from softnpu import _core
+    from softnpu.contract import load_contracts
+
+    return {*_core.described_names(), *(one.operator for one in load_contracts().values())}
+
+
+def _reason(outcome: Outcome, operator: Operator, description: Path, source: Path | None) -> str:
+    """Explain a build that failed by a mistake that is often made; else nothing."""
+    from softnpu.codegen.described import prototype
+
+    errors = outcome.stderr.decode(errors="replace")
+    if source is not None:
+        absent = re.search(rf"undefined .*\b{operator.family}\(", errors)
+        return f"{source} must define {prototype(operator)}" if absent else ""
+    error = re.search(r":\d+:\d+: error: (.*)", errors)
+    return f"{description}: `compute` does not compile: {error[1]}" if error else ""
+
+
+def _toolchain(folder: Path, header: Path, cxxflags: str) -> Toolchain:
     prefix = sdk_prefix()
     chosen = toolchain_of(CXX, prefix, cxxflags)
     flags = ("-std=c++20", "-fPIC", "-ffp-contract=off", f"-I{folder / 'include'}")
+    flags += ("-include", str(header))
     link = ("-shared", "-Xlinker", "--no-undefined", "-lsoftnpu")
     return replace(
         chosen,

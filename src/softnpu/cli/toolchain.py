@@ -75,13 +75,13 @@ class Toolchain:
 
     def build(self, source: Path, output: Path) -> int:
         """Compile and link; the compiler prints to our stderr. Returns its exit status."""
-        return self.link([source], output)
+        return self.link([source], output).status or 0
 
-    def link(self, sources: Sequence[Path], output: Path) -> int:
+    def link(self, sources: Sequence[Path], output: Path, capture: bool = False) -> Outcome:
         """Compile several sources into one file, as `build` does."""
         files = [*map(as_argument, sources), "-o", as_argument(output)]
         command = [*self.compiler, *self.compile_flags, *files, *self.link_flags]
-        return _run(command, capture=False).status or 0
+        return _run(command, capture)
 
     def identity(self) -> list[str]:
         """Return a fingerprint of the compiler: its command, and the files of its programs."""
@@ -108,7 +108,8 @@ def advice(errors: bytes) -> str:
         return ""
     return (
         f"softnpu has no {missing[0].decode()}. `softnpu ops` lists the operators that it has; to "
-        "add one, see `softnpu build --help` and docs/own-operators.md."
+        "add one, see `softnpu build --help` and docs/own-operators.md. If it is one of your own, "
+        "name its folder by --operators."
     )
 
 

@@ -30,6 +30,8 @@ class Named(Protocol):
     @property
     def name(self) -> str: ...  # noqa: D102
     @property
+    def kind(self) -> str: ...  # noqa: D102
+    @property
     def types(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
     def rank(self) -> str: ...  # noqa: D102
@@ -49,7 +51,7 @@ class Check:
         if self.predicate == "by_hand":
             return self
         names = tuple(renamed if n == first else n for n in self.names if n != gone)
-        if not names or (self.predicate in _OF_PAIRS and len(names) < 2):
+        if not names or (self.predicate in OF_PAIRS and len(names) < 2):
             return None
         ((rule, _),) = self.rules.items()
         return replace(self, names=names, rules={rule: SUMMARIES[self.predicate](names)})
@@ -73,12 +75,22 @@ def read(row: dict[str, Any], arguments: Sequence[Named]) -> Check:
     names = (value,) if isinstance(value, str) else tuple(value)
     if not set(names) <= known:
         raise ValueError(f"check {rule!r} names {sorted(set(names) - known)}, which is no argument")
+    for argument in (each for each in arguments if each.name in names):
+        _require_fits(rule, predicate, argument)
     return Check(predicate, {rule: summary or SUMMARIES[predicate](names)}, names)
 
 
 def _require_empty(row: dict[str, Any]) -> None:
     if row:
         raise ValueError(f"a check by hand has the unknown key {next(iter(row))!r}")
+
+
+def _require_fits(rule: str, predicate: str, argument: Named) -> None:
+    kind = "scalar" if predicate == "real" else "tensor"
+    if argument.kind != kind:
+        raise ValueError(f"check {rule!r} names {argument.name}, which is no {kind}")
+    if predicate in ("types", "rank") and not getattr(argument, predicate):
+        raise ValueError(f"check {rule!r} names {argument.name}, which has no {predicate!r}")
 
 
 def either(names: Sequence[str], word: str = "or") -> str:
@@ -104,4 +116,4 @@ SUMMARIES: dict[str, Callable[[Sequence[str]], str]] = {
     "rank": lambda n: f"the rank of {either(n)} is not supported",
     "contiguous": lambda n: f"{either(n)} is not contiguous",
 }
-_OF_PAIRS = ("same_type", "same_shape", "cast")
+OF_PAIRS = ("same_type", "same_shape", "cast")

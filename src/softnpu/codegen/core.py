@@ -148,12 +148,14 @@ def null_rule(argument: Argument) -> str:
     return f"{name.replace('_', '-')}-null"
 
 
-def check_lines(check: Check, operator: Operator, scalar: str = "*a.{field}") -> list[str]:
-    """Write the statements of one check; `scalar` is how they name a scalar."""
+def check_lines(
+    check: Check, operator: Operator, scalar: str = "*a.{field}", tensor: str = "tensors[{i}]"
+) -> list[str]:
+    """Write the statements of one check; `scalar` and `tensor` are how they name arguments."""
     if check.predicate == "by_hand":
         return [f"RETURN_IF_FAILED({check.function}(a));"]
     ((rule, _),) = check.rules.items()
-    places = [_place(name, operator) for name in check.names]
+    places = [_place(name, operator, tensor) for name in check.names]
     arguments = [operator.argument(name) for name in check.names]
     calls: list[str] = []
     if check.predicate == "types":
@@ -177,9 +179,9 @@ def check_lines(check: Check, operator: Operator, scalar: str = "*a.{field}") ->
     return [f"RETURN_IF_FAILED({each});" for each in calls]
 
 
-def _place(name: str, operator: Operator) -> str:
+def _place(name: str, operator: Operator, tensor: str) -> str:
     names = [a.name for a in operator.tensors]
-    return f"tensors[{names.index(name)}]" if name in names else ""
+    return tensor.format(i=names.index(name), name=name) if name in names else ""
 
 
 def _elementwise_plan(operator: Operator) -> str:

@@ -220,9 +220,9 @@ def _operators(table: dict[str, Any]) -> Iterator[Operator]:
     outputs = [a.name for a in arguments if a.is_output]
     if len(outputs) != 1:
         raise ValueError(f"arguments has the outputs {outputs}; expected one with role = 'out'")
-    likes = [f"like {argument.name}" for argument in arguments if argument.kind == "tensor"]
+    likes = [f"like {a.name}" for a in arguments if a.kind == "tensor" and not a.is_output]
     if table.get("result", "by hand") not in (*likes, "by hand"):
-        raise ValueError(f"result is {table['result']!r}; expected one of {[*likes, 'by hand']}")
+        raise ValueError(f"result is {table['result']!r}; expected one of {likes}")
     rules = tuple(checks.read(row, arguments) for row in table["checks"])
     one = Operator(table["operator"], arguments, rules, table)
     yield one
@@ -250,6 +250,11 @@ def _argument(name: str, row: dict[str, Any]) -> Argument:
     if unknown:
         raise ValueError(
             f"argument {name} has the type {unknown[0]!r}; expected some of {list(checks.TYPES)}"
+        )
+    values["rank"] = str(values.get("rank", ""))
+    if not re.fullmatch(r"(\d(-\d)?)?", values["rank"]):
+        raise ValueError(
+            f"argument {name} has the rank {values['rank']!r}; expected one such as '2' or '0-8'"
         )
     if kind == "tensor":
         values.setdefault("empty", True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from .bindings import parameters
 from .description import Argument, Operator
@@ -133,7 +134,8 @@ def _parameters(operator: Operator) -> str:
     """Describe the arguments; those without a text share that of the one before."""
     groups: list[list[Argument]] = []
     for argument in operator.arguments:
-        if argument.kind != "tensor" and groups and not argument.text:
+        shares = argument.kind != "tensor" and groups and groups[-1][0].text
+        if shares and not argument.text:
             groups[-1].append(argument)
         else:
             groups.append([argument])
@@ -142,13 +144,16 @@ def _parameters(operator: Operator) -> str:
         names = ", ".join(a.python for a in group)
         if group[0].role == "out" and operator.table.get("format"):
             entries.append(f"    format : str, optional\n{_filled(FORMAT, 8)}")
-        entries.append(f"    {names} : {_words(group[0])}\n{_filled(_about(group[0]), 8)}")
+        about = _filled(_about(group[0]), 8)
+        entries.append(f"    {names} : {_words(group[0], operator)}\n{about}".rstrip())
     return _titled("Parameters", "\n".join(entries))
 
 
-def _words(argument: Argument) -> str:
+def _words(argument: Argument, operator: Operator) -> str:
     if argument.role == "out":
-        return "array, optional"
+        return "array, optional" if {"result", "returns"} & {*operator.table} else "array"
+    if argument.optional:
+        return f"{_words(replace(argument, optional=False), operator)} or None"
     if argument.takes == "scale":
         return "number, optional"
     if argument.takes == "reduction":
@@ -164,7 +169,9 @@ def _about(argument: Argument) -> str:
     if argument.role == "inout":
         types = _types_and_rank(argument).removesuffix(".")
         return f"{types}; strided too, but no two elements may lie on the same memory."
-    return argument.text or _types_and_rank(argument)
+    if argument.text or argument.kind != "tensor":
+        return argument.text
+    return _types_and_rank(argument) if argument.types or argument.rank else ""
 
 
 def _types_and_rank(argument: Argument) -> str:
@@ -172,7 +179,7 @@ def _types_and_rank(argument: Argument) -> str:
     listed = " or ".join([", ".join(types[:-1]), types[-1]] if len(types) > 1 else types)
     low, _, high = argument.rank.partition("-")
     rank = f"of rank {low} to {high}" if high else f"of rank {low}" if low else "of any shape"
-    return f"{listed}, {rank}."
+    return f"{listed or 'any real data type'}, {rank}."
 
 
 def _returns(operator: Operator) -> str:

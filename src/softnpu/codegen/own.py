@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-from . import c_api, described, functional
-from .description import DescriptionError, Operator
+from . import c_api, checks, described, description, functional
+from .description import DescriptionError, Operator, in_place_form
 from .texts import LICENCE
 
 # What a Python function can take, as bindings/arguments.h has room for.
@@ -15,47 +18,62 @@ _MOST = {"tensor": 4, "scalar": 3, "int_array": 3}
 _IN_PYTHON = {*_MOST, "int", "float", "double", "bool"}
 
 
-def files(operators: Sequence[Operator]) -> dict[str, str]:
-    """Generate all files, by their names in the folder of the operator.
+def load(path: Path, table: dict[str, Any], taken: Collection[str]) -> list[Operator]:
+    """Make the operators of a description, with a check of each data type and rank that it has.
 
     Raises
     ------
     DescriptionError
-        The operator has more arguments than the Python function can take, or others, or lacks
-        a text of its documentation.
+        The description breaks a rule; or the operator has a name that is taken, more arguments
+        than the Python function can take, or others, or lacks a text of its documentation.
     """
-    _require_texts(operators[0])
-    for operator in operators:
-        _require_few(operator)
+    operators = description.load(path, table)
+    for refusal in (r for operator in operators for r in _refusals(operator, taken)):
+        raise DescriptionError(f"{path}: {refusal}")
+    one = operators[0]
+    one = replace(one, checks=(*_implied_checks(one), *one.checks))
+    return [one, *(in_place_form(one) for _ in operators[1:])]
+
+
+def _refusals(operator: Operator, taken: Collection[str]) -> Iterator[str]:
+    if operator.aclnn in taken:
+        yield f"softnpu has an operator {operator.aclnn}; choose another name"
+    if "summary" not in operator.table:
+        yield "'summary' is missing"
+    for argument in operator.arguments:
+        if argument.kind not in _IN_PYTHON:
+            yield (
+                f"argument {argument.name} is of kind {argument.kind}, which is not supported; "
+                f"expected one of {sorted(_IN_PYTHON)}"
+            )
+        if argument.kind != "tensor" and (argument.types or argument.rank):
+            yield f"argument {argument.name} is no tensor, but has types or a rank"
+    for kind, most in _MOST.items():
+        count = sum(argument.kind == kind for argument in operator.arguments)
+        if count > most:
+            yield f"{count} arguments are of kind {kind}; at most {most} are supported"
+
+
+def _implied_checks(operator: Operator) -> Iterator[checks.Check]:
+    for key, rule in (("types", "dtype-unsupported"), ("rank", "rank")):
+        listed = {n for check in operator.checks if check.predicate == key for n in check.names}
+        for argument in operator.tensors:
+            if getattr(argument, key) and argument.name not in listed:
+                yield checks.read({"rule": rule, key: argument.name}, operator.arguments)
+
+
+def files(operators: Sequence[Operator]) -> dict[str, str]:
+    """Generate all files, by their names in the folder of the operator."""
     family = operators[0].family
     return {
         f"include/{operators[0].header}": c_api.header(operators, _INCLUDES),
+        f"source/{family}.h": described.declaration(operators[0]),
         f"source/{family}.cpp": described.source(operators),
         f"python/{family}.py": _module(operators),
     }
 
 
 _INCLUDES = '#include "aclnn/aclnn_base.h"\n#include "aclnnop/aclnn_util.h"'
-
-
-def _require_texts(operator: Operator) -> None:
-    if "summary" not in operator.table:
-        raise DescriptionError(f"{operator.name}: 'summary' is missing")
-
-
-def _require_few(operator: Operator) -> None:
-    for kind in {argument.kind for argument in operator.arguments}:
-        count = sum(argument.kind == kind for argument in operator.arguments)
-        if kind not in _IN_PYTHON:
-            raise DescriptionError(
-                f"{operator.name}: an argument is of kind {kind}, which is not "
-                f"supported; expected one of {sorted(_IN_PYTHON)}"
-            )
-        if count > _MOST.get(kind, count):
-            raise DescriptionError(
-                f"{operator.name} has {count} arguments of kind {kind}; at most "
-                f"{_MOST[kind]} are supported"
-            )
 
 
 def _module(operators: Sequence[Operator]) -> str:
