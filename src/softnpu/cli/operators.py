@@ -96,12 +96,12 @@ def _reason(outcome: Outcome, operator: Operator, description: Path, source: Pat
 def _toolchain(folder: Path, header: Path, cxxflags: str) -> Toolchain:
     prefix = sdk_prefix()
     chosen = toolchain_of(CXX, prefix, cxxflags)
-    flags = ("-std=c++20", "-fPIC", "-ffp-contract=off", f"-I{folder / 'include'}")
-    flags += ("-include", str(header))
+    flags = ("-std=c++20", "-fPIC", "-ffp-contract=off")
+    paths = (f"-I{folder / 'include'}", f"-I{prefix / 'core'}", "-include", str(header))
     link = ("-shared", "-Xlinker", "--no-undefined", "-lsoftnpu")
     return replace(
         chosen,
-        compile_flags=(*flags, f"-I{prefix / 'core'}", *chosen.compile_flags),
+        compile_flags=(*flags, *paths, *chosen.compile_flags),
         link_flags=(*link, *chosen.link_flags),
     )
 
