@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_leaves, tree_map
+
+from softnpu.torch.npu import fused
 
 torch_npu: Any = None
 
@@ -252,6 +255,70 @@ def test_quantization() -> None:
     )
     expected = (y.cpu().double() @ w.double()) * columns.double() * scale.cpu().double()[:, None]
     torch.testing.assert_close(got.cpu().double(), expected, rtol=1e-6, atol=1e-6)
+
+
+X = torch.linspace(-2, 2, 32).view(4, 8)
+Q, ENDS = X.view(1, 2, 4, 4), torch.tensor([1, 4])
+EXPERTS, PLACES = torch.tensor([1, 0, 2, 1]), torch.tensor([1, 0, 3, 2])
+INTEGERS = (X * 9).to(torch.int8)
+CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+    ("get_npu_format", (X,), {}),
+    ("npu_add_rms_norm", (X, X, X[0]), {}),
+    ("npu_dtype_cast", (X, torch.bfloat16), {}),
+    ("npu_dynamic_quant", (X,), {"smooth_scales": X[1]}),
+    ("npu_fast_gelu", (X,), {}),
+    ("npu_format_cast", (X, 29), {}),
+    ("npu_fusion_attention", (Q, Q, Q, 2, "BNSD"), {"scale": 0.25}),
+    ("npu_fusion_attention", (Q, Q, Q, 2, "BNSD"), {"atten_mask": Q[0, 0] > 0}),
+    ("npu_fusion_attention", (Q, Q, Q, 2, "BNSD", Q), {"sparse_mode": 3}),
+    ("npu_geglu", (X,), {}),
+    ("npu_grouped_matmul", ([X], [X.view(2, 8, 2)]), {}),
+    ("npu_linear", (X, X, X[0, :4]), {}),
+    ("npu_moe_token_permute", (X, EXPERTS), {}),
+    ("npu_moe_token_unpermute", (X, PLACES, X[:, :1]), {}),
+    ("npu_quant_matmul", (INTEGERS, INTEGERS.T, X[0, :4]), {"output_dtype": torch.bfloat16}),
+    ("npu_rms_norm", (X, X[0]), {}),
+    ("npu_rotary_mul", (X, X, X), {}),
+    ("npu_silu", (X,), {}),
+    ("npu_swiglu", (X,), {}),
+]
+OPTIONS = {"npu_grouped_matmul": {"group_list": ENDS, "split_item": 3, "group_type": 0}}
+
+
+@pytest.mark.parametrize("autocast", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize(("name", "arguments", "options"), CALLS)
+def test_autocast_changes_nothing(
+    name: str,
+    arguments: tuple[Any, ...],
+    options: dict[str, Any],
+    dtype: torch.dtype,
+    autocast: torch.dtype,
+) -> None:
+    """The bits and types of results and gradients are those of the call without it."""
+
+    def placed(value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            return value
+        return value.to("npu", dtype if value.is_floating_point() else None)
+
+    def results(is_on: bool) -> Any:
+        given, named = tree_map(placed, (arguments, {**options, **OPTIONS.get(name, {})}))
+        floats = [t for t in tree_leaves(given) if isinstance(t, Tensor) and t.is_floating_point()]
+        for tensor in floats:
+            tensor.requires_grad_()
+        with torch.autocast("npu", dtype=autocast, enabled=is_on):
+            found = tree_leaves(getattr(torch_npu, name)(*given, **named))
+        if sums := [t.float().sum() for t in found if getattr(t, "requires_grad", False)]:
+            torch.stack(sums).sum().backward()
+        return [*found, *(t.grad for t in floats)]
+
+    torch.testing.assert_close(results(True), results(False), rtol=0, atol=0)
+
+
+def test_each_operator_is_called_under_autocast() -> None:
+    """The list above leaves none out."""
+    assert {name for name, *_ in CALLS} == set(fused.__all__)
 
 
 def test_tensors_elsewhere_are_refused() -> None:

@@ -15,7 +15,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def fused(function: Function) -> Function:
-    """Refuse tensors that are not on the device."""
+    """Refuse tensors that are not on the device, and compute in the same types under autocast."""
 
     @wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
@@ -25,7 +25,8 @@ def fused(function: Function) -> Function:
                     "Expected NPU tensor, please check whether the input tensor device is "
                     f"correct: {function.__name__} got one on {leaf.device}"
                 )
-        return function(*arguments, **options)
+        with torch.autocast("npu", enabled=False):
+            return function(*arguments, **options)
 
     return call  # type: ignore[return-value]
 
