@@ -327,7 +327,12 @@ def test_tensors_elsewhere_are_refused() -> None:
         torch_npu.npu_swiglu(torch.ones(2))
 
 
-def test_names_that_are_missing() -> None:
-    """An AttributeError that says what there is."""
-    with pytest.raises(AttributeError, match=r"no torch_npu\.npu_nothing; it has: .*npu_swiglu"):
-        _ = torch_npu.npu_nothing
+def test_other_spellings() -> None:
+    """The functions are those of `torch.ops.npu`, too; those of formats are methods of tensors."""
+    x = torch.randn(3, 8).npu()
+    for name in fused.__all__:
+        assert getattr(torch.ops.npu, name) is getattr(torch_npu, name)
+    assert x.npu_format_cast(29) is x
+    assert x.npu_dtype_cast(torch.float16).dtype == torch.float16
+    compiled = torch.compile(lambda x: torch.ops.npu.npu_swiglu(x), backend="aot_eager")
+    assert torch.equal(compiled(x), torch_npu.npu_swiglu(x))

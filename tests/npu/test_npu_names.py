@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,7 @@ def test_graphs(npu: Any) -> None:
 
 
 def test_profiler(tmp_path: Path) -> None:
-    """A trace is written where the program says."""
+    """A trace is written where the program says, with the program's marks and ranges."""
     import torch_npu
 
     handler = torch_npu.profiler.tensorboard_trace_handler(str(tmp_path))
@@ -123,25 +124,95 @@ def test_profiler(tmp_path: Path) -> None:
         on_trace_ready=handler,
         experimental_config=torch_npu.profiler._ExperimentalConfig(profiler_level=1),
     ) as profiler:
+        first = torch.npu.mstx.range_start("forward")
         torch.ones(3, device="npu").exp()
+        torch.npu.mstx.mark("half")
+        second = torch.npu.mstx.range_start("backward")
+        torch.npu.mstx.range_end(first)
+        torch.npu.mstx.range_end(second)
+        assert torch.npu.mstx.mstx_range("whole")(lambda x: x + 1)(2) == 3
         profiler.step()
-    assert "aten::exp" in next(tmp_path.iterdir()).read_text()
+    trace = next(tmp_path.iterdir()).read_text()
+    for name in ("aten::exp", "forward", "half", "backward", "whole"):
+        assert f'"{name}"' in trace
 
 
 def test_settings_of_the_hardware(npu: Any) -> None:
-    """They are kept, and change nothing."""
+    """They are kept, and change nothing; what would need an answer is refused."""
     npu.config.allow_internal_format = True
     npu.set_compile_mode(jit_compile=True)
     assert not npu.is_jit_compile_false()
     npu.set_compile_mode(jit_compile=False)
     npu.set_option({"ACL_PRECISION_MODE": "must_keep_origin_dtype"})
+    npu.set_sync_debug_mode("default")
+    assert npu.get_sync_debug_mode() == 0
+    with pytest.raises(NotImplementedError, match="sync_debug_mode is 'warn'"):
+        npu.set_sync_debug_mode("warn")
 
 
-def test_names_that_are_missing(npu: Any) -> None:
-    """An AttributeError says what there is; hasattr() tells the truth."""
-    with pytest.raises(AttributeError, match=r"no torch\.npu\.nothing; it has: .*synchronize"):
-        _ = npu.nothing
-    assert not hasattr(torch.npu, "nothing")
+def test_snapshots_of_memory_are_refused(npu: Any) -> None:
+    """Under each of their names."""
+    memory = npu.memory
+    for refuse in (npu.memory_snapshot, memory._record_memory_history, memory._dump_snapshot):
+        with pytest.raises(NotImplementedError, match=r"no snapshots of memory; .*memory_stats"):
+            refuse("file")
+
+
+def test_graphs_share_a_pool(npu: Any) -> None:
+    """A pool's graphs keep their own memory, so none overwrites what another one gave."""
+    x, first, second = torch.ones(3, device="npu"), npu.NPUGraph(), npu.NPUGraph()
+    with npu.graph(first, pool=npu.graph_pool_handle()):
+        y = x + 1
+    with npu.graph(second, pool=first.pool()):
+        z = x + 2
+    x.fill_(4)
+    first.replay()
+    second.replay()
+    assert (y.tolist(), z.tolist()) == ([5] * 3, [6] * 3)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "close"),
+    [
+        ("torch_npu", "npu_rms_nrom", "npu_rms_norm, npu_add_rms_norm"),
+        ("torch_npu", "step_bac", None),
+        ("torch_npu", "optimm", "optim"),
+        ("torch_npu.optim", "NpuFusedSGD", "NpuFusedAdamW"),
+        ("torch_npu.profiler", "profil", "profile"),
+        ("torch_npu.contrib", "transfer", None),
+        ("torch.npu", "sychronize", "synchronize"),
+        ("torch.npu", "collectivs", None),
+        ("torch.npu", "confi", "config"),
+        ("torch.npu.memory", "empty_cach", "empty_cache"),
+        ("torch.npu.random", "manual_sed", "manual_seed, manual_seed_all"),
+    ],
+)
+def test_names_that_are_missing(module: str, name: str, close: str | None) -> None:
+    """One message, with the closest names that there are; hasattr() tells the truth."""
+    asked = importlib.import_module(module)
+    with pytest.raises(AttributeError) as error:
+        getattr(asked, name)
+    hint = f"; the closest names are {close}" if close else ""
+    start = f"softnpu has no {module}.{name}{hint}"
+    assert str(error.value).startswith(start)
+    assert str(error.value).endswith("docs/npu.md lists what there is")
+    assert not hasattr(asked, name)
+
+
+@pytest.mark.parametrize("name", ["torch_npu.dynamo", "torch_npu.contrib.module"])
+def test_parts_that_are_missing(name: str) -> None:
+    """Importing one says that softnpu does not have it; other modules' errors are their own."""
+    with pytest.raises(ModuleNotFoundError, match=rf"softnpu has no {name}\b.*docs/npu.md"):
+        importlib.import_module(name)
+    with pytest.raises(ModuleNotFoundError, match="No module named 'torch_npus'"):
+        importlib.import_module("torch_npus")
+
+
+def test_submodules_are_the_same_under_both_names(npu: Any) -> None:
+    """`torch_npu.npu.streams` is no second copy."""
+    for name in ("amp", "memory", "mstx", "profiler", "random", "streams"):
+        assert importlib.import_module(f"torch_npu.npu.{name}") is getattr(npu, name)
+        assert importlib.import_module(f"torch.npu.{name}") is getattr(npu, name)
 
 
 def test_programs_for_gpus(run: Any) -> None:

@@ -17,7 +17,7 @@ from softnpu.torch.npu import registration
 
 registration.register(sys.modules[__name__])
 
-from softnpu.torch.npu import amp, devices, memory, profiler, random, streams
+from softnpu.torch.npu import amp, devices, memory, mstx, profiler, random, streams
 from softnpu.torch.npu.amp import (
     GradScaler,
     autocast,
@@ -64,6 +64,7 @@ from softnpu.torch.npu.memory import (
     memory_allocated,
     memory_cached,
     memory_reserved,
+    memory_snapshot,
     memory_stats,
     memory_stats_as_nested_dict,
     memory_summary,
@@ -79,10 +80,12 @@ from softnpu.torch.npu.options import (
     config,
     conv,
     get_npu_overflow_flag,
+    get_sync_debug_mode,
     is_jit_compile_false,
     matmul,
     set_compile_mode,
     set_option,
+    set_sync_debug_mode,
 )
 from softnpu.torch.npu.random import (
     get_rng_state,
@@ -110,15 +113,7 @@ from softnpu.torch.npu.streams import (
 def __getattr__(name: str) -> Any:
     if name == "default_generators":
         return random.default_generators
-    if name.startswith("__"):
-        raise AttributeError(name)
-    known = [each for each in sorted(globals()) if _is_offered(each)]
-    raise AttributeError(f"softnpu has no torch.npu.{name}; it has: {', '.join(known)}")
-
-
-def _is_offered(name: str) -> bool:
-    home = getattr(globals()[name], "__module__", None) or getattr(globals()[name], "__name__", "")
-    return not name.startswith("_") and str(home).startswith("softnpu.torch.npu.")
+    raise AttributeError(name)
 
 
 registration.finish(sys.modules[__name__])

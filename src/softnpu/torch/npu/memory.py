@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any
+from typing import Any, NoReturn
 
 from torch.accelerator import memory
 
@@ -91,6 +91,16 @@ def memory_summary(device: Device = None, abbreviated: bool = False) -> str:
         now, peak = (stats.get(f"{name}.all.{key}", 0) / _MIB for key in ("current", "peak"))
         lines.append(f"| {title:<18} | {now:>8.1f} MiB | {peak:>8.1f} MiB |")
     return "\n".join(lines)
+
+
+def memory_snapshot(*_arguments: Any, **_options: Any) -> NoReturn:
+    """Refuse: allocations are not recorded."""
+    raise NotImplementedError(
+        "softnpu records no snapshots of memory; torch.npu.memory_stats() has the counters"
+    )
+
+
+_record_memory_history = _snapshot = _dump_snapshot = memory_snapshot
 
 
 def set_per_process_memory_fraction(fraction: float, device: Device = None) -> None:

@@ -29,6 +29,19 @@ def set_option(option: dict[str, Any]) -> None:
     _options.update(option)
 
 
+def set_sync_debug_mode(debug_mode: int | str) -> None:
+    """Take the default; refuse to report calls that synchronize."""
+    if debug_mode not in (0, "default"):
+        raise NotImplementedError(
+            f"softnpu does not report calls that synchronize; sync_debug_mode is {debug_mode!r}"
+        )
+
+
+def get_sync_debug_mode() -> int:
+    """Return 0: calls that synchronize are not reported."""
+    return 0
+
+
 def get_npu_overflow_flag() -> bool:
     """Whether a computation overflowed: not known, as on NPUs with infinities."""
     return False

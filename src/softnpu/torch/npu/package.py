@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 
 import softnpu.torch.npu as npu
-from softnpu.torch.npu import fused, optim, profiler
+from softnpu.torch.npu import fused, names, optim, profiler, registration
 
 
 def fill(name: str) -> None:
@@ -20,15 +20,20 @@ def fill(name: str) -> None:
     for each in fused.__all__:
         setattr(module, each, getattr(fused, each))
     module.profiler, module.optim = profiler, optim
-    module.__getattr__ = _missing
-    parts = {"npu": npu, "npu.amp": npu.amp, "optim": optim, "profiler": profiler}
+    parts = {f"npu.{each}": getattr(npu, each) for each in registration.SUBMODULES}
+    parts |= {"npu": npu, "optim": optim, "profiler": profiler}
     for its_name, part in parts.items():
         sys.modules[f"{name}.{its_name}"] = part
+    for part, public in ((module, ""), (optim, ".optim"), (profiler, ".profiler")):
+        names.explain(part, name + public)
+    sys.meta_path.append(_Missing())
 
 
-def _missing(name: str) -> NoReturn:
-    if name.startswith("__"):
-        raise AttributeError(name)
-    module = sys.modules["torch_npu"]
-    known = sorted(each for each in vars(module) if not each.startswith("_"))
-    raise AttributeError(f"softnpu has no torch_npu.{name}; it has: {', '.join(known)}")
+class _Missing:
+    """Reports parts of torch_npu that a program imports and that softnpu does not have."""
+
+    def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> None:
+        """Raise for a name that no finder before has found."""
+        package, _, part = name.rpartition(".")
+        if package.split(".")[0] == "torch_npu":
+            raise ModuleNotFoundError(names.text(sys.modules[package], package, part), name=name)

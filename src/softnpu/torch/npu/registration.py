@@ -11,8 +11,10 @@ from typing import Any
 import torch
 from torch.utils import backend_registration
 
-from softnpu.torch.npu import backend, cells, collectives, operators
+from softnpu.torch.npu import backend, cells, collectives, fused, names, operators
 from softnpu.torch.vendors import vendors_spec
+
+SUBMODULES = ("amp", "memory", "mstx", "profiler", "random", "streams")
 
 
 def register(module: ModuleType) -> None:
@@ -39,8 +41,19 @@ def finish(module: ModuleType) -> None:
     _print_what_the_cpu_would()
     _refuse_sharing()
     _refuse_inductor()
-    for name in ("amp", "memory", "profiler", "random", "streams"):
+    _offer_fused_operators()
+    names.explain(module, "torch.npu")
+    for name in SUBMODULES:
         sys.modules[f"torch.npu.{name}"] = getattr(module, name)
+        names.explain(getattr(module, name), f"torch.npu.{name}")
+
+
+def _offer_fused_operators() -> None:
+    """Make them functions of `torch.ops.npu`, and some methods of tensors, too."""
+    for name in fused.__all__:
+        setattr(torch.ops.npu, name, getattr(fused, name))
+    tensor: Any = torch.Tensor
+    tensor.npu_format_cast, tensor.npu_dtype_cast = fused.npu_format_cast, fused.npu_dtype_cast
 
 
 def _let_tensors_be_exchanged() -> None:
