@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import socket
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -13,7 +15,9 @@ from tests.npu import opinfo
 from tests.support.documents import blocks
 from tests.support.paths import ROOT
 
-BLOCKS = blocks("docs/npu.md", "python")
+PROGRAMS = blocks("docs/npu.md", "python")
+(DISTRIBUTED,) = [block for block in PROGRAMS if "init_process_group" in block.text]
+BLOCKS = [block for block in PROGRAMS if block is not DISTRIBUTED]
 
 
 @pytest.mark.parametrize("place", range(len(BLOCKS)))
@@ -22,6 +26,25 @@ def test_code_blocks_run(place: int, run: Any) -> None:
     done = run(BLOCKS[place].text)
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+@pytest.mark.parametrize("devices", [2, 1])
+def test_processes_run(devices: int, run: Any) -> None:
+    """Two ranks, as torchrun starts them: on devices of their own, or on one."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+    def rank(number: int) -> str:
+        local = str(number % devices)
+        names = {"RANK": str(number), "LOCAL_RANK": local, "WORLD_SIZE": "2"}
+        place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+        done = run(DISTRIBUTED.text, env={**names, **place, "SOFTNPU_DEVICES": str(devices)})
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    with ThreadPoolExecutor(2) as pool:
+        printed = list(pool.map(rank, range(2)))
+    assert printed == [f"npu:{number % devices} 2.0\n" for number in range(2)]
 
 
 def test_the_page_names_what_there_is() -> None:
