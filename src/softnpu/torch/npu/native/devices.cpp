@@ -91,7 +91,8 @@ DeviceIndex checked_device(DeviceIndex index) {
               "SOFTNPU_DEVICES in ascending order.");
   TORCH_CHECK(index >= 0 && index < device_count(),
               "Invalid device ID.\n        Check whether the device ID is valid. The device is ",
-              static_cast<int>(index), "; there are ", static_cast<int>(device_count()), ".");
+              static_cast<int>(index), "; softnpu emulates ", static_cast<int>(device_count()),
+              ", from 0 on. SOFTNPU_DEVICES=N sets another number.");
   return index;
 }
 
