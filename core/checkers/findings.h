@@ -25,7 +25,7 @@ struct Finding {
   std::string_view kind;  // "use-after-free"
   std::string headline;
   std::vector<Part> parts;  // the first is where the problem was found
-  std::string_view suggestion;
+  std::string suggestion;
   std::string_view rule = {};  // that a call broke
 };
 

@@ -167,8 +167,8 @@ void MisuseChecker::report_failure(const Status& status, SharedSite where, std::
              }))
       return;
   }
-  Finding finding{misuse->tool, misuse->kind,       status.message(),
-                  {},           misuse->suggestion, status.rule()};
+  Finding finding{misuse->tool, misuse->kind, status.message(), {}, std::string(misuse->suggestion),
+                  status.rule()};
   finding.parts.push_back({std::string(role), where});
   if (piece == nullptr) add_history_of_arguments(*where, status.message(), finding);
   if (piece != nullptr)

@@ -48,6 +48,11 @@ constexpr std::string_view kNotAwaited = ": nothing has waited for that work sin
 // The callback that this thread runs, by its mark, while its stream waits for it.
 thread_local const void* running_callback = nullptr;
 
+// For a program whose work is that of PyTorch's operators, what it calls.
+std::string in_pytorch(std::string_view work, std::string_view call) {
+  return work.find("::") == work.npos ? "" : text(" In PyTorch: ", call, ".");
+}
+
 std::string stream_name(int32_t stream) { return text("stream ", stream); }
 
 }  // namespace
@@ -162,7 +167,8 @@ void OrderChecker::releasing(runtime::Family family, const std::byte* base, size
                   text(whole.what, " frees memory that ", use.what, " on ",
                        stream_name(use.point.stream), " may still use as ", use.name, kNotAwaited),
                   {},
-                  "Synchronise the stream before you free memory that its work uses."};
+                  text("Synchronise the stream before you free memory that its work uses.",
+                       in_pytorch(use.what, "tensor.record_stream(stream)"))};
   finding.parts.push_back({"freed by this call", current_site()});
   finding.parts.push_back({"the work was launched here", use.site});
   add_history("the memory", use.view.data, finding);
@@ -286,8 +292,9 @@ void OrderChecker::report_race(const Piece& piece, const Conflict& conflict) con
                        stream_name(earlier.point.stream), does(earlier.writes), "as ", earlier.name,
                        ": no event and no synchronisation orders the two"),
                   {},
-                  "Record an event in the one stream after its work, and let the other wait for "
-                  "it (aclrtStreamWaitEvent)."};
+                  text("Record an event in the one stream after its work, and let the other wait "
+                       "for it (aclrtStreamWaitEvent).",
+                       in_pytorch(text(piece.what, earlier.what), "stream.wait_stream(other)"))};
   finding.parts.push_back({"launched here", current_site()});
   finding.parts.push_back({"the other was launched here", earlier.site});
   add_history("the memory", later.first, finding);
@@ -306,8 +313,9 @@ void OrderChecker::report_host(const Piece& piece, const Conflict& conflict) con
            earlier.writes ? " may still write as " : " may still read as ", earlier.name,
            kNotAwaited),
       {},
-      "Synchronise the stream before the host touches memory that its work uses; aclrtMemcpy and "
-      "aclrtMemset do not wait for streams."};
+      text("Synchronise the stream before the host touches memory that its work uses; aclrtMemcpy "
+           "and aclrtMemset do not wait for streams.",
+           in_pytorch(earlier.what, "torch.npu.synchronize()"))};
   finding.parts.push_back({"by this call", current_site()});
   finding.parts.push_back({"the work was launched here", earlier.site});
   add_history("the memory", later.first, finding);
