@@ -46,6 +46,8 @@ struct Piece {
   std::vector<Access> accesses = {};
   const void* executor = nullptr;
   bool everyday = false;  // an operator that no vendor document describes
+  // When work began that is reported after it has run, in nanoseconds of CLOCK_MONOTONIC.
+  int64_t began = 0;
 
   static constexpr int32_t kHostThread = -1;
 };
@@ -82,7 +84,12 @@ class Observer {
   virtual void releasing(runtime::Family, const std::byte*, size_t) {}
   // The memory just allocated was in use before and has kept its contents.
   virtual void kept(const std::byte*, size_t) {}
+  // A library with an allocator of its own hands out memory that it has allocated: for the first
+  // time, or anew, and then the contents are undefined again. The library frees it.
+  virtual void handed_out(const std::byte*) {}
   virtual void created(HandleKind, const void* /*handle*/) {}
+  // A library keeps the handle for its own use, until the process ends.
+  virtual void kept_by_library(const void* /*handle*/) {}
   virtual void destroyed(HandleKind, const void* /*handle*/) {}
 
   // The minimum workspace that every operator requests.

@@ -55,6 +55,12 @@ void InitChecker::kept(const std::byte* base, size_t) {
   if (found != shadows_.end()) found->second.set(0, found->second.size(), true);
 }
 
+void InitChecker::handed_out(const std::byte* base) {
+  std::lock_guard lock(mutex_);
+  const auto found = shadows_.find(number(base));
+  if (found != shadows_.end()) found->second.set(0, found->second.size(), false);
+}
+
 void InitChecker::started(const Piece& piece) {
   const Access* bad = nullptr;
   SharedSite where;

@@ -17,6 +17,7 @@ class InitChecker final : public Observer {
   void allocated(runtime::Family family, const std::byte* base, size_t size) override;
   void releasing(runtime::Family family, const std::byte* base, size_t size) override;
   void kept(const std::byte* base, size_t size) override;
+  void handed_out(const std::byte* base) override;
   void started(const Piece& piece) override;
 
  private:

@@ -60,6 +60,15 @@ void Ledger::allocated(runtime::Family family, const std::byte* base, size_t siz
   live_[begin] = {begin, size, family, ++now_, here};
 }
 
+void Ledger::handed_out(const std::byte* base) {
+  const SharedSite here = current_site();
+  std::lock_guard lock(mutex_);
+  const auto found = live_.find(number(base));
+  if (found == live_.end()) return;
+  found->second.made = here;
+  found->second.is_librarys = true;
+}
+
 void Ledger::releasing(runtime::Family, const std::byte* base, size_t) {
   const SharedSite here = current_site();
   std::lock_guard lock(mutex_);
@@ -121,6 +130,12 @@ void Ledger::created(HandleKind kind, const void* handle) {
   std::lock_guard lock(mutex_);
   handles_[handle] = {handle, kind, ++now_, here};
   destroyed_.erase(handle);  // a reserved address may be reused
+}
+
+void Ledger::kept_by_library(const void* handle) {
+  std::lock_guard lock(mutex_);
+  if (const auto found = handles_.find(handle); found != handles_.end())
+    found->second.is_librarys = true;
 }
 
 void Ledger::destroyed(HandleKind, const void* handle) {

@@ -22,6 +22,7 @@ struct Allocation {
   runtime::Family family;
   uint64_t when;
   SharedSite made;
+  bool is_librarys = false;    // which frees it
   SharedSite freed = nullptr;  // null while it lives
   uint64_t ended = 0;
 };
@@ -38,7 +39,9 @@ class Ledger final : public Observer {
 
   void allocated(runtime::Family family, const std::byte* base, size_t size) override;
   void releasing(runtime::Family family, const std::byte* base, size_t size) override;
+  void handed_out(const std::byte* base) override;
   void created(HandleKind kind, const void* handle) override;
+  void kept_by_library(const void* handle) override;
   void destroyed(HandleKind kind, const void* handle) override;
   void launched(const Piece& piece) override;
   void finished(const Piece& piece, const Status& status) override;
@@ -54,6 +57,7 @@ class Ledger final : public Observer {
     HandleKind kind;
     uint64_t when;
     SharedSite made;
+    bool is_librarys = false;
   };
   std::vector<Handle> live_handles() const;
   // Grows with each allocation and each handle.

@@ -117,7 +117,7 @@ Ending ending_of(runtime::Family family) {
 void LifetimeChecker::report_leaked_memory(uint64_t since) const {
   std::map<std::string, Group> groups;
   for (const Allocation& allocation : ledger().live()) {
-    if (allocation.when <= since) continue;
+    if (allocation.when <= since || allocation.is_librarys) continue;
     Group& group = groups[key_of(*allocation.made)];
     ++group.count;
     group.bytes += allocation.size;
@@ -142,7 +142,7 @@ void LifetimeChecker::report_leaked_handles(uint64_t since) {
   std::map<std::tuple<HandleKind, bool, std::string>, Group> groups;
   std::lock_guard lock(mutex_);
   for (const Ledger::Handle& one : ledger().live_handles()) {
-    if (one.when <= since || is_the_devices(one.kind, *one.made)) continue;
+    if (one.when <= since || one.is_librarys || is_the_devices(one.kind, *one.made)) continue;
     // After a failure the program may have given up.
     const bool idle = one.kind == HandleKind::executor && !launched_.contains(one.handle) &&
                       one.when > last_failure_;

@@ -32,7 +32,8 @@ class Timed : public Observer {
  public:
   void started(const Piece&) final { begin(); }
   void finished(const Piece& piece, const Status& status) final {
-    const Span span = end();
+    Span span = end();
+    if (piece.began != 0) span.start = piece.began;
     quietly([&] { static_cast<Self&>(*this).ran(piece, status, span); });
   }
 

@@ -133,7 +133,8 @@ void Trace::launched(const Piece& piece) {
     Stream& stream = streams_[piece.stream];
     stream.last = std::make_shared<Work>(Work{piece.stream});
     launches_.insert_or_assign(
-        &piece, Launch{this_thread(), now_ns(), stream.last, std::exchange(stream.awaited, {})});
+        &piece, Launch{this_thread(), piece.began != 0 ? piece.began : now_ns(), stream.last,
+                       std::exchange(stream.awaited, {})});
   });
 }
 

@@ -207,6 +207,7 @@ std::shared_ptr<const Piece> lasting_piece(const Piece& piece, const Stream& str
   const auto lasting = std::make_shared<Piece>(piece);
   lasting->stream = stream.id();
   lasting->executor = nullptr;
+  lasting->began = 0;  // it runs when the graph does
   for (Access& access : lasting->accesses) access.tensor = nullptr;
   return lasting;
 }

@@ -13,16 +13,18 @@
 namespace softnpu::runtime {
 namespace {
 
-// Describes an access in bytes, for elements of any type.
+// Describes an access; in bytes, if its elements are of an unknown type.
 Access described(const OutsideAccess& given) {
-  const auto item = static_cast<int64_t>(given.item_size);
+  const bool is_known = given.type >= 0;
+  const auto item = is_known ? 1 : static_cast<int64_t>(given.item_size);
   Access access{.name = given.name,
                 .writes = given.writes,
                 .first = static_cast<std::byte*>(const_cast<void*>(given.first)),
-                .dtype = DType::u8,
+                .dtype = is_known ? static_cast<DType>(given.type) : DType::u8,
                 .sizes = {given.sizes, given.sizes + given.rank},
                 .strides = {}};
   for (size_t i = 0; i < given.rank; ++i) access.strides.push_back(given.strides[i] * item);
+  if (is_known) return access;
   access.sizes.push_back(item);
   access.strides.push_back(1);
   return access;
@@ -49,12 +51,21 @@ void run_work_before(void* handle) {
   if (find_stream(handle, stream).ok()) run_all(*stream);
 }
 
-void note_work(void* handle, const char* what, const OutsideAccess* accesses, size_t count) {
+void note_work(void* handle, const char* what, int64_t began, const OutsideAccess* accesses,
+               size_t count) {
   std::shared_ptr<Stream> stream;
   if (!find_stream(handle, stream).ok()) return;
-  (void)launch(handle, what, [] { return Status(); }, described(what, accesses, count));
+  const auto piece = described(what, accesses, count);
+  piece->began = began;
+  (void)launch(handle, what, [] { return Status(); }, piece);
   run_all(*stream);
 }
+
+void note_block(const void* base) {
+  notify(&Observer::handed_out, static_cast<const std::byte*>(base));
+}
+
+void note_kept(const void* handle) { notify(&Observer::kept_by_library, handle); }
 
 void launch_work(void* handle, const char* what, const OutsideAccess* accesses, size_t count,
                  void (*run)(void*), void* state, void (*release)(void*)) {

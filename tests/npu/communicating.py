@@ -24,7 +24,7 @@ def collectives(device: str, rank: int, size: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
 
     def note(name: str, *tensors: Any) -> None:
-        assert {t.device.type for t in tensors} == {device}
+        assert {t.device.type for t in tensors} <= {device}
         found[name] = [t.tolist() for t in tensors]
 
     total = mine.clone()
@@ -48,17 +48,26 @@ def collectives(device: str, rank: int, size: int) -> dict[str, Any]:
         assert flat.tolist() == one.tolist()
         dist.reduce_scatter_tensor(flat[: 4 // size], mine.view(2, 2))
         assert flat[: 4 // size].tolist() == part.tolist()
-    sent = mine.clone()
+    sent = mine.clone() if rank == 1 else torch.empty_like(mine)
     dist.broadcast(sent, src=1)
     note("broadcast", sent)
+    dist.reduce_scatter(part, list(mine.chunk(size)))
+    note("reduce_scatter", part)
+    dist.gather(mine, all_of if rank == 0 else None)
+    note("gather", *all_of)
+    dist.scatter(part, list(mine.chunk(size)) if rank == 1 else None, src=1)
+    note("scatter", part)
+    dist.reduce(sent, dst=0)
+    note("reduce", *([sent] if rank == 0 else []))
     swapped = torch.empty_like(mine)
     dist.all_to_all_single(swapped, mine)
     note("all_to_all_single", swapped)
     if rank == 0:
         dist.send(mine, 1)
     else:
-        dist.recv(sent, 0)
-        note("recv", sent)
+        received = torch.empty_like(mine)
+        dist.recv(received, 0)
+        note("recv", received)
     dist.barrier()
     objects: list[Any] = [None] * size
     dist.all_gather_object(objects, {"rank": rank})

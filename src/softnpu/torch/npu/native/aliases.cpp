@@ -47,15 +47,16 @@ c10::Storage Aliases::cpu_storage(const c10::Storage& storage) {
   return cpu;
 }
 
-at::Tensor Aliases::cpu(const at::Tensor& tensor, const char* name, bool written) {
-  for (auto& pair : tensors_) {
-    if (!pair.device.is_same(tensor)) continue;
-    pair.written = pair.written || written;
-    return pair.cpu;
+at::Tensor Aliases::cpu(const at::Tensor& tensor, const char* name, Role role) {
+  size_t place = 0;
+  while (place < tensors_.size() && !tensors_[place].device.is_same(tensor)) ++place;
+  arguments_.push_back({name, place, role});
+  if (place == tensors_.size()) {
+    at::Tensor made = tensor_like(tensor, cpu_storage(tensor.storage()), c10::DispatchKey::CPU);
+    tensors_.push_back({tensor, made, false, false});
   }
-  at::Tensor made = tensor_like(tensor, cpu_storage(tensor.storage()), c10::DispatchKey::CPU);
-  tensors_.push_back({tensor, made, name, written});
-  return made;
+  tensors_[place].written = tensors_[place].written || role.written;
+  return tensors_[place].cpu;
 }
 
 c10::Storage Aliases::device_storage(const c10::Storage& storage) {
@@ -90,7 +91,7 @@ at::Tensor Aliases::device(const at::Tensor& result) {
   TORCH_CHECK_NOT_IMPLEMENTED(!result.is_quantized(), "The device npu has no quantized tensors");
   at::Tensor made =
       tensor_like(result, device_storage(result.storage()), c10::DispatchKey::PrivateUse1);
-  tensors_.push_back({made, result, nullptr, false});
+  tensors_.push_back({made, result, true, false});
   return made;
 }
 
@@ -107,7 +108,7 @@ void Aliases::take_memory(Storages& pair) const {
 void Aliases::write_back() {
   for (size_t i = 0; i < storages_.size(); ++i) take_memory(storages_[i]);
   for (size_t i = 0; i < tensors_.size(); ++i) {
-    const auto [device, cpu, name, written, before] = tensors_[i];
+    const auto [device, cpu, is_result, written, before] = tensors_[i];
     if (!written) continue;
     auto* const impl = device.unsafeGetTensorImpl();
     if (!cpu_storage(device.storage()).is_alias_of(cpu.storage()))
@@ -119,8 +120,12 @@ void Aliases::write_back() {
 
 c10::SmallVector<Use, 8> Aliases::uses() const {
   c10::SmallVector<Use, 8> all;
+  for (const auto& [name, place, role] : arguments_) {
+    if (role.read) all.push_back({name, tensors_[place].device, false});
+    if (role.written) all.push_back({name, tensors_[place].device, true});
+  }
   for (const Tensors& pair : tensors_)
-    all.push_back({pair.name ? pair.name : "result", pair.device, pair.written || !pair.name});
+    if (pair.is_result) all.push_back({"result", pair.device, true});
   return all;
 }
 
@@ -138,9 +143,9 @@ bool Aliases::is_new(const c10::Storage& device) const {
 std::vector<Computed> Aliases::computed() const {
   std::vector<Computed> all;
   for (const Tensors& pair : tensors_) {
-    const auto& [device, cpu, name, written, before] = pair;
-    const bool is_result = name == nullptr && is_new(device.storage());
-    if (cpu.numel() == 0 || !(is_result || written)) continue;
+    const auto& [device, cpu, is_result, written, before] = pair;
+    const bool is_new_result = is_result && is_new(device.storage());
+    if (cpu.numel() == 0 || !(is_new_result || written)) continue;
     const bool was_resized = before.defined() && before.sizes() != cpu.sizes();
     all.push_back({cpu, device.storage(), was_resized ? at::Tensor() : before});
   }

@@ -17,7 +17,7 @@ class Aliases {
   explicit Aliases(DeviceIndex index) : index_(index) {}
 
   // The same device tensor has the same alias, and views of one storage share the alias's.
-  at::Tensor cpu(const at::Tensor& tensor, const char* name, bool written);
+  at::Tensor cpu(const at::Tensor& tensor, const char* name, Role role);
 
   // What the CPU's operator returned: an argument if it is one, a view of an argument's storage,
   // or a new tensor on the device. CPU tensors of the caller stay what they are.
@@ -45,9 +45,14 @@ class Aliases {
   struct Tensors {
     at::Tensor device;
     at::Tensor cpu;
-    const char* name;  // the argument's; a result has none
+    bool is_result;
     bool written;
     at::Tensor before = {};  // what a written one contained, if remember() was called
+  };
+  struct Argument {
+    const char* name;
+    size_t tensor;  // its place
+    Role role;
   };
 
   c10::Storage cpu_storage(const c10::Storage& storage);
@@ -58,6 +63,7 @@ class Aliases {
   size_t storages_before_ = 0;  // at remember()
   c10::SmallVector<Storages, 6> storages_;
   c10::SmallVector<Tensors, 6> tensors_;
+  c10::SmallVector<Argument, 6> arguments_;
   c10::SmallVector<at::Tensor, 2> kept_;
 };
 

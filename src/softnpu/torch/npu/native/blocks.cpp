@@ -60,11 +60,13 @@ class Memory {
       kept.erase(found);
       kept_bytes_ -= reserved;
     } else {
-      base = allocate(reserved, asked, index);
+      base = allocate(reserved, asked, index, lock);
     }
     live_[base] = {asked, bytes, reserved, index, stream};
     count(live_[base], true);
     if (void* const alias = runtime::kernel_address(base); alias != base) blocks_[alias] = base;
+    lock.unlock();
+    runtime::note_block(base);
     return base;
   }
 
@@ -82,7 +84,7 @@ class Memory {
   }
 
   void give_back(void* address) {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     void* const base = find_block(address);
     const auto found = live_.find(base);
     if (found == live_.end()) return;  // the process ends, and all was freed
@@ -93,14 +95,15 @@ class Memory {
     if (keeps_blocks() && kept_bytes_ + block.reserved <= kMostKept) {
       kept_[block.device].emplace(Kind{block.stream, block.reserved}, base);
       kept_bytes_ += block.reserved;
-    } else {
-      free(base, block.reserved, block.device);
+      return;
     }
+    forget(base, block.reserved, block.device);
+    lock.unlock();
+    free_after_work(base, block.device);
   }
 
   void release_kept() {
-    for (DeviceIndex i = 0; i < device_count(); ++i)
-      if (is_tracked() && is_set_up(i)) wait_for_device(i);
+    if (is_tracked()) wait_for_all_devices();
     std::lock_guard lock(mutex_);
     for (size_t i = 0; i < kept_.size(); ++i) release_kept(static_cast<DeviceIndex>(i));
   }
@@ -159,12 +162,16 @@ class Memory {
     (void)aclrtDestroyEvent(event);
   }
 
-  void* allocate(size_t reserved, size_t asked, DeviceIndex index) {
+  void* allocate(size_t reserved, size_t asked, DeviceIndex index,
+                 std::unique_lock<std::mutex>& lock) {
     enter(index);
     void* base = nullptr;
     aclError status = aclrtMalloc(&base, reserved, ACL_MEM_MALLOC_HUGE_FIRST);
     if (status != ACL_SUCCESS && !kept_[index].empty()) {
       ++stats_[index].num_alloc_retries;
+      lock.unlock();  // the work that is waited for may need it
+      if (is_tracked()) wait_for_device(index);
+      lock.lock();
       release_kept(index);
       status = aclrtMalloc(&base, reserved, ACL_MEM_MALLOC_HUGE_FIRST);
     }
@@ -177,9 +184,15 @@ class Memory {
     return base;
   }
 
-  void free(void* base, size_t reserved, DeviceIndex index) {
+  // As on a device, frees memory when its work is done.
+  static void free_after_work(void* base, DeviceIndex index) {
+    if (!is_tracked() || is_bad_fork()) return (void)aclrtFree(base);
+    enter(index);
+    (void)aclrtFreeWithDevSync(base);
+  }
+
+  void forget(void* base, size_t reserved, DeviceIndex index) {
     blocks_.erase(runtime::kernel_address(base));
-    (void)aclrtFree(base);
     ++stats_[index].num_device_free;
     for_types(reserved, [&](size_t type) {
       stats_[index].segment[type].decrease(1);
@@ -189,7 +202,8 @@ class Memory {
 
   void release_kept(DeviceIndex index) {
     for (const auto& [kind, base] : kept_[index]) {
-      free(base, kind.second, index);
+      forget(base, kind.second, index);
+      (void)aclrtFree(base);
       kept_bytes_ -= kind.second;
     }
     kept_[index].clear();

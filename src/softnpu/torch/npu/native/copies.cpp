@@ -51,6 +51,7 @@ Tensor& copy_(Tensor& to, const Tensor& from, bool non_blocking) {
   const bool tracked = is_tracked();
   const bool on_device = is_npu(to) && is_npu(from) && to.device() == from.device();
   if (tracked) run_work_before(index, on_device ? Waits::stream : Waits::host);
+  const int64_t began = now();
   const Tensor written = cpu_alias(to);
   const bool late = tracked && on_device && results_are_late(index);
   const Tensor before = late ? written.clone() : Tensor();
@@ -58,7 +59,7 @@ Tensor& copy_(Tensor& to, const Tensor& from, bool non_blocking) {
   if (late) {
     delay(index, "aten::copy_", {{written, to.storage(), before}}, uses_of(to, from));
   } else if (tracked) {
-    note_work(index, "aten::copy_", uses_of(to, from));
+    note_work(index, "aten::copy_", began, uses_of(to, from));
     if (!on_device) run_work_before(index, Waits::host);
   }
   return to;

@@ -33,9 +33,6 @@ bool mixes_devices(const std::string& name) {
   return names.count(name) > 0;
 }
 
-// Collective communication writes its results after the call.
-bool goes_on(const c10::OperatorHandle& op) { return op.schema().name().rfind("c10d::", 0) == 0; }
-
 // Results that describe others, for the host to read.
 bool stays_on_cpu(const std::string& name, size_t result) {
   return name == "aten::_pack_padded_sequence" && result == 1;
@@ -60,7 +57,7 @@ class Call {
 
   DeviceIndex device() const { return index_; }
 
-  void run_work_before() const {
+  void run_work_before() {
     const auto& returns = schema_.returns();
     const bool tells_host =
         !returns.empty() && std::none_of(returns.begin(), returns.end(), [](const auto& one) {
@@ -68,9 +65,12 @@ class Call {
                  one.type()->kind() == c10::TypeKind::ListType;
         });
     npu::run_work_before(index_, tells_host ? Waits::host : Waits::stream);
+    began_ = now();
   }
 
-  void note_work() const { npu::note_work(index_, schema_.name().c_str(), aliases_.uses()); }
+  void note_work() const {
+    npu::note_work(index_, schema_.name().c_str(), began_, aliases_.uses());
+  }
 
   void remember() { aliases_.remember(); }
 
@@ -148,8 +148,8 @@ class Call {
   }
 
   void convert(const c10::Argument& argument, IValue& value) {
-    const bool written = argument.alias_info() != nullptr && argument.alias_info()->isWrite();
-    const auto cpu = [&](const at::Tensor& tensor) { return convert(argument, tensor, written); };
+    const Role role = role_of(argument);
+    const auto cpu = [&](const at::Tensor& tensor) { return convert(argument, tensor, role); };
     if (value.isTensor()) {
       value = cpu(value.toTensor());
     } else if (value.isTensorList()) {
@@ -170,14 +170,21 @@ class Call {
     }
   }
 
-  at::Tensor convert(const c10::Argument& argument, const at::Tensor& tensor, bool written) {
+  Role role_of(const c10::Argument& argument) {
+    if (is_collective(schema_))
+      return role_in_collective(schema_, argument, c10::ArrayRef<IValue>(&at(0), count_));
+    const bool written = argument.alias_info() != nullptr && argument.alias_info()->isWrite();
+    return {!written, written};
+  }
+
+  at::Tensor convert(const c10::Argument& argument, const at::Tensor& tensor, Role role) {
     if (!tensor.defined()) return tensor;
     if (is_npu(tensor)) {
       if (tensor.device().index() != index_) refuse(argument, tensor);
-      return aliases_.cpu(tensor, argument.name().c_str(), written);
+      return aliases_.cpu(tensor, argument.name().c_str(), role);
     }
     // As everywhere in PyTorch, a number may lie on the CPU.
-    const bool number = tensor.dim() == 0 && !written && tensor.is_cpu();
+    const bool number = tensor.dim() == 0 && !role.written && tensor.is_cpu();
     if (!number && !mixes_devices(schema_.name())) refuse(argument, tensor);
     aliases_.keep(tensor);
     return tensor;
@@ -195,6 +202,7 @@ class Call {
   const size_t count_;
   const DeviceIndex index_;
   Aliases aliases_;
+  int64_t began_ = 0;
 };
 
 // Sets all indices to 0, so that a call has results of the right shapes. They come after the tensor
@@ -247,7 +255,7 @@ void run_on_cpu(const c10::OperatorHandle& op, Stack* stack) {
   const OnDevice on(call.device());
   const bool tracked = is_tracked();
   if (tracked) call.run_work_before();
-  const bool late = tracked && results_are_late(call.device()) && !goes_on(op);
+  const bool late = tracked && results_are_late(call.device()) && !is_collective(op.schema());
   call.to_cpu();
   if (late) call.remember();
   compute(op, stack, call);

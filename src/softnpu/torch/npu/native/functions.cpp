@@ -15,6 +15,8 @@ namespace softnpu::npu {
 
 namespace {
 
+thread_local int64_t began = 0;
+
 // Begins work that Python computes on the CPU over the device's memory. Returns what the written
 // tensor contains if the result is to arrive late.
 std::optional<at::Tensor> begin_work(const at::Tensor& written) {
@@ -22,6 +24,7 @@ std::optional<at::Tensor> begin_work(const at::Tensor& written) {
   enter(index);
   if (!is_tracked()) return {};
   run_work_before(index, Waits::stream);
+  began = now();
   if (!results_are_late(index)) return {};
   return cpu_alias(written).clone();
 }
@@ -42,7 +45,7 @@ void end_work(std::string name, at::TensorList read, const at::Tensor& written,
   if (before)
     delay(index, what, {{cpu_alias(written), written.storage(), *before}}, uses);
   else
-    note_work(index, what, uses);
+    note_work(index, what, began, uses);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 
 #include <cstring>
 
+#include "work.h"
+
 namespace softnpu::npu {
 namespace {
 
@@ -19,7 +21,11 @@ class NpuAllocator final : public c10::DeviceAllocator {
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release_block; }
   void copy_data(void* to, const void* from, size_t count) const override {
-    if (count > 0) std::memcpy(runtime::kernel_address(to), runtime::kernel_address(from), count);
+    if (count == 0) return;
+    const DeviceIndex index = current_device();
+    if (is_tracked()) run_work_before(index, Waits::stream);
+    std::memcpy(runtime::kernel_address(to), runtime::kernel_address(from), count);
+    if (is_tracked()) note_written(index, "storage.resize_", to, count);
   }
   bool initialized() override { return true; }
   void emptyCache(c10::MempoolId_t) override { memory().release_kept(); }

@@ -4,6 +4,8 @@
 #include <mutex>
 
 #include "memory.h"
+#include "streams.h"
+#include "work.h"
 
 namespace softnpu::npu {
 namespace {
@@ -17,6 +19,7 @@ class PinnedAllocator final : public c10::Allocator {
     check(aclrtMallocHost(&base, size), "aclrtMallocHost");
     std::lock_guard lock(mutex());
     blocks()[base] = size;
+    runtime::note_block(base);
     return {base, base, &release, c10::Device(c10::kCPU)};
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
@@ -33,6 +36,8 @@ class PinnedAllocator final : public c10::Allocator {
   }
 
   static void release_all() {
+    if (is_bad_fork()) return;
+    wait_for_all_devices();
     std::lock_guard lock(mutex());
     for (const auto& [base, size] : blocks()) (void)aclrtFreeHost(base);
     blocks().clear();

@@ -32,6 +32,7 @@ class Streams {
       aclrtStream handle = nullptr;
       check(aclrtCreateStreamWithConfig(&handle, urgent ? 0 : 1, ACL_STREAM_FAST_LAUNCH),
             "aclrtCreateStreamWithConfig");
+      runtime::note_kept(handle);
       table_.push_back(handle);
       pool.ids.push_back(static_cast<StreamId>(table_.size()));
     }
@@ -175,9 +176,13 @@ void wait_for_device(DeviceIndex index) {
   (void)aclrtSynchronizeDevice();
 }
 
-void end_streams() {
+void wait_for_all_devices() {
   for (DeviceIndex i = 0; i < device_count(); ++i)
     if (is_set_up(i)) wait_for_device(i);
+}
+
+void end_streams() {
+  wait_for_all_devices();
   streams().destroy_all();
 }
 

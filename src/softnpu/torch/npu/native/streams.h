@@ -17,6 +17,7 @@ void synchronize(const c10::Stream& stream);
 
 // Waits for all work of a device, whatever becomes of it.
 void wait_for_device(DeviceIndex index);
+void wait_for_all_devices();
 // For the end of the process: destroys all streams.
 void end_streams();
 

@@ -14,6 +14,7 @@ struct OutsideAccess {
   const char* name;
   bool writes;
   const void* first;
+  int32_t type;
   size_t item_size;
   size_t rank;
   const int64_t* sizes;
@@ -22,7 +23,10 @@ struct OutsideAccess {
 bool is_observed();
 bool runs_at_once();
 void run_work_before(void* stream);
-void note_work(void* stream, const char* what, const OutsideAccess* accesses, size_t count);
+void note_work(void* stream, const char* what, int64_t began, const OutsideAccess* accesses,
+               size_t count);
+void note_block(const void* base);
+void note_kept(const void* handle);
 void launch_work(void* stream, const char* what, const OutsideAccess* accesses, size_t count,
                  void (*run)(void*), void* state, void (*release)(void*));
 void fail_work(void* stream, const char* what, const char* message);
@@ -49,10 +53,22 @@ struct Use {
   bool written;
 };
 
+// What an operator does with a tensor. Whether it reads what it writes in place, only collective
+// communication says.
+struct Role {
+  bool read;
+  bool written;
+};
+
 // Uses as the runtime takes them. They refer to the tensors of the uses.
 c10::SmallVector<runtime::OutsideAccess, 8> accesses_of(const c10::SmallVectorImpl<Use>& uses);
 
-// Tells the checkers what an operator read and wrote.
-void note_work(DeviceIndex index, const char* what, const c10::SmallVectorImpl<Use>& uses);
+// In nanoseconds, for note_work().
+int64_t now();
+
+// Tells observers what an operator that began at some time has read and written.
+void note_work(DeviceIndex index, const char* what, int64_t began,
+               const c10::SmallVectorImpl<Use>& uses);
+void note_written(DeviceIndex index, const char* what, const void* first, size_t count);
 
 }  // namespace softnpu::npu
