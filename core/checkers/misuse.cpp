@@ -108,16 +108,16 @@ std::string finding_of(std::string_view rule) {
 
 void MisuseChecker::enter(const Call& call) {
   enter_call(call);
-  if (runtime::is_initialized() || !tools_.have(Tool::apicheck)) return;
+  if (runtime::was_initialized() || !tools_.have(Tool::apicheck)) return;
   // Whatever needs a device fails before one of these.
   if (call.function() != "aclrtSetDevice" && call.function() != "aclrtCreateContext") return;
   if (reported_early_use_.exchange(true)) return;
   const SharedSite where = current_site();
   report({Tool::apicheck,
           "before-init",
-          text(call.function(), ": the process has not called aclInit, or ended its use already"),
+          text(call.function(), ": the process has not called aclInit"),
           {{"by this call", where}},
-          "Call aclInit once, before any other call, and aclFinalize after the last."});
+          "Call aclInit once, before any other call."});
 }
 
 void MisuseChecker::leave(const Call&, const Status& status) {

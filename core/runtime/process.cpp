@@ -29,8 +29,8 @@ namespace {
 
 struct Process {
   ProcessMutex<LockRank::outermost> mutex;
-  std::atomic<bool> initialized{false};
-  bool announced = false;
+  bool initialized = false;
+  std::atomic<bool> announced{false};
 };
 
 Process& process() { return lasting<Process>; }
@@ -108,7 +108,7 @@ Status initialize(const char* config_path) {
   return {};
 }
 
-bool is_initialized() { return process().initialized; }
+bool was_initialized() { return process().announced; }
 
 Status finalize() {
   {

@@ -11,8 +11,8 @@ namespace softnpu::runtime {
 
 // `config_path` may be null or empty.
 SOFTNPU_EXPORT Status initialize(const char* config_path);
-// Whether the process has called aclInit, and not ended its use since.
-SOFTNPU_EXPORT bool is_initialized();
+// Whether the process has ever called aclInit.
+SOFTNPU_EXPORT bool was_initialized();
 // A failure changes nothing.
 SOFTNPU_EXPORT Status finalize();
 
