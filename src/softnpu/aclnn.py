@@ -104,7 +104,8 @@ _CONVERSIONS = ("__float__", "__index__", "__complex__")
 
 def _as_number(value: Any, name: str) -> Any:
     """Refuse values that NumPy converts silently: strings, times, sequences, complex to real."""
-    converts = any(hasattr(value, conversion) for conversion in _CONVERSIONS)
+    # Python 3.10's complex has no __complex__.
+    converts = isinstance(value, complex) or any(hasattr(value, each) for each in _CONVERSIONS)
     if not converts or np.ndim(value) != 0 or _seen_by_numpy(value).dtype.kind in "SUMm":
         message = f"aclCreateScalar: value is of class {type(value).__name__}, no number"
         raise with_rule(TypeError(message), rule="not-a-number")

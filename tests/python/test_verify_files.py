@@ -90,6 +90,8 @@ def test_damaged_cases(tmp_path: Path, method: int) -> None:
 @pytest.mark.parametrize("version", [1, 2, 3, 9])
 def test_wrong_headers(tmp_path: Path, header: str, version: int) -> None:
     """Alone and in a case."""
+    if "(-" in header and np.lib.NumpyVersion(np.__version__) < "2.3.0":
+        pytest.skip("this NumPy reads a negative size as the number of elements that there are")
     one, case = tmp_path / "one.npy", tmp_path / "case.npz"
     one.write_bytes(with_header(header, version))
     case.write_bytes(packed({**CASE, "gradInput.npy": with_header(header, version)}))
