@@ -294,7 +294,9 @@ void OrderChecker::report_race(const Piece& piece, const Conflict& conflict) con
                   {},
                   text("Record an event in the one stream after its work, and let the other wait "
                        "for it (aclrtStreamWaitEvent).",
-                       in_pytorch(text(piece.what, earlier.what), "stream.wait_stream(other)"))};
+                       in_pytorch(text(piece.what, earlier.what),
+                                  "stream.wait_stream(other); or, if the memory was another "
+                                  "tensor's before, record_stream(stream) of that one"))};
   finding.parts.push_back({"launched here", current_site()});
   finding.parts.push_back({"the other was launched here", earlier.site});
   add_history("the memory", later.first, finding);

@@ -135,7 +135,7 @@ def find(name: str) -> Contract:
         close = close or [key for key in by_name if _plain(name) and _plain(name) in key]
         meant = list(dict.fromkeys(by_name[key].operator for key in close))[:3]
         guess = f"Did you mean {' or '.join(meant)}? " if meant else ""
-        raise LookupError(f"there is no operator {name!r}", guess)
+        raise LookupError(f"there is no documented operator {name!r}", guess)
     return found
 
 

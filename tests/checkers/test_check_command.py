@@ -272,9 +272,7 @@ def test_the_pytest_plugin(tmp_path: Path) -> None:
     assert "memcheck (double-free)" in done.stdout
     assert "leakcheck (leaked-memory): 1 allocation of 64 bytes" in done.stdout
     assert "/_pytest/" not in done.stdout
-    wrong = subprocess.run(
-        [*command, "--softnpu-check", "--softnpu-check-tools=x"], capture_output=True, text=True
-    )
+    wrong = subprocess.run([*command, "--softnpu-check-tools=x"], capture_output=True, text=True)
     assert wrong.returncode == pytest.ExitCode.USAGE_ERROR
 
 

@@ -110,6 +110,10 @@ def test_statistics_name_it(softnpu: Any, operators: Path) -> None:
         (('kind = "scalar"', 'kind = "scalar"\nrank = "1"'), "lambd is no tensor, but has types"),
         (("same_shape = [", "rank = ["), "names self, which has no 'rank'"),
         (('["self", "out"]', '["self", "lambd"]'), "names lambd, which is no tensor"),
+        (
+            ('same_shape = ["self", "out"]', 'by_hand = "check", summary = "wrong"'),
+            "by_hand, which is not supported",
+        ),
         (('"HardShrink"', '"Elu"'), "softnpu has an operator aclnnElu; choose another name"),
         (('"HardShrink"', '"Softmax"'), "softnpu has an operator aclnnSoftmax"),
         (("shape-differs", "shape differs"), "expected a name such as shape-differs"),

@@ -226,5 +226,16 @@ y = torch.nn.Linear(2, 2).to("cuda:0")(x.cuda())
 print(x.device, y.is_cuda, torch.cuda.is_available(), torch.cuda.device_count())
 torch.cuda.synchronize()
 print(torch.tensor([1.0]).to(torch.device("cuda")).device)
+for autocast in (torch.autocast, torch.amp.autocast):
+    with autocast("cuda", dtype=torch.bfloat16):
+        print((x @ x).dtype)
+print(torch.amp.GradScaler("cuda").scale(x).device)
 """
-    assert run(script).stdout == "npu:0 True True 1\nnpu:0\n"
+    assert run(script).stdout.split("\n") == [
+        "npu:0 True True 1",
+        "npu:0",
+        "torch.bfloat16",
+        "torch.bfloat16",
+        "npu:0",
+        "",
+    ]

@@ -40,6 +40,8 @@ def _refusals(operator: Operator, taken: Collection[str]) -> Iterator[str]:
         yield f"softnpu has an operator {operator.aclnn}; choose another name"
     if "summary" not in operator.table:
         yield "'summary' is missing"
+    if any(check.predicate == "by_hand" for check in operator.checks):
+        yield "a check is by_hand, which is not supported; call softnpu::require()"
     for argument in operator.arguments:
         if argument.kind not in _IN_PYTHON:
             yield (

@@ -42,20 +42,28 @@ def transfer() -> None:
     tensor.cuda, tensor.is_cuda = tensor.npu, tensor.is_npu
     module: Any = torch.nn.Module
     module.cuda = module.npu
-    _rename_devices_of_modules(module)
+    # Python code that asks for the device before the mode sees a call.
+    for owner, method in (
+        (module, "to"),
+        (torch.amp.autocast, "__init__"),
+        (torch.amp.GradScaler, "__init__"),
+        (torch.amp, "custom_fwd"),
+        (torch.amp, "custom_bwd"),
+    ):
+        _rename_devices(owner, method)
     _rename_backend_of_groups()
     _Transfer().__enter__()
 
 
-def _rename_devices_of_modules(module: Any) -> None:
-    to = module.to
+def _rename_devices(owner: Any, name: str) -> None:
+    function = getattr(owner, name)
 
-    @functools.wraps(to)
-    def to_device(self: Any, *args: Any, **kwargs: Any) -> Any:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
         args, kwargs = tree_map(_renamed, (args, kwargs))
-        return to(self, *args, **kwargs)
+        return function(*args, **kwargs)
 
-    module.to = to_device
+    setattr(owner, name, call)
 
 
 def _rename_backend_of_groups() -> None:
