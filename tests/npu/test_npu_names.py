@@ -230,6 +230,13 @@ for autocast in (torch.autocast, torch.amp.autocast):
     with autocast("cuda", dtype=torch.bfloat16):
         print((x @ x).dtype)
 print(torch.amp.GradScaler("cuda").scale(x).device)
+net = torch.nn.Linear(2, 1).cuda()
+optimizer = torch.optim.AdamW(net.parameters(), lr=0.1)  # imports PyTorch's compiler
+with torch.cuda.amp.autocast():
+    y = torch.utils.checkpoint.checkpoint(net, x, use_reentrant=False)
+y.sum().backward()
+optimizer.step()
+print(y.dtype, torch.cuda.memory.memory_allocated() > 0)
 """
     assert run(script).stdout.split("\n") == [
         "npu:0 True True 1",
@@ -237,5 +244,6 @@ print(torch.amp.GradScaler("cuda").scale(x).device)
         "torch.bfloat16",
         "torch.bfloat16",
         "npu:0",
+        "torch.float16 True",
         "",
     ]

@@ -8,6 +8,7 @@ Importing it lets "cuda" mean "npu" in calls of PyTorch on this thread, `torch.c
 from __future__ import annotations
 
 import functools
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -34,9 +35,7 @@ class _Transfer(TorchFunctionMode):
 def transfer() -> None:
     """Let names of GPUs mean NPUs from now on, in this thread."""
     npu: Any = torch.npu  # type: ignore[attr-defined]
-    for name in dir(npu):
-        if not name.startswith("_") and hasattr(torch.cuda, name):
-            setattr(torch.cuda, name, getattr(npu, name))
+    _replace(torch.cuda, npu)
     torch.cuda.CUDAGraph = npu.NPUGraph  # type: ignore[misc]
     tensor: Any = torch.Tensor
     tensor.cuda, tensor.is_cuda = tensor.npu, tensor.is_npu
@@ -53,6 +52,18 @@ def transfer() -> None:
         _rename_devices(owner, method)
     _rename_backend_of_groups()
     _Transfer().__enter__()
+
+
+def _replace(old: Any, new: Any) -> None:
+    """Take the values of a module over; its submodules stay, since PyTorch's own code uses more."""
+    for name in dir(new):
+        if name.startswith("_") or not hasattr(old, name):
+            continue
+        value = getattr(new, name)
+        if not isinstance(value, ModuleType):
+            setattr(old, name, value)
+        elif value.__name__.startswith("softnpu.torch.npu."):
+            _replace(getattr(old, name), value)
 
 
 def _rename_devices(owner: Any, name: str) -> None:
