@@ -135,9 +135,9 @@ void can_access_peer(State& s) {
   expect(status != 0 || can == 1, "access", "aclrtDeviceCanAccessPeer", can);
 }
 void enable_peer(State& s) {
-  CALL(aclrtDeviceEnablePeerAccess, 1 - device(s), s.in.once_in(8) ? s.in.bits<uint32_t>() : 0);
+  CALL(aclrtDeviceEnablePeerAccess, device(s) ^ 1, s.in.once_in(8) ? s.in.bits<uint32_t>() : 0);
 }
-void disable_peer(State& s) { CALL(aclrtDeviceDisablePeerAccess, 1 - device(s)); }
+void disable_peer(State& s) { CALL(aclrtDeviceDisablePeerAccess, device(s) ^ 1); }
 void process_id(State& s) {
   int32_t pid;
   CALL(aclrtDeviceGetBareTgid, s.out(pid));
