@@ -49,16 +49,10 @@ void InitChecker::releasing(runtime::Family, const std::byte* base, size_t) {
   shadows_.erase(number(base));
 }
 
-void InitChecker::kept(const std::byte* base, size_t) {
+void InitChecker::set_all(const std::byte* base, bool written) {
   std::lock_guard lock(mutex_);
   const auto found = shadows_.find(number(base));
-  if (found != shadows_.end()) found->second.set(0, found->second.size(), true);
-}
-
-void InitChecker::handed_out(const std::byte* base) {
-  std::lock_guard lock(mutex_);
-  const auto found = shadows_.find(number(base));
-  if (found != shadows_.end()) found->second.set(0, found->second.size(), false);
+  if (found != shadows_.end()) found->second.set(0, found->second.size(), written);
 }
 
 void InitChecker::started(const Piece& piece) {

@@ -16,8 +16,8 @@ class InitChecker final : public Observer {
  public:
   void allocated(runtime::Family family, const std::byte* base, size_t size) override;
   void releasing(runtime::Family family, const std::byte* base, size_t size) override;
-  void kept(const std::byte* base, size_t size) override;
-  void handed_out(const std::byte* base) override;
+  void kept(const std::byte* base, size_t) override { set_all(base, true); }
+  void handed_out(const std::byte* base) override { set_all(base, false); }
   void started(const Piece& piece) override;
 
  private:
@@ -34,6 +34,8 @@ class InitChecker final : public Observer {
   // The first unwritten byte that the access reads; null if there is none.
   const std::byte* first_unwritten(const Access& access);
   void mark_written(const Access& access);
+  // Lets a whole tracked allocation count as written, or as unwritten.
+  void set_all(const std::byte* base, bool written);
   // Copies the written bits together with the bytes of a copy within the device.
   void copy_shadow(const Access& to, const Access& from);
   void report_read(const Piece& piece, SharedSite where, const Access& access,

@@ -128,11 +128,11 @@ void Given::add_operand(size_t i, const Tensor* tensor, const void* handle) {
 }
 
 size_t Given::index(std::string_view name) const {
-  std::string names;
-  for (size_t i = 0; i < op_->parameters.size(); ++i) {
+  for (size_t i = 0; i < op_->parameters.size(); ++i)
     if (op_->parameters[i].name == name) return i;
-    names += (i == 0 ? "" : ", ") + std::string(op_->parameters[i].name);
-  }
+  std::string names;
+  for (const Parameter& each : op_->parameters)
+    names += softnpu::text(names.empty() ? "" : ", ", each.name);
   require_of_source(false, op_->traits.name, " has no parameter ", name, "; it has ", names);
   return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work that another library of softnpu runs itself, immediately, in the order of a stream, and
 // memory that it manages: PyTorch's operators and tensors on the device `npu`.
+// src/softnpu/torch/npu/native/work.h has the same declarations.
 #pragma once
 
 #include <cstddef>

@@ -58,7 +58,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--softnpu-npu"):
         _set_up_npu()
     tools = config.getoption("--softnpu-check-tools")
-    if not config.getoption("--softnpu-check") and tools is None:
+    config.option.softnpu_check = config.option.softnpu_check or tools is not None
+    if not config.getoption("--softnpu-check"):
         return
     from softnpu import _core
 

@@ -24,7 +24,7 @@ def collectives(device: str, rank: int, size: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
 
     def note(name: str, *tensors: Any) -> None:
-        assert {t.device.type for t in tensors} <= {device}
+        assert {t.device.type for t in tensors} == {device}
         found[name] = [t.tolist() for t in tensors]
 
     total = mine.clone()
@@ -58,7 +58,8 @@ def collectives(device: str, rank: int, size: int) -> dict[str, Any]:
     dist.scatter(part, list(mine.chunk(size)) if rank == 1 else None, src=1)
     note("scatter", part)
     dist.reduce(sent, dst=0)
-    note("reduce", *([sent] if rank == 0 else []))
+    if rank == 0:
+        note("reduce", sent)
     swapped = torch.empty_like(mine)
     dist.all_to_all_single(swapped, mine)
     note("all_to_all_single", swapped)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import socket
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,6 +13,7 @@ from softnpu.torch.npu import fused
 from tests.npu import opinfo
 from tests.support.documents import blocks
 from tests.support.paths import ROOT
+from tests.torch.groups import environments
 
 PROGRAMS = blocks("docs/npu.md", "python")
 (DISTRIBUTED,) = [block for block in PROGRAMS if "init_process_group" in block.text]
@@ -31,19 +31,16 @@ def test_code_blocks_run(place: int, run: Any) -> None:
 @pytest.mark.parametrize("devices", [2, 1])
 def test_processes_run(devices: int, run: Any) -> None:
     """Two ranks, as torchrun starts them: on devices of their own, or on one."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
 
-    def rank(number: int) -> str:
-        local = str(number % devices)
-        names = {"RANK": str(number), "LOCAL_RANK": local, "WORLD_SIZE": "2"}
-        place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-        done = run(DISTRIBUTED.text, env={**names, **place, "SOFTNPU_DEVICES": str(devices)})
+    def rank(environment: dict[str, str]) -> str:
+        device = str(int(environment["RANK"]) % devices)
+        settings = {"LOCAL_RANK": device, "SOFTNPU_DEVICES": str(devices)}
+        done = run(DISTRIBUTED.text, env=environment | settings)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     with ThreadPoolExecutor(2) as pool:
-        printed = list(pool.map(rank, range(2)))
+        printed = list(pool.map(rank, environments(2)))
     assert printed == [f"npu:{number % devices} 2.0\n" for number in range(2)]
 
 

@@ -19,10 +19,7 @@ TIMEOUT = 300  # seconds, after which a group is stopped
 
 def run_group(processes: int, arguments: Sequence[str], folder: Path) -> list[str]:
     """Run a script in each process of a group; give what each printed, or fail with it."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    group = [_start(arguments, rank, processes, port, folder) for rank in range(processes)]
+    group = [_start(arguments, environment, folder) for environment in environments(processes)]
     end = time.monotonic() + TIMEOUT
     try:
         printed = [p.communicate(timeout=max(1, end - time.monotonic()))[0] for p in group]
@@ -34,24 +31,33 @@ def run_group(processes: int, arguments: Sequence[str], folder: Path) -> list[st
     return printed
 
 
+def environments(processes: int) -> list[dict[str, str]]:
+    """Give what tells each process of a group its rank, as torchrun does."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    return [
+        {
+            "RANK": str(rank),
+            "LOCAL_RANK": str(rank),
+            "WORLD_SIZE": str(processes),
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": str(port),
+            "GLOO_SOCKET_IFNAME": "lo",
+            "OMP_NUM_THREADS": "1",
+            "SOFTNPU_THREADS": "1",
+        }
+        for rank in range(processes)
+    ]
+
+
 def _start(
-    arguments: Sequence[str], rank: int, processes: int, port: int, folder: Path
+    arguments: Sequence[str], environment: dict[str, str], folder: Path
 ) -> subprocess.Popen[str]:
-    environment = {
-        "RANK": str(rank),
-        "LOCAL_RANK": str(rank),
-        "WORLD_SIZE": str(processes),
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(port),
-        "GLOO_SOCKET_IFNAME": "lo",
-        "OMP_NUM_THREADS": "1",
-        "SOFTNPU_THREADS": "1",
-        "PYTHONPATH": str(ROOT),
-    }
     return subprocess.Popen(
         [sys.executable, "-m", "tests.torch.groups", *arguments],
         cwd=folder,
-        env=os.environ | environment,
+        env=os.environ | environment | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -33,6 +33,7 @@ _PATHS = {"LD_LIBRARY_PATH": "lib64", "PYTHONPATH": "python"}
 
 def build(description: Path, source: Path | None, folder: Path, cxxflags: str) -> int:
     """Make library, header and Python module of an operator; the compiler's exit status."""
+    from softnpu.codegen.described import is_formula
     from softnpu.codegen.description import DescriptionError
     from softnpu.codegen.own import files, load
 
@@ -42,13 +43,13 @@ def build(description: Path, source: Path | None, folder: Path, cxxflags: str) -
         fail(str(error), EXIT_USAGE)
     except ValueError as error:  # no TOML
         fail(f"{description}: {error}", EXIT_USAGE)
-    if source is None and "compute" not in operators[0].table:
+    if source is None and not is_formula(operators[0]):
         fail(
             f"{description} has no `compute`, so that it needs a C++ source",
             EXIT_USAGE,
             hint=f"softnpu build --operator {description} FILE.cpp --output {folder}",
         )
-    if source is not None and "compute" in operators[0].table:
+    if source is not None and is_formula(operators[0]):
         fail(f"{description} has `compute`, which leaves no use for {source}", EXIT_USAGE)
     generated = files(operators)
     folder.mkdir(parents=True, exist_ok=True)

@@ -51,7 +51,7 @@ Tensor& copy_(Tensor& to, const Tensor& from, bool non_blocking) {
   const bool tracked = is_tracked();
   const bool on_device = is_npu(to) && is_npu(from) && to.device() == from.device();
   if (tracked) run_work_before(index, on_device ? Waits::stream : Waits::host);
-  const int64_t began = now();
+  const int64_t began = tracked ? now() : 0;
   const Tensor written = cpu_alias(to);
   const bool late = tracked && on_device && results_are_late(index);
   const Tensor before = late ? written.clone() : Tensor();
