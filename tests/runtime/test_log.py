@@ -200,14 +200,18 @@ def test_a_full_disk() -> None:
     assert (done.returncode, done.stderr) == (0, said)
 
 
+# All fail after the last launch, which may get the memory that the first freed.
 SEVERAL = """
+from contextlib import ExitStack
 from tests.runtime.test_stream import launch_failure
 from tests.support.acl_runtime import Runtime
-with Runtime() as rt:
+with Runtime() as rt, ExitStack() as held:
+    releases = []
     for stream in [rt.new_stream() for _ in range(3)]:
-        with rt.held(stream) as release:
-            launch_failure(rt, stream)
-            release()
+        releases.append(held.enter_context(rt.held(stream)))
+        launch_failure(rt, stream)
+    for release in releases:
+        release()
     assert rt.api.aclrtSynchronizeDevice() == 107000
 """
 
