@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -60,12 +61,18 @@ std::string json(const Part& p) {
       p.site ? list_of(p.site->stack.frames(), [](const Frame& f) { return json(f); }) : "[]", "}");
 }
 
+// Of a process that communicates with others: what launchers set.
+std::string_view rank() {
+  const char* const found = std::getenv("RANK");
+  return found == nullptr ? "" : found;
+}
+
 std::string json(const Finding& f) {
   return text("{\"tool\": ", quoted(kToolNames[static_cast<size_t>(f.tool)]),
               ", \"kind\": ", quoted(f.kind), ", \"headline\": ", quoted(f.headline),
               ", \"parts\": ", list_of(f.parts, [](const Part& p) { return json(p); }),
               ", \"suggestion\": ", quoted(f.suggestion), ", \"rule\": ", quoted(f.rule),
-              ", \"pid\": ", int64_t{getpid()}, "}");
+              ", \"pid\": ", int64_t{getpid()}, ", \"rank\": ", quoted(rank()), "}");
 }
 
 std::string readable(const Frame& f) {
@@ -77,8 +84,9 @@ std::string readable(const Frame& f) {
 }
 
 std::string readable(const Finding& f) {
-  std::string out = text("softnpu: ", kToolNames[static_cast<size_t>(f.tool)], " (", f.kind,
-                         "): ", f.headline, "\n");
+  std::string out = "softnpu: ";
+  if (!rank().empty()) out += text("rank ", rank(), ": ");
+  out += text(kToolNames[static_cast<size_t>(f.tool)], " (", f.kind, "): ", f.headline, "\n");
   for (const Part& part : f.parts) {
     const std::string call = part.site ? part.site->text() : "";
     out += text("    ", part.role, call.empty() ? "" : ": ", call, "\n");

@@ -39,6 +39,10 @@ const void* instruction_of(const void* context) {
   const auto* const machine = static_cast<const ucontext_t*>(context);
   return reinterpret_cast<const void*>(machine->uc_mcontext.gregs[REG_RIP]);
 }
+void* caller_of(const void* context) {
+  const auto* const machine = static_cast<const ucontext_t*>(context);
+  return *reinterpret_cast<void**>(machine->uc_mcontext.gregs[REG_RSP]);
+}
 #elif defined(__aarch64__)
 constexpr bool kIsKnown = false;
 bool writes_memory(const void*) { return true; }
@@ -46,10 +50,16 @@ const void* instruction_of(const void* context) {
   const auto* const machine = static_cast<const ucontext_t*>(context);
   return reinterpret_cast<const void*>(machine->uc_mcontext.pc);
 }
+void* caller_of(const void* context) {
+  constexpr size_t kLinkRegister = 30;
+  const auto* const machine = static_cast<const ucontext_t*>(context);
+  return reinterpret_cast<void*>(machine->uc_mcontext.regs[kLinkRegister]);
+}
 #else
 constexpr bool kIsKnown = false;
 bool writes_memory(const void*) { return true; }
 const void* instruction_of(const void*) { return nullptr; }
+void* caller_of(const void*) { return nullptr; }
 #endif
 
 const char* what_it_does(const void* context) {
@@ -93,18 +103,43 @@ Finding finding_of(std::string headline, const Place& place) {
                           : "Copy between host and device with aclrtMemcpy."};
 }
 
+std::string written(const void* address) {
+  std::string pointer;
+  append_argument(pointer, address);
+  return pointer;
+}
+
+Part here(Stack stack) {
+  return {"here", std::make_shared<const Site>(Site{{}, {}, std::move(stack)})};
+}
+
 // Not async-signal-safe in general, because the thread may hold a lock of the C library. Here the
 // fault was in the program's own access, and the process ends anyway.
 void report_access(const void* address, const Place& place, const void* context) {
-  std::string pointer;
-  append_argument(pointer, address);
   Finding finding = finding_of(text("the program itself ", what_it_does(context),
-                                    " device memory, at ", pointer, ", ", place.text),
+                                    " device memory, at ", written(address), ", ", place.text),
                                place);
-  finding.parts.push_back({"here", std::make_shared<const Site>(
-                                       Site{{}, {}, Stack::of_signal(instruction_of(context))})});
+  finding.parts.push_back(here(Stack::of_signal(instruction_of(context))));
   if (place.allocation) add_history("the memory", *place.allocation, finding);
   report_last(finding);
+}
+
+// Nothing handles the fault, which ends the process.
+void report_crash(const siginfo_t& about, const void* context) {
+  if (before.sa_handler != SIG_DFL) return;
+  const void* const instruction = instruction_of(context);
+  // The stack cannot be followed from an instruction that does not exist.
+  const bool is_call = about.si_addr == instruction;
+  const std::string what = is_call ? "calls a function" : text(what_it_does(context), " memory");
+  // The system does not say which address it was if no memory can be there.
+  const std::string address =
+      about.si_code == SI_KERNEL ? "an address that cannot exist" : written(about.si_addr);
+  report_last(
+      {Tool::memcheck,
+       "crash",
+       text("the program itself ", what, " at ", address, ", which it may not access"),
+       {here(is_call ? Stack::of_caller(caller_of(context)) : Stack::of_signal(instruction))},
+       "Check where this pointer comes from, and the statuses of the calls before."});
 }
 
 // Flushes stdout, unless another thread is printing. Other buffered output is lost, as after any
@@ -113,7 +148,23 @@ void flush_stdout() {
   if (ftrylockfile(stdout) == 0) std::fflush(stdout);
 }
 
+void on_fault(int signal, siginfo_t* about, void* context);
+
+struct sigaction handler_of_faults() {
+  struct sigaction handler = {};
+  handler.sa_sigaction = on_fault;
+  handler.sa_flags = SA_SIGINFO | SA_NODEFER;
+  return handler;
+}
+
 void on_fault(int signal, siginfo_t* about, void* context) {
+  if (about->si_code <= 0) {  // a process sent it: a matter of the program's own handling
+    set_handler(signal, &before, nullptr);
+    raise(signal);
+    const struct sigaction handler = handler_of_faults();
+    set_handler(signal, &handler, nullptr);
+    return;
+  }
   auto* const address = static_cast<std::byte*>(about->si_addr);
   if (in_flight().fault(address, writes_memory(context), what_it_does(context))) return;
   const auto allocation = ledger().find(address);
@@ -126,6 +177,7 @@ void on_fault(int signal, siginfo_t* about, void* context) {
   }
   // The access faults again, with the program's own handling. If that has called this handler, the
   // system's handling ends the process.
+  report_crash(*about, context);
   struct sigaction none = {};
   none.sa_handler = SIG_DFL;
   set_handler(signal, was_left.exchange(true) ? &none : &before, nullptr);
@@ -135,11 +187,10 @@ void on_fault(int signal, siginfo_t* about, void* context) {
 void report_refusal(const char* function, const void* address, size_t size) {
   const auto place = place_of(address);
   if (!place) return;
-  std::string pointer;
-  append_argument(pointer, address);
-  Finding finding = finding_of(text(function, "() fails, because its buffer of ", size,
-                                    " bytes at ", pointer, " is device memory, ", place->text),
-                               *place);
+  Finding finding =
+      finding_of(text(function, "() fails, because its buffer of ", size, " bytes at ",
+                      written(address), " is device memory, ", place->text),
+                 *place);
   finding.parts.push_back(
       {"by this call", std::make_shared<const Site>(Site{{}, {}, Stack::here()})});
   if (place->allocation) add_history("the memory", *place->allocation, finding);
@@ -177,9 +228,7 @@ void watch_host_access() {
 
 void watch_faults() {
   if (is_kept) return;
-  struct sigaction handler = {};
-  handler.sa_sigaction = on_fault;
-  handler.sa_flags = SA_SIGINFO | SA_NODEFER;
+  const struct sigaction handler = handler_of_faults();
   struct sigaction found;
   if (set_handler(SIGSEGV, nullptr, &found) == 0 && found.sa_sigaction == on_fault) return;
   set_handler(SIGSEGV, &handler, &before);

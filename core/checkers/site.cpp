@@ -84,6 +84,12 @@ Stack Stack::of_signal(const void* instruction) {
   return stack;
 }
 
+Stack Stack::of_caller(void* return_address) {
+  Stack stack;
+  stack.addresses_ = std::make_shared<const std::vector<void*>>(1, return_address);
+  return stack;
+}
+
 std::vector<Frame> Stack::frames() const {
   std::vector<Frame> frames;
   for (const Frame* const frame : known_) frames.push_back(*frame);

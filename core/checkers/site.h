@@ -27,6 +27,8 @@ class Stack {
   static Stack here();
   // For a signal handler: the stack up to the instruction that raised the signal.
   static Stack of_signal(const void* instruction);
+  // The frame alone that a call returns to.
+  static Stack of_caller(void* return_address);
   // Innermost first, without the library's own frames.
   std::vector<Frame> frames() const;
   // Equal stacks have equal keys.

@@ -51,6 +51,7 @@ def written(name: str, folder: Path) -> Path:
 
 def without_places(report: str) -> str:
     """Leave out what differs from run to run: addresses, handles, folders."""
+    report = re.sub(r"^softnpu: the program was ended by .*\n", "", report)
     report = re.sub(r"0x[0-9a-f]{4,}", "0x…", report)
     report = re.sub(r"\((?:/[^\s()]*/)([\w.]+:\d+)\)", r"(\1)", report)
     return report.replace("softnpu check: 1 finding", "").replace("1. ", "", 1).strip()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from tests.checkers.programs import Report
@@ -53,6 +54,31 @@ def test_a_forked_child_reports_its_own_leaks(checked: Checked) -> None:
     report = checked(HEAD + program)
     assert report.kinds == ["leakcheck/leaked-memory"] * 2, report
     assert len({one["pid"] for one in report.findings}) == 2
+
+
+def test_findings_name_the_process(checked: Checked) -> None:
+    """And its rank, where a launcher has given it one."""
+    program = """
+    int main() {
+      for (const char* rank : {"0", "1"}) {
+        const pid_t child = fork();
+        if (child == 0) {
+          setenv("RANK", rank, 1);
+          begin();
+          must(aclrtFree(floats()));
+          aclrtFree(nullptr);
+          end();
+          std::exit(0);
+        }
+        waitpid(child, nullptr, 0);
+      }
+    }
+    """
+    found = [(one["kind"], one["rank"]) for one in checked(HEAD + program).findings]
+    assert found == [("failed-call", "0"), ("failed-call", "1")]
+    text = checked(HEAD + program, "--format", "text").stderr
+    for rank in "01":
+        assert re.search(rf"aclrtFree: .*\n   in rank {rank}, process \d+\n   by this call", text)
 
 
 def test_a_child_forked_while_others_call(checked: Checked) -> None:

@@ -39,6 +39,6 @@ def described() -> set[str]:
 
 def test_fields_of_the_json_report() -> None:
     """All that the report can contain."""
-    finding = Finding("memcheck", "double-free", "what", (PART,), "why", "change", "", 1)
+    finding = Finding("memcheck", "double-free", "what", (PART,), "why", "change", "", 1, "")
     report = Report(Path("program.cpp"), [finding], 86)
     assert described() == fields(json.loads(as_json(report)))

@@ -49,6 +49,7 @@ class Finding:
     suggestion: str
     rule: str  # that a call broke, or empty
     pid: int
+    rank: str  # of a process that communicates with others, or empty
 
 
 def read_findings(report: Path) -> list[Finding]:
@@ -88,7 +89,7 @@ def _finding(raw: dict[str, Any], symbols: Symbols) -> Finding:
     tool, kind = raw["tool"], raw["kind"]
     return Finding(
         *(tool, kind, raw["headline"], tuple(parts), _why(tool, kind)),
-        *(raw["suggestion"], raw["rule"], raw["pid"]),
+        *(raw["suggestion"], raw["rule"], raw["pid"], raw["rank"]),
     )
 
 
@@ -125,6 +126,7 @@ def show(findings: list[Finding], console: Console, fold_leaks: bool = False) ->
     from rich.text import Text
 
     listed, folded = without_folded(findings, fold_leaks)
+    are_several = len({finding.pid for finding in findings}) > 1
     for number, finding in enumerate(listed, 1):
         title = Text.assemble(
             (f"{number}. {finding.tool}", "bold red"),
@@ -132,6 +134,9 @@ def show(findings: list[Finding], console: Console, fold_leaks: bool = False) ->
             (finding.headline, "bold"),
         )
         console.print(title, soft_wrap=True)
+        if are_several:
+            rank = f"rank {finding.rank}, " if finding.rank else ""
+            console.print(Text(f"   in {rank}process {finding.pid}"), soft_wrap=True)
         for part in finding.parts:
             call = f": {part.call}" if part.call else ""
             console.print(Text(f"   {part.role}{call}"), soft_wrap=True)
