@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import math
 from typing import Any
@@ -196,8 +197,62 @@ def test_sparse_modes_of_attention(mode: int, shift: int) -> None:
     q, k = torch.randn(1, 1, 3, 4), torch.randn(1, 1, 5, 4)
     hidden = torch.ones(3, 5).triu(1 + shift).bool()
     expected = (q.double() @ k.double().mT).masked_fill(hidden, -math.inf).softmax(-1) @ k.double()
-    got = torch_npu.npu_fusion_attention(q.npu(), k.npu(), k.npu(), 1, "BNSD", sparse_mode=mode)
-    _close(got[0], expected)
+    for mask in (None, PATTERN.npu()):
+        got = torch_npu.npu_fusion_attention(
+            q.npu(), k.npu(), k.npu(), 1, "BNSD", atten_mask=mask, sparse_mode=mode
+        )
+        _close(got[0], expected)
+
+
+def test_tokens_of_attention_without_a_mask() -> None:
+    """They count only beside one."""
+    q = torch.randn(1, 2, 5, 4)
+    call = functools.partial(torch_npu.npu_fusion_attention, *[q.npu()] * 3, 2, "BNSD")
+    assert torch.equal(call()[0], call(pre_tockens=1, next_tockens=0)[0])
+    none = torch.zeros(5, 5, dtype=torch.bool).npu()
+    band = call(pre_tockens=1, next_tockens=0, atten_mask=none)[0]
+    hidden = torch.ones(5, 5).tril(0).triu(-1) == 0
+    scores = (q.double() @ q.double().mT).masked_fill(hidden, -math.inf)
+    _close(band, scores.softmax(-1) @ q.double())
+
+
+PATTERN = torch.ones(2048, 2048).triu(1).bool()
+BSH, TND, Q_HEADS = torch.zeros(2, 5, 12), torch.zeros(10, 4, 3), torch.zeros(2, 4, 5, 3)
+REFUSED: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
+    ((BSH, BSH, BSH, 4, "HSB"), {}, "input_layout is 'HSB'"),
+    ((BSH, BSH, BSH, 4, "BNSD"), {}, r"query has shape \[2, 5, 12\]; input_layout BNSD has 4"),
+    ((BSH, BSH, BSH, 5, "BSH"), {}, "head_num is 5, which does not divide .* query, 12"),
+    ((BSH, BSH, BSH, 0, "SBH"), {}, "head_num is 0"),
+    ((BSH, BSH[..., :4], BSH, 4, "BSH"), {}, "last dimension of key is 4; expected 3, .* 4"),
+    ((BSH, BSH, BSH[..., :9], 4, "BSH"), {}, "last dimension of value is 9"),
+    ((Q_HEADS, Q_HEADS, Q_HEADS, 2, "BNSD"), {}, "head_num is 2, but query has 4 heads"),
+    ((Q_HEADS, Q_HEADS[:, :3], Q_HEADS, 4, "BNSD"), {}, "key has 3 heads; expected a divisor"),
+    ((TND, TND, TND[:, :3], 4, "TND"), {}, "value has 3 heads; expected a divisor"),
+    ((TND, TND, TND, 4, "TND"), {}, "TND needs actual_seq_qlen"),
+    ((BSH, BSH, BSH, 4, "BSH"), {"keep_prob": 0.0}, "keep_prob is 0.0"),
+    ((BSH, BSH, BSH, 4, "BSH"), {"sparse_mode": 5}, "no sparse_mode 5"),
+    (
+        (BSH, BSH, BSH, 4, "BSH"),
+        {"sparse_mode": 2, "atten_mask": PATTERN[:5, :5]},
+        r"atten_mask has shape \[5, 5\]; sparse_mode 2 expects \[2048, 2048\]",
+    ),
+    (
+        (BSH, BSH, BSH, 4, "BSH"),
+        {"sparse_mode": 3, "atten_mask": ~PATTERN},
+        "true above the diagonal only",
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "options", "message"), REFUSED)
+def test_attention_that_a_device_refuses(
+    arguments: tuple[Any, ...], options: dict[str, Any], message: str
+) -> None:
+    """Each with what was given and expected."""
+    placed = [t.npu() if isinstance(t, Tensor) else t for t in arguments]
+    options = {k: t.npu() if isinstance(t, Tensor) else t for k, t in options.items()}
+    with pytest.raises((RuntimeError, NotImplementedError), match=message):
+        torch_npu.npu_fusion_attention(*placed, **options)
 
 
 def test_shift_of_attention() -> None:
