@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Both phases of the everyday operators. There are no calls at hand that they accept, so the
 // parameters' types say what is made: mostly tensors of one small shape and type.
+#include <cstring>
 #include <deque>
 #include <iterator>
-#include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "calls.h"
 #include "everyday_list.h"
@@ -77,20 +78,55 @@ class Guesser {
   const aclDataType type_;
 };
 
-using PhaseTwo = aclnnStatus (*)(void*, uint64_t, aclOpExecutor*, aclrtStream);
+// An argument of any type: tuples of each list of parameters would take long to compile.
+class Slot {
+ public:
+  template <class T>
+  explicit Slot(T value) {
+    static_assert(sizeof value <= sizeof bytes_);
+    std::memcpy(bytes_, &value, sizeof value);
+  }
+  template <class T>
+  T as() const {
+    T value;
+    std::memcpy(&value, bytes_, sizeof value);
+    return value;
+  }
+
+ private:
+  unsigned char bytes_[8];
+};
 
 template <class... A>
-Operator operator_of(const char* name, const char* phase_one, aclnnStatus (*plan)(A...),
+using PhaseOne = aclnnStatus (*)(A...);
+using PhaseTwo = aclnnStatus (*)(void*, uint64_t, aclOpExecutor*, aclrtStream);
+using AnyFunction = void (*)();
+// Makes arguments and calls phase one with them.
+using Plan = aclnnStatus (*)(AnyFunction, const char* name, Guesser&);
+
+template <class... A, size_t... kIndices>
+aclnnStatus call_with(PhaseOne<A...> function, const Slot* all, std::index_sequence<kIndices...>) {
+  return function(all[kIndices].template as<A>()...);
+}
+
+template <class... A>
+aclnnStatus plan(AnyFunction function, const char* name, Guesser& guesser) {
+  const Slot all[] = {Slot(guesser.next<A>())...};  // in their order
+  const Within within(name);
+  return call_with(reinterpret_cast<PhaseOne<A...>>(function), all,
+                   std::index_sequence_for<A...>{});
+}
+
+Operator operator_of(const char* name, const char* phase_one, AnyFunction function, Plan plan,
                      PhaseTwo phase_two) {
-  static std::deque<Tally> tallies;  // of operators with these parameters
+  static std::deque<Tally> tallies;
   Tally &planned = tallies.emplace_back(phase_one), &launched = tallies.emplace_back(name);
   return {name, phase_one,
-          [&planned, plan](State& s, const Operator& op) {
+          [&planned, function, plan](State& s, const Operator& op) {
             Arguments arguments(s);
             Guesser guesser(arguments);
-            const std::tuple<A...> all{guesser.next<A>()...};  // in their order
-            const auto run = [&](A... each) { return call(op.phase_one, plan, each...); };
-            arguments.planned(op, note(planned, static_cast<int>(std::apply(run, all))));
+            const int status = plan(function, op.phase_one, guesser);
+            arguments.planned(op, note(planned, status));
           },
           [&launched, phase_two](void* workspace, uint64_t size, aclOpExecutor* executor,
                                  aclrtStream stream) {
@@ -98,6 +134,13 @@ Operator operator_of(const char* name, const char* phase_one, aclnnStatus (*plan
                 call(launched.function, phase_two, workspace, size, executor, stream);
             return note(launched, status);
           }};
+}
+
+template <class... A>
+Operator operator_of(const char* name, const char* phase_one, PhaseOne<A...> function,
+                     PhaseTwo phase_two) {
+  return operator_of(name, phase_one, reinterpret_cast<AnyFunction>(function), &plan<A...>,
+                     phase_two);
 }
 
 #define OPERATOR(name) operator_of(#name, #name "GetWorkspaceSize", name##GetWorkspaceSize, name),

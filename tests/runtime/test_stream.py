@@ -175,7 +175,7 @@ def test_destroy_force_drops(rt: Runtime) -> None:
     """`aclrtDestroyStreamForce` drops work that has not started, and frees who waits for it."""
     seen: list[int] = []
     stream, event = made(rt.api.aclrtCreateStream), rt.new_event()
-    with rt.held(stream):
+    with rt.held(stream, limit=1):
         rt.launch_host(lambda: seen.append(1), stream)
         rt.check(rt.api.aclrtRecordEvent(event, stream))
         rt.check(rt.api.aclrtStreamWaitEvent(rt.stream, event))

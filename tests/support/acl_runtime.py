@@ -112,15 +112,17 @@ class Runtime(Session):
         assert condition()
 
     @contextmanager
-    def held(self, stream: int | None = None) -> Iterator[Callable[[], None]]:
-        """Hold back what is launched into a stream, until the yielded function is called."""
+    def held(self, stream: int | None = None, limit: int = 60000) -> Iterator[Callable[[], None]]:
+        """Hold back what is launched into a stream, until the yielded function is called.
+
+        limit is the time in ms that its callback may take, which never comes if it is dropped.
+        """
         stream = self.stream if stream is None else stream
         released = threading.Event()
-        processed: list[int] = []
 
         def process() -> None:
             released.wait()
-            processed.append(self.api.aclrtProcessReport(60000))
+            self.api.aclrtProcessReport(limit)
 
         keeper = threading.Thread(target=process)
         keeper.start()
@@ -135,8 +137,8 @@ class Runtime(Session):
             self.check(self.api.aclrtLaunchCallback(nothing, None, BLOCK, stream))
             yield release
         finally:
-            self.api.aclrtUnSubscribeReport(keeper.ident, stream)
             release()
+            self.api.aclrtUnSubscribeReport(keeper.ident, stream)
 
 
 def in_fresh_process(
