@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <thread>
@@ -19,7 +20,7 @@
 
 namespace {
 
-constexpr int kRounds = 100;
+int rounds = 100;
 constexpr size_t kCount = 3000;
 constexpr size_t kBytes = kCount * sizeof(float);
 
@@ -34,7 +35,7 @@ std::vector<float> numbers(int seed) {
 void copies_on_own_streams(int thread) {
   const StreamOwner own;
   const Buffer a(kBytes), b(kBytes);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const std::vector<float> sent = numbers(thread * 1000 + round);
     std::vector<float> received(kCount);
     EXPECT_OK(aclrtMemcpyAsync(a.address, kBytes, sent.data(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE,
@@ -56,7 +57,7 @@ struct SharedCount {
 };
 
 void count_on_shared_stream(SharedCount& shared) {
-  for (int round = 0; round < 10 * kRounds; ++round)
+  for (int round = 0; round < 10 * rounds; ++round)
     EXPECT_OK(aclrtLaunchHostFunc(
         shared.stream, [](void* count) { ++*static_cast<int64_t*>(count); }, &shared.count));
   EXPECT_OK(aclrtSynchronizeStream(shared.stream));
@@ -75,7 +76,7 @@ void events_between_streams(int thread) {
     EXPECT_OK(aclrtCreateStream(&link.stream));
     EXPECT_OK(aclrtCreateEventWithFlag(&link.event, ACL_EVENT_SYNC));
   }
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     for (size_t i = 0; i < chain.size(); ++i) {
       if (i > 0) EXPECT_OK(aclrtStreamWaitEvent(chain[i].stream, chain[i - 1].event));
       chain[i].value = thread;
@@ -98,7 +99,7 @@ void events_between_streams(int thread) {
 
 // All threads record and await one event in each other's streams: nobody may hang.
 void one_event_for_all(aclrtEvent event, const std::vector<aclrtStream>& streams, int thread) {
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const size_t next = static_cast<size_t>(thread + round) % streams.size();
     EXPECT_OK(aclrtRecordEvent(event, streams[next]));
     EXPECT_OK(aclrtStreamWaitEvent(streams[static_cast<size_t>(thread)], event));
@@ -122,7 +123,7 @@ void blocking_callbacks(int) {
   });
   const auto id = static_cast<uint64_t>(processor.native_handle());
   EXPECT_OK(aclrtSubscribeReport(id, own.stream));
-  for (int64_t round = 1; round <= kRounds; ++round) {
+  for (int64_t round = 1; round <= rounds; ++round) {
     EXPECT_OK(aclrtLaunchCallback([](void* r) { ++static_cast<Report*>(r)->callbacks; }, &report,
                                   ACL_CALLBACK_BLOCK, own.stream));
     EXPECT_OK(aclrtLaunchHostFunc(
@@ -170,7 +171,7 @@ void elu_backward(aclrtStream stream, const Buffer& grad, const Buffer& x, const
 void operators(aclrtStream shared, int thread) {
   const StreamOwner own;
   const Buffer grad(kBytes), x(kBytes), out(kBytes);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const std::vector<float> g = numbers(thread), v = numbers(round * 7 + thread);
     std::vector<float> result(kCount);
     EXPECT_OK(aclrtMemcpy(grad.address, kBytes, g.data(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE));
@@ -201,7 +202,7 @@ void failure_stays_in_its_stream(int thread) {
       tensor(shape, ACL_INT64, indices.address), tensor(shape, ACL_FLOAT, out.address)};
   aclIntArray* arrays[] = {aclCreateIntArray(sizes, 3), aclCreateIntArray(ones, 3),
                            aclCreateIntArray(zeros, 3)};
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     uint64_t size = 0;
     aclOpExecutor* executor = nullptr;
     EXPECT_OK(aclnnMaxUnpool3dBackwardGetWorkspaceSize(tensors[0], tensors[1], tensors[2],
@@ -239,7 +240,8 @@ void destroyed_once() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc == 2) rounds = std::atoi(argv[1]);
   EXPECT_OK(aclInit(nullptr));
   EXPECT_OK(aclrtSetDevice(0));
   in_parallel(copies_on_own_streams);
@@ -250,7 +252,7 @@ int main() {
     const StreamOwner owner;
     SharedCount shared{owner.stream};
     in_parallel([&](int) { count_on_shared_stream(shared); });
-    EXPECT(shared.count == kThreads * 10 * kRounds);
+    EXPECT(shared.count == kThreads * 10 * rounds);
     in_parallel([&](int thread) { operators(owner.stream, thread); });
   }
   {
