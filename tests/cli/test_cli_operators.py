@@ -107,6 +107,7 @@ def test_statistics_name_it(softnpu: Any, operators: Path) -> None:
         (('"like self"', "1"), "result is 1; expected one of ['like self']\n"),
         (("summary =", "text ="), "shrink.toml: 'summary' is missing"),
         (("[arguments.self]", '[arguments.self]\nrank = "zero"'), "self has the rank 'zero'"),
+        (("[arguments.self]", '[arguments.self]\nrank = "5-2"'), "self has the rank '5-2'"),
         (('kind = "scalar"', 'kind = "scalar"\nrank = "1"'), "lambd is no tensor, but has types"),
         (("same_shape = [", "rank = ["), "names self, which has no 'rank'"),
         (('["self", "out"]', '["self", "lambd"]'), "names lambd, which is no tensor"),

@@ -251,10 +251,10 @@ def _argument(name: str, row: dict[str, Any]) -> Argument:
         raise ValueError(
             f"argument {name} has the type {unknown[0]!r}; expected some of {list(checks.TYPES)}"
         )
-    values["rank"] = str(values.get("rank", ""))
-    if not re.fullmatch(r"(\d(-\d)?)?", values["rank"]):
+    values["rank"] = rank = str(values.get("rank", ""))
+    if rank and (not re.fullmatch(r"[0-8](-[0-8])?", rank) or rank[0] > rank[-1]):
         raise ValueError(
-            f"argument {name} has the rank {values['rank']!r}; expected one such as '2' or '0-8'"
+            f"argument {name} has the rank {rank!r}; expected one such as '2' or '0-8'"
         )
     if kind == "tensor":
         values.setdefault("empty", True)
