@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <signal.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -13,6 +12,7 @@
 #include "base/checked_program.h"
 #include "checkers/in_flight.h"
 #include "checkers/ledger.h"
+#include "checkers/machine.h"
 
 namespace softnpu::checkers {
 namespace {
@@ -28,43 +28,35 @@ SetHandler set_handler = &sigaction;
 // Whether that library keeps the handler here in front.
 bool is_kept = false;
 
-#if defined(__x86_64__)
-constexpr bool kIsKnown = true;
-bool writes_memory(const void* context) {
-  constexpr greg_t kWrites = 2;
-  const auto* const machine = static_cast<const ucontext_t*>(context);
-  return (machine->uc_mcontext.gregs[REG_ERR] & kWrites) != 0;
-}
-const void* instruction_of(const void* context) {
-  const auto* const machine = static_cast<const ucontext_t*>(context);
-  return reinterpret_cast<const void*>(machine->uc_mcontext.gregs[REG_RIP]);
-}
-void* caller_of(const void* context) {
-  const auto* const machine = static_cast<const ucontext_t*>(context);
-  return *reinterpret_cast<void**>(machine->uc_mcontext.gregs[REG_RSP]);
-}
-#elif defined(__aarch64__)
-constexpr bool kIsKnown = false;
-bool writes_memory(const void*) { return true; }
-const void* instruction_of(const void* context) {
-  const auto* const machine = static_cast<const ucontext_t*>(context);
-  return reinterpret_cast<const void*>(machine->uc_mcontext.pc);
-}
-void* caller_of(const void* context) {
-  constexpr size_t kLinkRegister = 30;
-  const auto* const machine = static_cast<const ucontext_t*>(context);
-  return reinterpret_cast<void*>(machine->uc_mcontext.regs[kLinkRegister]);
-}
-#else
-constexpr bool kIsKnown = false;
-bool writes_memory(const void*) { return true; }
-const void* instruction_of(const void*) { return nullptr; }
-void* caller_of(const void*) { return nullptr; }
-#endif
+// The thread that writes the last report; 0 if none does.
+std::atomic<pid_t> reporter{0};
 
-const char* what_it_does(const void* context) {
-  if (!kIsKnown) return "reads or writes";
-  return writes_memory(context) ? "writes" : "reads";
+// The system's handling ends the process, when the fault comes again.
+void leave_to_system(bool was_sent) {
+  struct sigaction none = {};
+  none.sa_handler = SIG_DFL;
+  set_handler(SIGSEGV, &none, nullptr);
+  if (was_sent) raise(SIGSEGV);
+}
+
+// The thread may hold a lock of the C library for which its report waits, as where it crashes in
+// malloc() because the heap is destroyed. The process ends all the same.
+void begin_last_report() {
+  constexpr unsigned kSeconds = 5;
+  pid_t none = 0;
+  if (!reporter.compare_exchange_strong(none, gettid()))
+    while (true) pause();  // another thread ends the process
+  struct sigaction late = {};
+  late.sa_handler = [](int) {
+    leave_to_system(false);
+    kill(getpid(), SIGSEGV);
+  };
+  sigaction(SIGALRM, &late, nullptr);
+  sigset_t alarms;
+  sigemptyset(&alarms);
+  sigaddset(&alarms, SIGALRM);
+  pthread_sigmask(SIG_UNBLOCK, &alarms, nullptr);
+  alarm(kSeconds);
 }
 
 // A place in, or beside, memory of the device.
@@ -116,6 +108,7 @@ Part here(Stack stack) {
 // Not async-signal-safe in general, because the thread may hold a lock of the C library. Here the
 // fault was in the program's own access, and the process ends anyway.
 void report_access(const void* address, const Place& place, const void* context) {
+  begin_last_report();
   Finding finding = finding_of(text("the program itself ", what_it_does(context),
                                     " device memory, at ", written(address), ", ", place.text),
                                place);
@@ -124,9 +117,8 @@ void report_access(const void* address, const Place& place, const void* context)
   report_last(finding);
 }
 
-// Nothing handles the fault, which ends the process.
 void report_crash(const siginfo_t& about, const void* context) {
-  if (before.sa_handler != SIG_DFL) return;
+  begin_last_report();
   const void* const instruction = instruction_of(context);
   // The stack cannot be followed from an instruction that does not exist.
   const bool is_call = about.si_addr == instruction;
@@ -134,12 +126,20 @@ void report_crash(const siginfo_t& about, const void* context) {
   // The system does not say which address it was if no memory can be there.
   const std::string address =
       about.si_code == SI_KERNEL ? "an address that cannot exist" : written(about.si_addr);
-  report_last(
-      {Tool::memcheck,
-       "crash",
-       text("the program itself ", what, " at ", address, ", which it may not access"),
-       {here(is_call ? Stack::of_caller(caller_of(context)) : Stack::of_signal(instruction))},
-       "Check where this pointer comes from, and the statuses of the calls before."});
+  std::string_view who = "the program itself";
+  Part part = here(is_call ? Stack::of_caller(caller_of(context)) : Stack::of_signal(instruction));
+  if (is_in_library(instruction)) {
+    const SharedSite call = current_site();
+    if (!call->function.empty()) part = {"by this call", call}, who = call->function;
+  }
+  report_last({Tool::memcheck,
+               "crash",
+               text(who, " ", what, " at ", address, ", which the program may not access"),
+               {std::move(part)},
+               is_call ? "Check where this pointer comes from. If no place is named, something may "
+                         "have written past a local array, onto the address to return to."
+                       : "Check where this pointer comes from, and the statuses of the calls "
+                         "before."});
 }
 
 // Flushes stdout, unless another thread is printing. Other buffered output is lost, as after any
@@ -148,23 +148,41 @@ void flush_stdout() {
   if (ftrylockfile(stdout) == 0) std::fflush(stdout);
 }
 
-void on_fault(int signal, siginfo_t* about, void* context);
+// As the system does.
+void call_handler(int signal, siginfo_t* about, void* context) {
+  const struct sigaction theirs = before;
+  if ((theirs.sa_flags & SA_RESETHAND) != 0) before.sa_handler = SIG_DFL;
+  sigset_t blocked = theirs.sa_mask, old;
+  if ((theirs.sa_flags & SA_NODEFER) == 0) sigaddset(&blocked, signal);
+  pthread_sigmask(SIG_BLOCK, &blocked, &old);
+  if ((theirs.sa_flags & SA_SIGINFO) != 0)
+    theirs.sa_sigaction(signal, about, context);
+  else
+    theirs.sa_handler(signal);
+  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+}
 
-struct sigaction handler_of_faults() {
-  struct sigaction handler = {};
-  handler.sa_sigaction = on_fault;
-  handler.sa_flags = SA_SIGINFO | SA_NODEFER;
-  return handler;
+// For what is no matter of the checkers.
+void leave_to_program(int signal, siginfo_t* about, void* context) {
+  const bool was_sent = about->si_code <= 0;
+  const bool is_ignored = before.sa_handler == SIG_IGN;
+  if (was_sent && is_ignored) return;
+  if (is_ignored || before.sa_handler == SIG_DFL) {  // faults end the process even so
+    if (!was_sent) report_crash(*about, context);
+    leave_to_system(was_sent);
+  } else if (is_kept) {
+    call_handler(signal, about, context);
+  } else if (was_left.exchange(true)) {  // the program's handler has called this one
+    leave_to_system(was_sent);
+  } else {
+    set_handler(signal, &before, nullptr);  // which gets the signal, when it comes again
+    if (was_sent) raise(signal);
+  }
 }
 
 void on_fault(int signal, siginfo_t* about, void* context) {
-  if (about->si_code <= 0) {  // a process sent it: a matter of the program's own handling
-    set_handler(signal, &before, nullptr);
-    raise(signal);
-    const struct sigaction handler = handler_of_faults();
-    set_handler(signal, &handler, nullptr);
-    return;
-  }
+  if (reporter.load() == gettid()) return leave_to_system(about->si_code <= 0);
+  if (about->si_code <= 0) return leave_to_program(signal, about, context);  // a process sent it
   auto* const address = static_cast<std::byte*>(about->si_addr);
   if (in_flight().fault(address, writes_memory(context), what_it_does(context))) return;
   const auto allocation = ledger().find(address);
@@ -175,12 +193,15 @@ void on_fault(int signal, siginfo_t* about, void* context) {
     flush_stdout();
     _exit(kHostAccessStatus);
   }
-  // The access faults again, with the program's own handling. If that has called this handler, the
-  // system's handling ends the process.
-  report_crash(*about, context);
-  struct sigaction none = {};
-  none.sa_handler = SIG_DFL;
-  set_handler(signal, was_left.exchange(true) ? &none : &before, nullptr);
+  leave_to_program(signal, about, context);
+}
+
+// Installs the handler, with what the program asks for its own.
+void install() {
+  struct sigaction handler = {};
+  handler.sa_sigaction = on_fault;
+  handler.sa_flags = SA_SIGINFO | SA_NODEFER | (before.sa_flags & (SA_ONSTACK | SA_RESTART));
+  set_handler(SIGSEGV, &handler, nullptr);
 }
 
 // A system call or a function of the C library got an address that it cannot access.
@@ -200,7 +221,9 @@ void report_refusal(const char* function, const void* address, size_t size) {
 // The program's own handler waits behind this one.
 int keep_handler(const struct sigaction* handler, struct sigaction* old) {
   if (old != nullptr) *old = before;
-  if (handler != nullptr) before = *handler;
+  if (handler == nullptr) return 0;
+  before = *handler;
+  install();
   return 0;
 }
 
@@ -228,10 +251,10 @@ void watch_host_access() {
 
 void watch_faults() {
   if (is_kept) return;
-  const struct sigaction handler = handler_of_faults();
   struct sigaction found;
   if (set_handler(SIGSEGV, nullptr, &found) == 0 && found.sa_sigaction == on_fault) return;
-  set_handler(SIGSEGV, &handler, &before);
+  before = found;
+  install();
   was_left = false;
 }
 

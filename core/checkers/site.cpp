@@ -45,7 +45,7 @@ constexpr std::string_view kOwnFiles[] = {"libsoftnpu.so",  "libascendcl.so", "l
                                           "libnnopbase.so", "libopapi",       "libasan.so",
                                           "libtsan.so",     "_core.cpython",  "libchecked.so"};
 // Libraries that start a program and are not part of it.
-constexpr std::string_view kStarters[] = {"libc.so", "ld-linux"};
+constexpr std::string_view kStarters[] = {"libc.so", "ld-linux", "libstdc++.so"};
 
 bool is_among(std::span<const std::string_view> names, std::string_view path) {
   const std::string_view file = path.substr(path.rfind('/') + 1);
@@ -103,6 +103,7 @@ std::vector<Frame> Stack::frames() const {
     // The address in the file, of the call instruction instead of the return address.
     const auto offset = reinterpret_cast<uintptr_t>(address) - loaded->l_addr - 1;
     const char* const name = about.dli_sname;
+    if (name != nullptr && name == std::string_view("_start")) continue;
     const bool is_program = *loaded->l_name == '\0';
     frames.push_back({name != nullptr ? name : "",
                       is_program ? program_file(about.dli_fname) : about.dli_fname, 0, offset});
@@ -127,6 +128,11 @@ void enter_call(const Call& call) {
 
 void leave_call() {
   if (calls != nullptr && calls->depth > 0) --calls->depth;
+}
+
+bool is_in_library(const void* instruction) {
+  Dl_info about;
+  return dladdr(instruction, &about) != 0 && is_among(kOwnFiles, about.dli_fname);
 }
 
 SharedSite current_site() {

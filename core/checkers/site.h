@@ -39,6 +39,9 @@ class Stack {
   std::vector<const Frame*> known_;  // of an interpreter
 };
 
+// Whether it is an instruction of the library's own.
+bool is_in_library(const void* instruction);
+
 struct Site {
   // Empty for the program's own accesses, outside of any call.
   std::string_view function;

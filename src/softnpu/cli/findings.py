@@ -126,7 +126,7 @@ def show(findings: list[Finding], console: Console, fold_leaks: bool = False) ->
     from rich.text import Text
 
     listed, folded = without_folded(findings, fold_leaks)
-    are_several = len({finding.pid for finding in findings}) > 1
+    name_processes = any(f.rank or f.pid != findings[0].pid for f in findings)
     for number, finding in enumerate(listed, 1):
         title = Text.assemble(
             (f"{number}. {finding.tool}", "bold red"),
@@ -134,7 +134,7 @@ def show(findings: list[Finding], console: Console, fold_leaks: bool = False) ->
             (finding.headline, "bold"),
         )
         console.print(title, soft_wrap=True)
-        if are_several:
+        if name_processes:
             rank = f"rank {finding.rank}, " if finding.rank else ""
             console.print(Text(f"   in {rank}process {finding.pid}"), soft_wrap=True)
         for part in finding.parts:
