@@ -188,6 +188,24 @@ def test_mistakes_in_the_formula(softnpu: Any, formula: str, message: str) -> No
     assert message in line
 
 
+def test_a_formula_of_integers(softnpu: Any) -> None:
+    """It is computed in float64, too: a division by zero does not end the program."""
+    text = SHRINK.replace("self > lambd || self < -lambd ? self : 0", "self / lambd")
+    softnpu.write("shrink.toml", text)
+    assert softnpu("build", "--operator", "shrink.toml", "--output", "operators").returncode == 0
+    softnpu.write(
+        "program.py",
+        "import numpy as np\n"
+        "from hard_shrink import hard_shrink\n"
+        "numbers = np.int32([7, -7])\n"
+        "for each in (2, 0):\n"
+        "    print(hard_shrink(numbers, each).tolist())\n"
+        "print(hard_shrink(numbers, 2, out=np.zeros(2, np.float32)).tolist())\n",
+    )
+    done = softnpu("run", "--operators", "operators", "program.py")
+    assert done.stdout.split("\n") == ["[3, -3]", "[2147483647, -2147483648]", "[3.5, -3.5]", ""]
+
+
 def test_a_source_beside_a_formula(softnpu: Any) -> None:
     """One of them would be ignored."""
     softnpu.write("shrink.toml", SHRINK)

@@ -68,12 +68,15 @@ def _plan(operator: Operator) -> str:
     return formula(operator, str(operator.table["compute"]))
 
 
-def formula(operator: Operator, expression: str) -> str:
-    """Plan a formula, whose variables are the tensors and the scalars."""
+def formula(operator: Operator, expression: str, otherwise: str = "any") -> str:
+    """Plan a formula, whose variables are the tensors and the scalars.
+
+    It is computed with real numbers, whole ones, or any, as the description says.
+    """
     tensors = [a for a in operator.arguments if a.kind == "tensor" and a.role != "out"]
     scalars = [a for a in operator.arguments if a.kind == "scalar"]
     names = ", ".join(f"[[maybe_unused]] auto {_variable(a)}" for a in [*tensors, *scalars])
-    kind = next((key for key in ("real", "whole") if operator.table.get(key, False)), "any")
+    kind = next((key for key in ("real", "whole") if operator.table.get(key, False)), otherwise)
     fills = ", Shape::of_output" if operator.table.get("fills", False) else ""
     return (
         f"[](const Given& given) {{ return plan_elementwise(given, {kind}<{len(tensors)}, "
@@ -178,10 +181,12 @@ def _own(operator: Operator) -> str:
         for line in _check_lines(part, operator)
     )
     planned = ""
-    if operator.is_elementwise and not is_formula(operator):
+    if is_formula(operator):
+        planned = formula(operator, str(operator.table["compute"]), "real")
+    elif operator.is_elementwise:
         values = [_variable(a) for a in operator.inputs if a.kind in ("tensor", "scalar")]
-        planned = formula(operator, f"::{operator.family}({', '.join(values)})")
-    elif not is_formula(operator):
+        planned = formula(operator, f"::{operator.family}({', '.join(values)})", "real")
+    else:
         planned = f"&::{operator.family}"
     return f"""{parameters(operator)}
 Status check{operator.name}([[maybe_unused]] const Given& given) {{
