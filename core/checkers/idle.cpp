@@ -23,9 +23,9 @@ struct Close {
   void operator()(DIR* folder) const { closedir(folder); }
 };
 
-bool runs(const char* thread) {
+bool runs(int thread) {
   char path[64];
-  std::snprintf(path, sizeof path, "/proc/self/task/%s/stat", thread);
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
   return StatFields(path).state() == 'R';
 }
 
@@ -33,8 +33,8 @@ bool others_sleep() {
   const std::unique_ptr<DIR, Close> folder(opendir("/proc/self/task"));
   if (folder == nullptr) return true;
   while (const dirent* const entry = readdir(folder.get())) {
-    if (entry->d_name[0] == '.' || std::atoi(entry->d_name) == gettid()) continue;
-    if (runs(entry->d_name)) return false;
+    const int thread = std::atoi(entry->d_name);  // 0 for the folder itself and its parent
+    if (thread != 0 && thread != gettid() && runs(thread)) return false;
   }
   return true;
 }
