@@ -126,7 +126,7 @@ def test_half_a_line_of_a_report(tmp_path: Path) -> None:
     report = tmp_path / "report"
     whole = (
         '{"tool": "memcheck", "kind": "x", "headline": "\u2028", "parts": [], '
-        '"suggestion": "", "rule": "", "pid": 1}\n'
+        '"suggestion": "", "rule": "", "pid": 1, "rank": ""}\n'
     )
     report.write_text(whole + whole[:40], "utf-8")
     assert [finding.kind for finding in read_findings(report)] == ["x"]
