@@ -43,9 +43,9 @@ def _same_numbers() -> None:
     torch.manual_seed(1)
 
 
-@pytest.fixture
-def one_thread() -> Iterator[None]:
-    """Let the CPU sum in one order: PyTorch's thread for gradients on a device keeps its number."""
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Let the CPU sum in one order: the thread for gradients keeps the number it began with."""
     import torch
 
     before = torch.get_num_threads()

@@ -13,7 +13,6 @@ from torch.utils.checkpoint import checkpoint
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::UserWarning"),
-    pytest.mark.usefixtures("one_thread"),
 ]
 
 

@@ -9,7 +9,6 @@ from tests.npu import opinfo
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("one_thread"),
 ]
 
 # Every twelfth entry; the script goes through all of them.
