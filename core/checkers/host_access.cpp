@@ -101,8 +101,9 @@ std::string written(const void* address) {
   return pointer;
 }
 
-Part here(Stack stack) {
-  return {"here", std::make_shared<const Site>(Site{{}, {}, std::move(stack)})};
+// A place outside of the library's calls.
+Part outside(const char* role, Stack stack) {
+  return {role, std::make_shared<const Site>(Site{{}, {}, std::move(stack)})};
 }
 
 // Not async-signal-safe in general, because the thread may hold a lock of the C library. Here the
@@ -112,7 +113,7 @@ void report_access(const void* address, const Place& place, const void* context)
   Finding finding = finding_of(text("the program itself ", what_it_does(context),
                                     " device memory, at ", written(address), ", ", place.text),
                                place);
-  finding.parts.push_back(here(Stack::of_signal(instruction_of(context))));
+  finding.parts.push_back(outside("here", Stack::of_signal(instruction_of(context))));
   if (place.allocation) add_history("the memory", *place.allocation, finding);
   report_last(finding);
 }
@@ -127,7 +128,8 @@ void report_crash(const siginfo_t& about, const void* context) {
   const std::string address =
       about.si_code == SI_KERNEL ? "an address that cannot exist" : written(about.si_addr);
   std::string_view who = "the program itself";
-  Part part = here(is_call ? Stack::of_caller(caller_of(context)) : Stack::of_signal(instruction));
+  Part part = outside(
+      "here", is_call ? Stack::of_caller(caller_of(context)) : Stack::of_signal(instruction));
   if (is_in_library(instruction)) {
     const SharedSite call = current_site();
     if (!call->function.empty()) part = {"by this call", call}, who = call->function;
@@ -212,8 +214,7 @@ void report_refusal(const char* function, const void* address, size_t size) {
       finding_of(text(function, "() fails, because its buffer of ", size, " bytes at ",
                       written(address), " is device memory, ", place->text),
                  *place);
-  finding.parts.push_back(
-      {"by this call", std::make_shared<const Site>(Site{{}, {}, Stack::here()})});
+  finding.parts.push_back(outside("by this call", Stack::here()));
   if (place->allocation) add_history("the memory", *place->allocation, finding);
   report(finding);
 }

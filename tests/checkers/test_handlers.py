@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.checkers.programs import Report
+from tests.checkers.test_missed import INSTALL, in_main, line_of_mistake, lines
 
 Checked = Callable[..., Report]
 KILLED = 128 + signal.SIGSEGV
@@ -26,7 +27,7 @@ thread_local sigjmp_buf back;
 int calls = 0;
 void recover(int) { siglongjmp(back, 1); }
 void count(int) { ++calls; }
-void dump(int number) { ++calls; std::signal(number, SIG_DFL); std::raise(number); }
+void dump(int number) { std::signal(number, SIG_DFL); std::raise(number); }
 void look(int, siginfo_t* about, void*) {
   calls = about->si_code == SI_QUEUE ? about->si_value.sival_int : -1;
 }
@@ -124,6 +125,41 @@ def test_a_crash_that_nothing_handles(body: str, checked: Checked) -> None:
     """It is located."""
     report = checked(HEAD.replace("BODY", f"{body}\n*nothing = 1;"), "--tool", "memcheck")
     assert (report.kinds, report.status) == (["memcheck/crash"], 86), report
+
+
+@pytest.mark.parametrize("install", ["", *INSTALL.values()], ids=["none", *INSTALL])
+def test_signals_that_were_sent(install: str, checked: Checked) -> None:
+    """They are no faults: they end the program, or run its handler, which may return."""
+    program = in_main(
+        f"""
+      void* memory = floats();
+      {install}
+      raise(SIGSEGV);
+      raise(SIGSEGV);
+      if (calls == 2) *static_cast<volatile char*>(memory) = 1;  // wrong
+    """,
+        "int calls = 0; void own(int) { ++calls; }",
+    )
+    report = checked(program, "--tool", "memcheck")
+    status, kinds = (86, ["memcheck/host-access"]) if install else (KILLED, [])
+    assert (report.status, report.kinds) == (status, kinds), report
+
+
+CRASHES = {
+    "calls": "void (*volatile function)() = nullptr;\nfunction();  // wrong",
+    "reads": "volatile char* far = (char*)0x8765432112345678;\nreturn *far;  // wrong",
+    "writes": "volatile char* text = (char*)begin;\n*text = 1;  // wrong",
+}
+
+
+@pytest.mark.parametrize("what", CRASHES)
+def test_crashes_of_the_program_itself(what: str, checked: Checked) -> None:
+    """They are located, too."""
+    program = in_main(CRASHES[what])
+    report = checked(program, "--tool", "memcheck")
+    assert (report.kinds, report.status) == (["memcheck/crash"], 86), report
+    assert f"the program itself {what} " in report.findings[0]["headline"]
+    assert lines(report, "memcheck/crash") == [line_of_mistake(program)]
 
 
 def test_device_memory_comes_first(checked: Checked) -> None:

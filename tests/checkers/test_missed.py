@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from signal import SIGSEGV
 
 import pytest
 
@@ -184,41 +183,6 @@ def test_the_programs_handler_comes_second(install: str, is_device: bool, checke
     kinds = ["memcheck/host-access"] if is_device else []
     assert (report.kinds, report.status) == (kinds, 86 if is_device else 12), report
     assert lines(report, "memcheck/host-access") == [line_of_mistake(program)] * is_device
-
-
-@pytest.mark.parametrize("install", ["", *INSTALL.values()], ids=["none", *INSTALL])
-def test_signals_that_were_sent(install: str, checked: Checked) -> None:
-    """They are no faults: they end the program, or run its handler, which may return."""
-    program = in_main(
-        f"""
-      void* memory = floats();
-      {install}
-      raise(SIGSEGV);
-      raise(SIGSEGV);
-      if (calls == 2) *static_cast<volatile char*>(memory) = 1;  // wrong
-    """,
-        "int calls = 0; void own(int) { ++calls; }",
-    )
-    report = checked(program, "--tool", "memcheck")
-    status, kinds = (86, ["memcheck/host-access"]) if install else (128 + SIGSEGV, [])
-    assert (report.status, report.kinds) == (status, kinds), report
-
-
-CRASHES = {
-    "calls": "void (*volatile function)() = nullptr;\nfunction();  // wrong",
-    "reads": "volatile char* far = (char*)0x8765432112345678;\nreturn *far;  // wrong",
-    "writes": "volatile char* text = (char*)begin;\n*text = 1;  // wrong",
-}
-
-
-@pytest.mark.parametrize("what", CRASHES)
-def test_crashes_of_the_program_itself(what: str, checked: Checked) -> None:
-    """They are located, too."""
-    program = in_main(CRASHES[what])
-    report = checked(program, "--tool", "memcheck")
-    assert (report.kinds, report.status) == (["memcheck/crash"], 86), report
-    assert f"the program itself {what} " in report.findings[0]["headline"]
-    assert lines(report, "memcheck/crash") == [line_of_mistake(program)]
 
 
 def test_a_handler_without_the_command(tmp_path: Path) -> None:

@@ -180,7 +180,6 @@ def _own(operator: Operator) -> str:
         for part in _parts(check)
         for line in _check_lines(part, operator)
     )
-    planned = ""
     if is_formula(operator):
         planned = formula(operator, str(operator.table["compute"]), "real")
     elif operator.is_elementwise:
